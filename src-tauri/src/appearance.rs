@@ -13,21 +13,21 @@ const DARK: Color = Color(0x1b, 0x1c, 0x1f, 0xff);
 
 /// The latest appearance settings.
 #[derive(Default)]
-pub(crate) struct Appearance(Mutex<Chosen>);
+pub(crate) struct Appearance(Mutex<AppearanceSettings>);
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Chosen {
+struct AppearanceSettings {
     theme: Theme,
     zoom: Zoom,
 }
 
 impl Appearance {
-    fn chosen(&self) -> Chosen {
+    fn chosen(&self) -> AppearanceSettings {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores the settings and returns the previous ones.
-    fn set(&self, chosen: Chosen) -> Chosen {
+    fn set(&self, chosen: AppearanceSettings) -> AppearanceSettings {
         std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), chosen)
     }
 }
@@ -45,7 +45,7 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
             // A window that opens later reads the settings when it opens.
             for window in app.webview_windows().into_values() {
                 let theme = if before.theme == chosen.theme { Ok(()) } else { apply(&window, chosen.theme) };
-                let zoom = if before.zoom == chosen.zoom { Ok(()) } else { enlarge(&window, chosen.zoom) };
+                let zoom = if before.zoom == chosen.zoom { Ok(()) } else { apply_zoom(&window, chosen.zoom) };
                 if let Err(error) = theme.and(zoom) {
                     tracing::warn!(%error, "a window did not take what was chosen");
                 }
@@ -66,12 +66,12 @@ pub(crate) fn dress(window: &WebviewWindow) -> tauri::Result<()> {
         theme => apply(window, theme)?,
     }
     // A new window has the default zoom.
-    if chosen.zoom == Zoom::default() { Ok(()) } else { enlarge(window, chosen.zoom) }
+    if chosen.zoom == Zoom::default() { Ok(()) } else { apply_zoom(window, chosen.zoom) }
 }
 
 /// Zooms windows of the complete page only: the quick ask window is exactly as large as its field, and more
 /// would not fit.
-fn enlarge(window: &WebviewWindow, zoom: Zoom) -> tauri::Result<()> {
+fn apply_zoom(window: &WebviewWindow, zoom: Zoom) -> tauri::Result<()> {
     if windows::number(window.label()).is_some() { window.set_zoom(zoom.factor()) } else { Ok(()) }
 }
 
@@ -94,8 +94,9 @@ fn ground(window: &WebviewWindow) -> tauri::Result<()> {
     window.set_background_color(Some(ground))
 }
 
-fn chosen_by(update: &Update) -> Option<Chosen> {
-    let of = |settings: &Settings| Chosen { theme: settings.theme, zoom: settings.appearance.zoom };
+fn chosen_by(update: &Update) -> Option<AppearanceSettings> {
+    let of =
+        |settings: &Settings| AppearanceSettings { theme: settings.theme, zoom: settings.appearance.zoom };
     match update {
         Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => Some(of(&snapshot.settings)),
         Update::Event { envelope } => match &envelope.event {

@@ -2,16 +2,16 @@
 
 use crate::{autostart, badge::Badge, desk::Desk, notices, quick_ask, tray, windows};
 use octo_core::{Octo, Subscription};
-use octo_desktop::{Act, Subject, TICK, Waking};
+use octo_desktop::{Act, NoticeSubject, TICK, Waking};
 use octo_protocol::{
     ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, Settings, Snapshot, Stop, StopAllActivity,
-    TaskContent, TaskNews, Topic, Update,
+    TaskContent, TaskNotifications, Topic, Update,
 };
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Manager as _};
 
 /// Number of newest runs that are read: the most one request returns.
-const RECENT: u32 = 200;
+const RECENT_RUNS: u32 = 200;
 
 /// Starts to follow.
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
@@ -55,13 +55,13 @@ fn chosen(update: &Update) -> Option<(DesktopSettings, Language)> {
 }
 
 /// Current activity: sessions, task runs and other running work.
-struct Work {
+struct ActivityFeed {
     sessions: Subscription,
     tasks: Subscription,
     activity: Subscription,
 }
 
-impl Work {
+impl ActivityFeed {
     async fn watch(octo: &Octo) -> Result<Self, ApiError> {
         Ok(Self {
             sessions: octo.subscribe(Topic::Sessions).await?,
@@ -80,7 +80,7 @@ impl Work {
 }
 
 async fn follow_work(app: AppHandle, octo: Octo) {
-    let mut work = match Work::watch(&octo).await {
+    let mut work = match ActivityFeed::watch(&octo).await {
         Ok(work) => work,
         Err(error) => return tracing::warn!(%error, "the desktop does not follow what goes on"),
     };
@@ -89,8 +89,8 @@ async fn follow_work(app: AppHandle, octo: Octo) {
         let before = app.state::<Desk>().work();
         for update in &batch {
             for act in acts(&app.state::<Desk>(), &octo, update).await {
-                let told = told_of(&octo, &act).await;
-                notices::carry_out(&app, act.as_told(told));
+                let told = task_notifications(&octo, &act).await;
+                notices::carry_out(&app, act.with_task_setting(told));
             }
         }
         let work = app.state::<Desk>().work();
@@ -103,10 +103,10 @@ async fn follow_work(app: AppHandle, octo: Octo) {
 
 /// Returns the notification setting of the task an act is about; `None` if it is about no task or the task no
 /// longer exists.
-async fn told_of(octo: &Octo, act: &Act) -> Option<TaskNews> {
+async fn task_notifications(octo: &Octo, act: &Act) -> Option<TaskNotifications> {
     match act {
-        Act::Show { of: Subject::Session(session), .. } => octo.told_of(*session).await,
-        Act::Show { of: Subject::Run(_), run, .. } => {
+        Act::Show { of: NoticeSubject::Session(session), .. } => octo.told_of(*session).await,
+        Act::Show { of: NoticeSubject::Run(_), run, .. } => {
             let task = run.as_ref()?.task.clone();
             match octo.call(GetTask { task }).await.ok()?.content {
                 TaskContent::Plan { plan } => Some(plan.tell),
@@ -120,14 +120,14 @@ async fn told_of(octo: &Octo, act: &Act) -> Option<TaskNews> {
 async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
     match update {
         Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
-            let mut acts = runs(desk, octo).await;
+            let mut acts = run_acts(desk, octo).await;
             acts.extend(desk.start_over(sessions));
             acts
         }
         Update::Event { envelope } => match &envelope.event {
             Event::SessionListed { info } => {
                 // The run reports its own end, and that report may not have arrived yet.
-                let mut acts = if desk.may_end_run(info) { runs(desk, octo).await } else { Vec::new() };
+                let mut acts = if desk.may_end_run(info) { run_acts(desk, octo).await } else { Vec::new() };
                 acts.extend(desk.listed(info));
                 acts
             }
@@ -135,7 +135,7 @@ async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
             _ => Vec::new(),
         },
         Update::Snapshot { snapshot: Snapshot::Tasks { .. } } | Update::Tasks { .. } => {
-            runs(desk, octo).await
+            run_acts(desk, octo).await
         }
         Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
             desk.take_activity(&state.rows);
@@ -146,8 +146,8 @@ async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
 }
 
 /// Returns the acts for new task runs.
-async fn runs(desk: &Desk, octo: &Octo) -> Vec<Act> {
-    match octo.call(ListRuns { task: None, after: None, limit: RECENT }).await {
+async fn run_acts(desk: &Desk, octo: &Octo) -> Vec<Act> {
+    match octo.call(ListRuns { task: None, after: None, limit: RECENT_RUNS }).await {
         Ok(list) => desk.runs(&list.runs),
         Err(error) => {
             tracing::warn!(%error, "the runs of tasks could not be looked at; the next change does");

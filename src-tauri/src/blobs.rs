@@ -15,11 +15,11 @@ use tauri::{
 pub(crate) const SCHEME: &str = "octo-blob";
 
 /// Types that may be displayed inline. SVG is excluded: opened directly, it could run scripts.
-const INLINE: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const INLINE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// A blob never changes under its hash, so the webview may cache it permanently (a year is the customary
 /// "permanent" of caches).
-const FOR_GOOD: &str = "private, max-age=31536000, immutable";
+const CACHE_FOREVER: &str = "private, max-age=31536000, immutable";
 
 /// Answers a request of the page.
 pub(crate) fn serve<R: Runtime>(
@@ -28,19 +28,19 @@ pub(crate) fn serve<R: Runtime>(
     responder: UriSchemeResponder,
 ) {
     let Some(core) = context.app_handle().try_state::<Core>().map(|core| core.inner().clone()) else {
-        return responder.respond(refusal(StatusCode::SERVICE_UNAVAILABLE));
+        return responder.respond(error_response(StatusCode::SERVICE_UNAVAILABLE));
     };
     tauri::async_runtime::spawn(async move {
-        let response = match asked_for(&request) {
-            Err(status) => refusal(status),
+        let response = match parse_request(&request) {
+            Err(status) => error_response(status),
             Ok(asked) => match (core.octo().await, asked) {
-                (Err(_), _) => refusal(StatusCode::SERVICE_UNAVAILABLE),
-                (Ok(octo), Asked::Blob(hash)) => {
-                    octo.blob(&hash).await.map_or_else(|_| refusal(StatusCode::NOT_FOUND), found)
+                (Err(_), _) => error_response(StatusCode::SERVICE_UNAVAILABLE),
+                (Ok(octo), ImageRequest::Blob(hash)) => {
+                    octo.blob(&hash).await.map_or_else(|_| error_response(StatusCode::NOT_FOUND), found)
                 }
-                (Ok(octo), Asked::Live(session, number)) => octo
+                (Ok(octo), ImageRequest::Live(session, number)) => octo
                     .live_picture(session, number)
-                    .map_or_else(|| refusal(StatusCode::NOT_FOUND), |bytes| passing(&bytes)),
+                    .map_or_else(|| error_response(StatusCode::NOT_FOUND), |bytes| live_response(&bytes)),
             },
         };
         responder.respond(response);
@@ -49,7 +49,7 @@ pub(crate) fn serve<R: Runtime>(
 
 /// The target of a request.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum ImageRequest {
     /// A blob.
     Blob(BlobHash),
     /// The live image with this number of the page a session works in.
@@ -57,7 +57,7 @@ enum Asked {
 }
 
 /// Parses the target of a request: exactly one complete hash, or a session and a number.
-fn asked_for(request: &Request<Vec<u8>>) -> Result<Asked, StatusCode> {
+fn parse_request(request: &Request<Vec<u8>>) -> Result<ImageRequest, StatusCode> {
     if request.method() != Method::GET {
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
@@ -66,14 +66,14 @@ fn asked_for(request: &Request<Vec<u8>>) -> Result<Asked, StatusCode> {
         let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let number = number.parse().ok().filter(|_| plain).ok_or(StatusCode::NOT_FOUND)?;
         let session = session.parse().map_err(|_| StatusCode::NOT_FOUND)?;
-        return Ok(Asked::Live(session, number));
+        return Ok(ImageRequest::Live(session, number));
     }
     let whole = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if whole { Ok(Asked::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
+    if whole { Ok(ImageRequest::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
 }
 
 fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
-    let inline = INLINE.contains(&blob.media_type.as_str());
+    let inline = INLINE_TYPES.contains(&blob.media_type.as_str());
     let (media_type, disposition) = if inline {
         (blob.media_type.as_str(), "inline")
     } else {
@@ -83,13 +83,13 @@ fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
         Response::builder()
             .header(header::CONTENT_TYPE, media_type)
             .header(header::CONTENT_DISPOSITION, disposition)
-            .header(header::CACHE_CONTROL, FOR_GOOD),
+            .header(header::CACHE_CONTROL, CACHE_FOREVER),
         blob.bytes.into(),
     )
 }
 
 /// Responds with an image that is stale within seconds.
-fn passing(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
+fn live_response(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
     answer(
         Response::builder()
             .header(header::CONTENT_TYPE, "image/jpeg")
@@ -99,7 +99,7 @@ fn passing(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
     )
 }
 
-fn refusal(status: StatusCode) -> Response<Cow<'static, [u8]>> {
+fn error_response(status: StatusCode) -> Response<Cow<'static, [u8]>> {
     answer(Response::builder().status(status).header(header::CACHE_CONTROL, "no-store"), Cow::Borrowed(&[]))
 }
 
@@ -128,9 +128,12 @@ mod tests {
     #[test]
     fn only_a_whole_hash_read_with_get_names_a_blob() {
         let hash = "0123456789abcdef".repeat(4);
-        assert_eq!(asked_for(&request("GET", &hash)), Ok(Asked::Blob(BlobHash(hash.clone()))));
+        assert_eq!(parse_request(&request("GET", &hash)), Ok(ImageRequest::Blob(BlobHash(hash.clone()))));
         let session = SessionId::new();
-        assert_eq!(asked_for(&request("GET", &format!("live/{session}/12"))), Ok(Asked::Live(session, 12)));
+        assert_eq!(
+            parse_request(&request("GET", &format!("live/{session}/12"))),
+            Ok(ImageRequest::Live(session, 12))
+        );
         for (method, path, status) in [
             ("PUT", hash.clone(), StatusCode::METHOD_NOT_ALLOWED),
             ("GET", String::new(), StatusCode::NOT_FOUND),
@@ -144,7 +147,7 @@ mod tests {
             ("GET", format!("live/{}/+1", SessionId::new()), StatusCode::NOT_FOUND),
             ("GET", format!("live/{}/1/2", SessionId::new()), StatusCode::NOT_FOUND),
         ] {
-            assert_eq!(asked_for(&request(method, &path)), Err(status), "{method} {path}");
+            assert_eq!(parse_request(&request(method, &path)), Err(status), "{method} {path}");
         }
     }
 
@@ -160,14 +163,14 @@ mod tests {
             assert_eq!(response.headers()[header::CONTENT_TYPE], sent, "{media_type}");
             assert_eq!(response.headers()[header::CONTENT_DISPOSITION], disposition, "{media_type}");
             assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
-            assert_eq!(response.headers()[header::CACHE_CONTROL], FOR_GOOD);
+            assert_eq!(response.headers()[header::CACHE_CONTROL], CACHE_FOREVER);
             assert_eq!(**response.body(), [1, 2]);
         }
     }
 
     #[test]
     fn a_refusal_is_not_kept() {
-        let response = refusal(StatusCode::NOT_FOUND);
+        let response = error_response(StatusCode::NOT_FOUND);
         assert_eq!(response.status(), StatusCode::NOT_FOUND);
         assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");
         assert!(response.body().is_empty());

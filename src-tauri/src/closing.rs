@@ -3,7 +3,7 @@
 
 use crate::{
     attention,
-    desk::{Desk, run_errand},
+    desk::{Desk, open_in_window},
     quick_ask,
     setup::Core,
     windows,
@@ -15,7 +15,7 @@ use tauri::{AppHandle, CloseRequestApi, Manager as _, RunEvent, WindowEvent};
 
 /// How long the exit waits for the core. Finished work is stored by then; a kill after this loses no more than
 /// a power cut would, and the next start repairs that.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Progress of the application's exit.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Closing {
 fn let_go(app: &AppHandle, code: i32) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let_core_go(&app).await;
+        shut_core_down(&app).await;
         app.exit(code);
     });
 }
@@ -65,27 +65,27 @@ fn let_go(app: &AppHandle, code: i32) {
 pub(crate) fn restart(app: &AppHandle) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let_core_go(&app).await;
+        shut_core_down(&app).await;
         app.request_restart();
     });
 }
 
 /// Shuts the core down for a caller that can only block, on any thread.
-pub(crate) fn let_core_go_now(app: &AppHandle) {
+pub(crate) fn shut_core_down_blocking(app: &AppHandle) {
     let app = app.clone();
-    let gone = std::thread::spawn(move || tauri::async_runtime::block_on(let_core_go(&app))).join();
+    let gone = std::thread::spawn(move || tauri::async_runtime::block_on(shut_core_down(&app))).join();
     if gone.is_err() {
         tracing::error!("letting the core go broke");
     }
 }
 
 /// Shuts the core down: stops running work and stores it.
-async fn let_core_go(app: &AppHandle) {
+async fn shut_core_down(app: &AppHandle) {
     let core = app.try_state::<Core>().and_then(|core| core.running());
     if let Some(octo) = core
-        && tokio::time::timeout(PATIENCE, octo.shutdown()).await.is_err()
+        && tokio::time::timeout(SHUTDOWN_TIMEOUT, octo.shutdown()).await.is_err()
     {
-        tracing::warn!(?PATIENCE, "the core did not end in time");
+        tracing::warn!(?SHUTDOWN_TIMEOUT, "the core did not end in time");
     }
 }
 
@@ -108,7 +108,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
     match app.state::<Desk>().close() {
         CloseStep::Ask(back) => {
             api.prevent_close();
-            run_errand(app, Errand::AskClosing { back });
+            open_in_window(app, Errand::AskClosing { back });
         }
         CloseStep::Hide => {
             api.prevent_close();
@@ -136,6 +136,6 @@ pub(crate) fn hide(app: &AppHandle) {
         tracing::warn!(%error, "the window was not hidden");
     }
     #[cfg(target_os = "linux")]
-    crate::resident::give_back_soon();
+    crate::resident::release_soon();
     attention::look(app);
 }

@@ -1,10 +1,10 @@
 //! The shell's state on this desktop, and the open requests that are not carried out yet.
 
 use crate::windows;
-use octo_desktop::{Act, CloseStep, Notices, Page, Sights, Work, on_close};
+use octo_desktop::{Act, CloseStep, Notices, Page, WindowViews, Work, on_close};
 use octo_protocol::{
-    Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId,
-    SessionInfo, TaskRun, WayBack, WindowNumber, words,
+    Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Errand, Language, OpenRequestSource,
+    SessionId, SessionInfo, TaskRun, WindowNumber, WindowRecovery, words,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,31 +17,31 @@ use tauri::{AppHandle, Emitter as _, Manager as _};
 const ERRAND: &str = "errand";
 
 /// Maximum number of open requests waiting for a page. Further ones push out the oldest.
-const WAITING: usize = 32;
+const MAX_PENDING: usize = 32;
 
 /// State of the shell.
 #[derive(Default)]
 pub(crate) struct Desk {
-    known: Mutex<Known>,
+    known: Mutex<ShellStateInner>,
 }
 
-struct Known {
+struct ShellStateInner {
     errands: VecDeque<Errand>,
     page: Page,
     tray: Result<(), ApiError>,
     /// Whether a second start reaches this process.
     reachable: bool,
     /// How the hidden window can be brought back, as known when the person hid it; `None` if they did not.
-    hid: Option<WayBack>,
+    hid: Option<WindowRecovery>,
     shortcut: Result<(), ApiError>,
     autostart: Result<(), ApiError>,
     settings: DesktopSettings,
     language: Language,
     notices: Notices,
-    sights: Sights,
+    sights: WindowViews,
 }
 
-impl Default for Known {
+impl Default for ShellStateInner {
     fn default() -> Self {
         Self {
             errands: VecDeque::new(),
@@ -55,30 +55,30 @@ impl Default for Known {
             settings: DesktopSettings::default(),
             language: Language::System,
             notices: Notices::default(),
-            sights: Sights::default(),
+            sights: WindowViews::default(),
         }
     }
 }
 
-impl Known {
+impl ShellStateInner {
     /// Returns how a hidden window can be brought back.
-    fn way_back(&self) -> Option<WayBack> {
+    fn window_recovery(&self) -> Option<WindowRecovery> {
         match (&self.tray, self.reachable) {
-            (Ok(()), _) => Some(WayBack::Tray),
-            (Err(_), true) => Some(WayBack::Start),
+            (Ok(()), _) => Some(WindowRecovery::Tray),
+            (Err(_), true) => Some(WindowRecovery::Start),
             (Err(_), false) => None,
         }
     }
 }
 
 impl Desk {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ShellStateInner> {
         // Every change is one assignment or one call, so a panic elsewhere leaves nothing half done.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns and removes the pending open requests. The caller is a page that can carry them out.
-    pub(crate) fn take_errands(&self) -> Vec<Errand> {
+    pub(crate) fn take_open_requests(&self) -> Vec<Errand> {
         let mut known = self.known();
         if known.page == Page::Away {
             known.page = Page::Ready;
@@ -87,7 +87,7 @@ impl Desk {
     }
 
     /// Records that the page is gone: it navigated away or crashed.
-    pub(crate) fn page_left(&self) {
+    pub(crate) fn mark_page_gone(&self) {
         let mut known = self.known();
         if known.page != Page::Over {
             known.page = Page::Away;
@@ -136,7 +136,7 @@ impl Desk {
 
     /// Returns whether a hidden window could be brought back at all.
     pub(crate) fn may_hide(&self) -> bool {
-        self.known().way_back().is_some()
+        self.known().window_recovery().is_some()
     }
 
     /// Returns whether a hidden window could be brought back from the tray.
@@ -158,13 +158,13 @@ impl Desk {
     /// Records that the person hid the window.
     pub(crate) fn hid(&self) {
         let mut known = self.known();
-        known.hid = known.way_back();
+        known.hid = known.window_recovery();
     }
 
     /// Returns whether the person hid the window when a second start could bring it back, and it still can.
-    pub(crate) fn comes_back_by_start(&self) -> bool {
+    pub(crate) fn restores_by_start(&self) -> bool {
         let known = self.known();
-        known.hid == Some(WayBack::Start) && known.reachable
+        known.hid == Some(WindowRecovery::Start) && known.reachable
     }
 
     /// Records whether the quick ask shortcut could be registered.
@@ -180,7 +180,7 @@ impl Desk {
     /// Decides what closing the window does.
     pub(crate) fn close(&self) -> CloseStep {
         let mut known = self.known();
-        let step = on_close(known.settings.closing, known.way_back(), known.page);
+        let step = on_close(known.settings.closing, known.window_recovery(), known.page);
         if matches!(step, CloseStep::Ask(_)) {
             known.page = Page::Asking;
         }
@@ -205,7 +205,7 @@ impl Desk {
         self.see(|sights| sights.attend(window))
     }
 
-    fn see(&self, change: impl FnOnce(&mut Sights)) -> Option<Act> {
+    fn see(&self, change: impl FnOnce(&mut WindowViews)) -> Option<Act> {
         let mut known = self.known();
         change(&mut known.sights);
         let sight = known.sights.now();
@@ -276,7 +276,7 @@ impl Desk {
     /// Queues an open request for the page.
     pub(crate) fn push(&self, errand: Errand) {
         let mut known = self.known();
-        if known.errands.len() == WAITING {
+        if known.errands.len() == MAX_PENDING {
             known.errands.pop_front();
         }
         // A duplicate that arrives before the first was carried out is dropped.
@@ -287,13 +287,13 @@ impl Desk {
 }
 
 /// Has the page carry out an open request, and shows its window.
-pub(crate) fn run_errand(app: &AppHandle, errand: Errand) {
+pub(crate) fn open_in_window(app: &AppHandle, errand: Errand) {
     windows::bring_to_front(app);
-    leave_errand(app, errand);
+    queue_open_request(app, errand);
 }
 
 /// Queues an open request and tells the page, without bringing its window to the front.
-pub(crate) fn leave_errand(app: &AppHandle, errand: Errand) {
+pub(crate) fn queue_open_request(app: &AppHandle, errand: Errand) {
     app.state::<Desk>().push(errand);
     if let Err(error) = app.emit_to(windows::MAIN, ERRAND, ()) {
         tracing::warn!(%error, "the page was not told of an errand");
@@ -302,5 +302,5 @@ pub(crate) fn leave_errand(app: &AppHandle, errand: Errand) {
 
 /// Returns a request for an empty new session.
 pub(crate) fn fresh_session() -> Errand {
-    Errand::NewSession { prompt: String::new(), folder: None, from: ErrandSource::Person }
+    Errand::NewSession { prompt: String::new(), folder: None, from: OpenRequestSource::Person }
 }

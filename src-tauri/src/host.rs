@@ -2,14 +2,14 @@
 
 use crate::{
     closing,
-    desk::{Desk, run_errand},
+    desk::{Desk, open_in_window},
     notices,
-    pasted::{self, Pasted},
+    pasted::{self, ClipboardContent},
     quick_ask, updates, windows,
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_core::Host;
-use octo_protocol::{ApiError, Errand, ErrandSource, HostReply, HostRequest, SessionId};
+use octo_protocol::{ApiError, Errand, HostReply, HostRequest, OpenRequestSource, SessionId};
 use std::{
     future::Future,
     path::{Path, PathBuf},
@@ -21,7 +21,7 @@ use tauri_plugin_opener::OpenerExt as _;
 use tokio::sync::oneshot;
 
 /// The largest image that can be pasted, in bytes; see [`octo_protocol::PutBlob`].
-const LARGEST_PICTURE: usize = 20 << 20;
+const MAX_PICTURE_BYTES: usize = 20 << 20;
 
 /// The desktop this window is on.
 pub(crate) struct DesktopHost {
@@ -42,7 +42,7 @@ impl DesktopHost {
         // A dialog that disappeared without an answer was closed.
         match picked.await.ok().flatten() {
             None => Ok(None),
-            Some(folder) => written(folder, "host.path_not_text").map(Some),
+            Some(folder) => path_text(folder, "host.path_not_text").map(Some),
         }
     }
 
@@ -53,23 +53,24 @@ impl DesktopHost {
             let _ = tell.send(files);
         });
         let files = picked.await.ok().flatten().unwrap_or_default();
-        files.into_iter().map(|file| written(file, "host.file_not_text")).collect()
+        files.into_iter().map(|file| path_text(file, "host.file_not_text")).collect()
     }
 
     async fn read_pasted(&self) -> Result<HostReply, ApiError> {
         let (mut picture, mut text, mut paths) = (None, None, Vec::new());
         match pasted::read(&self.app).await? {
-            Pasted::Files(files) => {
-                let files = files.into_iter().map(|file| written(FilePath::Path(file), "host.file_not_text"));
+            ClipboardContent::Files(files) => {
+                let files =
+                    files.into_iter().map(|file| path_text(FilePath::Path(file), "host.file_not_text"));
                 paths = files.collect::<Result<_, _>>()?;
             }
-            Pasted::Text(words) => text = Some(words),
+            ClipboardContent::Text(words) => text = Some(words),
             // The core's limit: a larger image would only be sent there to be refused.
-            Pasted::Picture(bytes) if bytes.len() > LARGEST_PICTURE => {
-                return Err(ApiError::new("blob.too_large").arg("limit_mib", LARGEST_PICTURE >> 20));
+            ClipboardContent::Picture(bytes) if bytes.len() > MAX_PICTURE_BYTES => {
+                return Err(ApiError::new("blob.too_large").arg("limit_mib", MAX_PICTURE_BYTES >> 20));
             }
-            Pasted::Picture(bytes) => picture = Some(BASE64_STANDARD.encode(bytes)),
-            Pasted::Nothing => {}
+            ClipboardContent::Picture(bytes) => picture = Some(BASE64_STANDARD.encode(bytes)),
+            ClipboardContent::Nothing => {}
         }
         Ok(HostReply::Pasted { picture, paths, text })
     }
@@ -91,7 +92,7 @@ impl DesktopHost {
     fn leave_quick_ask(&self, session: Option<SessionId>) {
         quick_ask::leave(&self.app);
         if let Some(session) = session {
-            run_errand(&self.app, Errand::OpenSession { session });
+            open_in_window(&self.app, Errand::OpenSession { session });
         }
     }
 
@@ -108,7 +109,7 @@ impl DesktopHost {
     }
 
     async fn reveal(&self, path: PathBuf) -> Result<(), ApiError> {
-        there(&path)?;
+        require_exists(&path)?;
         let app = self.app.clone();
         // The call uses D-Bus or COM and waits for the answer.
         tauri::async_runtime::spawn_blocking(move || app.opener().reveal_item_in_dir(path))
@@ -147,14 +148,16 @@ impl Host for DesktopHost {
                     self.reveal(PathBuf::from(path)).await.map(|()| HostReply::Done)
                 }
                 HostRequest::RevealFile { path, folder } => {
-                    self.reveal(named(&path, Path::new(&folder))?).await.map(|()| HostReply::Done)
+                    self.reveal(resolve_path(&path, Path::new(&folder))?).await.map(|()| HostReply::Done)
                 }
                 HostRequest::OpenUrl { url } => self.open(url).await.map(|()| HostReply::Done),
                 HostRequest::GetDesktop => {
                     let state = self.desk().state(updates::ability(&self.app));
                     Ok(HostReply::Desktop { state: Box::new(state) })
                 }
-                HostRequest::TakeErrands => Ok(HostReply::Errands { errands: self.desk().take_errands() }),
+                HostRequest::TakeErrands => {
+                    Ok(HostReply::Errands { errands: self.desk().take_open_requests() })
+                }
                 HostRequest::Look { window, session } => {
                     if let Some(act) = self.desk().look_at(window, session) {
                         notices::carry_out(&self.app, act);
@@ -162,7 +165,7 @@ impl Host for DesktopHost {
                     Ok(HostReply::Done)
                 }
                 HostRequest::OpenWindow { session } => {
-                    windows::open_beside(&self.app, session)
+                    windows::open_further(&self.app, session)
                         .map_err(|error| ApiError::new("host.failed").detail(error))?;
                     Ok(HostReply::Done)
                 }
@@ -185,8 +188,8 @@ impl Host for DesktopHost {
                 }
                 HostRequest::HandOver { prompt } => {
                     self.leave_quick_ask(None);
-                    let from = ErrandSource::Person;
-                    run_errand(&self.app, Errand::NewSession { prompt, folder: None, from });
+                    let from = OpenRequestSource::Person;
+                    open_in_window(&self.app, Errand::NewSession { prompt, folder: None, from });
                     Ok(HostReply::Done)
                 }
                 HostRequest::LookForUpdate => {
@@ -209,7 +212,7 @@ impl Host for DesktopHost {
 
 /// Converts a path to text. A path that is not Unicode cannot be passed to the core unchanged, which the error
 /// with this key says.
-fn written(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
+fn path_text(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
     let path = picked.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
     path.into_os_string()
         .into_string()
@@ -217,11 +220,11 @@ fn written(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
 }
 
 /// Returns the path of a file mentioned in a conversation.
-fn named(path: &str, folder: &Path) -> Result<PathBuf, ApiError> {
+fn resolve_path(path: &str, folder: &Path) -> Result<PathBuf, ApiError> {
     octo_workspace::linked(path, folder).ok_or_else(|| ApiError::new("host.no_file").arg("path", path))
 }
 
-fn there(path: &Path) -> Result<(), ApiError> {
+fn require_exists(path: &Path) -> Result<(), ApiError> {
     if path.is_absolute() && path.exists() {
         Ok(())
     } else {
@@ -264,11 +267,14 @@ mod tests {
     #[test]
     fn only_what_is_there_is_shown() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/src");
-        assert_eq!(there(&named("host.rs", &source).unwrap()), Ok(()));
-        assert_eq!(named("https://example.org/a.png", &source).unwrap_err().key, "host.no_file");
-        assert_eq!(there(&named("gone.rs", &source).unwrap()).unwrap_err().key, "host.path_missing");
-        assert_eq!(there(Path::new("/")), Ok(()));
-        assert_eq!(there(Path::new("/no/such/folder")).unwrap_err().args["path"], "/no/such/folder");
-        assert_eq!(there(Path::new("src")).unwrap_err().key, "host.path_missing");
+        assert_eq!(require_exists(&resolve_path("host.rs", &source).unwrap()), Ok(()));
+        assert_eq!(resolve_path("https://example.org/a.png", &source).unwrap_err().key, "host.no_file");
+        assert_eq!(
+            require_exists(&resolve_path("gone.rs", &source).unwrap()).unwrap_err().key,
+            "host.path_missing"
+        );
+        assert_eq!(require_exists(Path::new("/")), Ok(()));
+        assert_eq!(require_exists(Path::new("/no/such/folder")).unwrap_err().args["path"], "/no/such/folder");
+        assert_eq!(require_exists(Path::new("src")).unwrap_err().key, "host.path_missing");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn request(
     core: State<'_, Core>,
     host: State<'_, Arc<DesktopHost>>,
 ) -> Result<Value, ApiError> {
-    let request = read(request)?;
+    let request = parse(request)?;
     match core.octo().await {
         Ok(octo) => {
             let erases = matches!(request, Request::Home(HomeRequest::EraseHome { .. }));
@@ -67,7 +67,7 @@ pub(crate) fn unsubscribe(id: SubscriptionId, subscriptions: State<'_, Subscript
 
 /// Parses a request. An unreadable request fails like any other, without the reason: the parser quotes its
 /// input, which may be a key.
-fn read(request: Value) -> Result<Request, ApiError> {
+fn parse(request: Value) -> Result<Request, ApiError> {
     serde_json::from_value(request).map_err(|_| ApiError::new("request.unreadable"))
 }
 
@@ -80,12 +80,12 @@ mod tests {
     fn a_request_is_read_as_the_protocol_writes_it() {
         let call = octo_protocol::GetAbout {};
         let request = Request::from(call);
-        assert_eq!(read(serde_json::to_value(&request).unwrap()), Ok(request));
+        assert_eq!(parse(serde_json::to_value(&request).unwrap()), Ok(request));
     }
 
     #[test]
     fn an_unreadable_request_is_named_without_its_content() {
-        let error = read(json!({"domain": "models", "call": {"type": "sk-live-secret"}})).unwrap_err();
+        let error = parse(json!({"domain": "models", "call": {"type": "sk-live-secret"}})).unwrap_err();
         assert_eq!(error, ApiError::new("request.unreadable"));
     }
 }

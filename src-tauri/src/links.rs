@@ -1,7 +1,7 @@
 //! Links and files opened with Octo: at its start, by a second start, or by the system.
 
 use crate::{
-    desk::{Desk, run_errand},
+    desk::{Desk, open_in_window},
     quick_ask, windows,
 };
 use octo_desktop::{WindowAtStart, read};
@@ -18,7 +18,7 @@ pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'
         WindowAtStart::Shown => windows::bring_to_front(app),
     }
     for errand in start.errands {
-        run_errand(app, errand);
+        open_in_window(app, errand);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Its own entries show no shortcuts: the page handles those, and the person may have changed them.
 
-use crate::desk::{Desk, fresh_session, run_errand};
+use crate::desk::{Desk, fresh_session, open_in_window};
 use octo_protocol::Errand;
 use tauri::{
     AppHandle, Manager as _, Wry,
@@ -28,8 +28,8 @@ pub(crate) fn refresh(app: &AppHandle) {
 /// Starts to handle menu events.
 pub(crate) fn begin(app: &AppHandle) {
     app.on_menu_event(|app, event| match event.id().as_ref() {
-        NEW => run_errand(app, fresh_session()),
-        SETTINGS => run_errand(app, Errand::OpenSettings { page: String::new() }),
+        NEW => open_in_window(app, fresh_session()),
+        SETTINGS => open_in_window(app, Errand::OpenSettings { page: String::new() }),
         _ => {}
     });
     refresh(app);

@@ -12,7 +12,7 @@ use bus as system;
 use other as system;
 
 use crate::desk::Desk;
-use octo_desktop::{Act, Deed, NoticeKind, RunNews, Subject, Why};
+use octo_desktop::{Act, Deed, NoticeKind, NoticeSubject, RunNotice, RunProblem};
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
 
@@ -21,26 +21,26 @@ use tokio::sync::mpsc;
 pub(crate) const ENTRY: &str = "Octo";
 
 /// Maximum length of a session title in a notice, in characters.
-const TITLE: usize = 120;
+const MAX_TITLE_CHARS: usize = 120;
 
 /// Maximum length of the reason why a task failed, in characters.
-const REASON: usize = 300;
+const MAX_REASON_CHARS: usize = 300;
 
 /// Instruction for the system's notice service.
 pub(crate) enum Order {
     /// Show a notice of a subject, replacing an earlier one.
-    Show { of: Subject, summary: String, body: String, deeds: Vec<(Deed, String)>, kind: NoticeKind },
+    Show { of: NoticeSubject, summary: String, body: String, deeds: Vec<(Deed, String)>, kind: NoticeKind },
     /// Withdraw the notice of a subject.
-    Withdraw { of: Subject },
+    Withdraw { of: NoticeSubject },
 }
 
 /// Channel to the notice service.
-struct Orders(mpsc::UnboundedSender<Order>);
+struct NoticeOrders(mpsc::UnboundedSender<Order>);
 
 /// Starts the notice service.
 pub(crate) fn begin(app: &AppHandle) {
     let (sender, orders) = mpsc::unbounded_channel();
-    app.manage(Orders(sender));
+    app.manage(NoticeOrders(sender));
     tauri::async_runtime::spawn(system::serve(app.clone(), orders));
 }
 
@@ -50,15 +50,15 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
         Act::Withdraw { of } => Order::Withdraw { of },
         Act::Show { of, kind, title, run } => {
             let desk = app.state::<Desk>();
-            let offered = if run.is_some() { RunNews::DEEDS } else { kind.deeds() };
-            let deeds = offered.iter().map(|deed| (*deed, desk.say(words(*deed), &[]))).collect();
-            let name = title.chars().take(TITLE).collect();
+            let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.deeds() };
+            let deeds = offered.iter().map(|deed| (*deed, desk.say(action_key(*deed), &[]))).collect();
+            let name = title.chars().take(MAX_TITLE_CHARS).collect();
             let (summary, body) = match run.and_then(|run| run.why) {
-                None => (desk.say(told(kind), &[]), name),
+                None => (desk.say(session_key(kind), &[]), name),
                 Some(why) => {
-                    let why = reason(&desk, &why).chars().take(REASON).collect();
+                    let why = reason(&desk, &why).chars().take(MAX_REASON_CHARS).collect();
                     (
-                        desk.say(told_of_task(kind), &[]),
+                        desk.say(task_key(kind), &[]),
                         desk.say("notice.task_why", &[("name", name), ("why", why)]),
                     )
                 }
@@ -66,7 +66,7 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
             Order::Show { of, summary, body, deeds, kind }
         }
     };
-    if let Some(orders) = app.try_state::<Orders>()
+    if let Some(orders) = app.try_state::<NoticeOrders>()
         && orders.0.send(order).is_err()
     {
         tracing::debug!("notices are not shown any more");
@@ -74,7 +74,7 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
 }
 
 /// Returns the message key for a session's notice.
-fn told(kind: NoticeKind) -> &'static str {
+fn session_key(kind: NoticeKind) -> &'static str {
     match kind {
         NoticeKind::Question => "notice.question",
         NoticeKind::Finished => "notice.finished",
@@ -83,7 +83,7 @@ fn told(kind: NoticeKind) -> &'static str {
 }
 
 /// Returns the message key for a run's notice that has a reason.
-fn told_of_task(kind: NoticeKind) -> &'static str {
+fn task_key(kind: NoticeKind) -> &'static str {
     match kind {
         NoticeKind::Question => "notice.task_question",
         NoticeKind::Finished => "notice.finished",
@@ -92,17 +92,17 @@ fn told_of_task(kind: NoticeKind) -> &'static str {
 }
 
 /// Returns why a run asks or failed.
-fn reason(desk: &Desk, why: &Why) -> String {
+fn reason(desk: &Desk, why: &RunProblem) -> String {
     match why {
-        Why::Error(error) => desk.explain(error),
-        Why::TimedOut => desk.say("tasks.status.timed_out", &[]),
-        Why::OverBudget => desk.say("tasks.status.over_budget", &[]),
-        Why::Missed => desk.say("notice.task_missed", &[]),
+        RunProblem::Error(error) => desk.explain(error),
+        RunProblem::TimedOut => desk.say("tasks.status.timed_out", &[]),
+        RunProblem::OverBudget => desk.say("tasks.status.over_budget", &[]),
+        RunProblem::Missed => desk.say("notice.task_missed", &[]),
     }
 }
 
 /// Returns the message key of a button.
-fn words(deed: Deed) -> &'static str {
+fn action_key(deed: Deed) -> &'static str {
     match deed {
         Deed::Open => "notice.open",
         Deed::Stop => "notice.stop",

@@ -7,7 +7,7 @@ use tauri::AppHandle;
 
 /// Content of the clipboard.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Pasted {
+pub(crate) enum ClipboardContent {
     /// Files, by their absolute paths.
     Files(Vec<PathBuf>),
     /// Text.
@@ -18,16 +18,16 @@ pub(crate) enum Pasted {
     Nothing,
 }
 
-/// Returns [`Pasted::Nothing`]: on other systems the page itself receives all pasted content.
+/// Returns [`ClipboardContent::Nothing`]: on other systems the page itself receives all pasted content.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unused_async, reason = "as on Linux, where another program is asked")]
-pub(crate) async fn read(_app: &AppHandle) -> Result<Pasted, ApiError> {
-    Ok(Pasted::Nothing)
+pub(crate) async fn read(_app: &AppHandle) -> Result<ClipboardContent, ApiError> {
+    Ok(ClipboardContent::Nothing)
 }
 
 /// Reads the clipboard from the program that owns it.
 #[cfg(target_os = "linux")]
-pub(crate) async fn read(app: &AppHandle) -> Result<Pasted, ApiError> {
+pub(crate) async fn read(app: &AppHandle) -> Result<ClipboardContent, ApiError> {
     let (tell, told) = tokio::sync::oneshot::channel();
     app.run_on_main_thread(move || clipboard::ask(tell))
         .map_err(|error| ApiError::new("host.failed").detail(error))?;
@@ -37,7 +37,7 @@ pub(crate) async fn read(app: &AppHandle) -> Result<Pasted, ApiError> {
 
 #[cfg(target_os = "linux")]
 mod clipboard {
-    use super::Pasted;
+    use super::ClipboardContent;
     use gtk::{
         Clipboard,
         gdk::{Atom, SELECTION_CLIPBOARD, gdk_pixbuf::Pixbuf},
@@ -54,21 +54,25 @@ mod clipboard {
 
     /// Asks for files first, because many programs add a thumbnail to a copied image file. Text is next,
     /// because a copied table includes an image of itself.
-    pub(super) fn ask(tell: Sender<Pasted>) {
+    pub(super) fn ask(tell: Sender<ClipboardContent>) {
         Clipboard::get(&SELECTION_CLIPBOARD).request_uris(move |clipboard, uris| {
             let paths: Vec<PathBuf> = uris.iter().filter_map(|uri| path_of(uri)).collect();
             if !paths.is_empty() {
-                return give(tell, Pasted::Files(paths));
+                return give(tell, ClipboardContent::Files(paths));
             }
             clipboard.request_text(move |clipboard, text| match text {
-                Some(text) if !text.is_empty() => give(tell, Pasted::Text(text.to_owned())),
+                Some(text) if !text.is_empty() => give(tell, ClipboardContent::Text(text.to_owned())),
                 _ => ask_for_picture(clipboard, &PICTURES, tell),
             });
         });
     }
 
     /// Asks for the image in its original format first, then in any other.
-    fn ask_for_picture(clipboard: &Clipboard, kinds: &'static [&'static str], tell: Sender<Pasted>) {
+    fn ask_for_picture(
+        clipboard: &Clipboard,
+        kinds: &'static [&'static str],
+        tell: Sender<ClipboardContent>,
+    ) {
         // The requester may have stopped waiting: a large image is then not encoded in vain.
         if tell.is_closed() {
             return;
@@ -81,14 +85,14 @@ mod clipboard {
                     if bytes.is_empty() {
                         ask_for_picture(clipboard, others, tell);
                     } else {
-                        give(tell, Pasted::Picture(bytes));
+                        give(tell, ClipboardContent::Picture(bytes));
                     }
                 })
             }
         }
     }
 
-    fn give(tell: Sender<Pasted>, pasted: Pasted) {
+    fn give(tell: Sender<ClipboardContent>, pasted: ClipboardContent) {
         // As above.
         let _unheard = tell.send(pasted);
     }
@@ -99,13 +103,13 @@ mod clipboard {
         (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()
     }
 
-    fn encoded(picture: Option<&Pixbuf>) -> Pasted {
+    fn encoded(picture: Option<&Pixbuf>) -> ClipboardContent {
         match picture.map(|picture| picture.save_to_bufferv("png", &[])) {
-            None => Pasted::Nothing,
-            Some(Ok(bytes)) => Pasted::Picture(bytes),
+            None => ClipboardContent::Nothing,
+            Some(Ok(bytes)) => ClipboardContent::Picture(bytes),
             Some(Err(error)) => {
                 tracing::info!(%error, "a pasted picture could not be read");
-                Pasted::Nothing
+                ClipboardContent::Nothing
             }
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
 
 fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
     let refused = |key: &str, keys: &str| ApiError::new(key).arg("keys", keys);
-    if app.try_state::<Listening>().is_some() {
+    if app.try_state::<ShortcutPluginLoaded>().is_some() {
         app.global_shortcut().unregister_all().map_err(|error| ApiError::new("host.failed").detail(error))?;
     }
     let Some(keys) = keys else { return Ok(()) };
@@ -45,10 +45,10 @@ fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
         // A key without a modifier would be taken from every other program.
         return Err(refused("desktop.shortcut_unreadable", keys));
     }
-    if app.try_state::<Listening>().is_none() {
+    if app.try_state::<ShortcutPluginLoaded>().is_none() {
         let plugin = tauri_plugin_global_shortcut::Builder::new().build();
         app.plugin(plugin).map_err(|error| refused("desktop.no_shortcuts", keys).detail(error))?;
-        app.manage(Listening);
+        app.manage(ShortcutPluginLoaded);
     }
     let toggled = app.global_shortcut().on_shortcut(shortcut, |app, _, event| {
         if event.state() == ShortcutState::Pressed {
@@ -61,7 +61,7 @@ fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
 }
 
 /// Marks that the plugin is loaded, which only happens for a person who wants the shortcut.
-struct Listening;
+struct ShortcutPluginLoaded;
 
 /// Returns whether the desktop is Wayland, where a program cannot receive keys meant for others.
 fn is_wayland() -> bool {

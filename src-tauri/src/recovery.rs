@@ -10,9 +10,9 @@ use tauri::WebviewWindow;
 use webkit2gtk::WebViewExt as _;
 
 /// A second crash within this time suggests that the page will keep crashing.
-const AGAIN: Duration = Duration::from_secs(30);
+const CRASH_LOOP_TIME: Duration = Duration::from_secs(30);
 /// Delay before such a page is reloaded, so that it does not keep a machine short of memory busy.
-const PAUSE: Duration = Duration::from_secs(10);
+const RELOAD_DELAY: Duration = Duration::from_secs(10);
 /// Query that tells the page it was reloaded, so that it can inform the person.
 const MARK: &str = "reloaded";
 /// Address of the built page.
@@ -24,9 +24,10 @@ pub(crate) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result
     window.with_webview(move |webview| {
         let last: Rc<Cell<Option<Instant>>> = Rc::default();
         webview.inner().connect_web_process_terminated(move |view, reason| {
-            let soon = last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < AGAIN);
+            let soon =
+                last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < CRASH_LOOP_TIME);
             tracing::error!(?reason, again = soon, "the page's process ended");
-            let page = successor(view.uri().as_deref());
+            let page = reload_address(view.uri().as_deref());
             if soon {
                 load_later(own.clone(), page);
             } else {
@@ -38,7 +39,7 @@ pub(crate) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result
 
 fn load_later(window: WebviewWindow, page: String) {
     tauri::async_runtime::spawn(async move {
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RELOAD_DELAY).await;
         if let Err(error) = window.with_webview(move |webview| webview.inner().load_uri(&page)) {
             tracing::warn!(%error, "the page could not be loaded again");
         }
@@ -47,7 +48,7 @@ fn load_later(window: WebviewWindow, page: String) {
 
 /// Returns the address of the page that replaces the one at `address`. There is only one page, but its windows
 /// differ in their queries; a view that lost its process may no longer know its address.
-fn successor(address: Option<&str>) -> String {
+fn reload_address(address: Option<&str>) -> String {
     let page = address.and_then(|address| address.split('#').next()).filter(|page| !page.is_empty());
     let page = page.unwrap_or(PAGE);
     match page.split_once('?') {
@@ -75,7 +76,7 @@ mod tests {
             (Some(""), "tauri://localhost/?reloaded"),
             (None, "tauri://localhost/?reloaded"),
         ] {
-            assert_eq!(successor(address), marked, "{address:?}");
+            assert_eq!(reload_address(address), marked, "{address:?}");
         }
     }
 }

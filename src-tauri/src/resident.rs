@@ -20,12 +20,12 @@ use std::{
 };
 
 /// How long after a page load or the window's closing the process is considered quiet.
-const SETTLED: Duration = Duration::from_secs(3);
+const QUIET_DELAY: Duration = Duration::from_secs(3);
 
 /// Releases unneeded memory shortly.
-pub(crate) fn give_back_soon() {
+pub(crate) fn release_soon() {
     tauri::async_runtime::spawn(async {
-        tokio::time::sleep(SETTLED).await;
+        tokio::time::sleep(QUIET_DELAY).await;
         match tauri::async_runtime::spawn_blocking(give_back).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%error, "memory was not given back"),
@@ -37,10 +37,11 @@ pub(crate) fn give_back_soon() {
 fn give_back() -> io::Result<()> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let code = Mapping::all(&maps).into_iter().filter(Mapping::is_code).map(|mapping| mapping.path);
-    let stays: BTreeSet<&str> = code.collect::<BTreeSet<_>>().into_iter().filter(|path| keep(path)).collect();
+    let stays: BTreeSet<&str> =
+        code.collect::<BTreeSet<_>>().into_iter().filter(|path| pin_library(path)).collect();
     // Read after the libraries are pinned: their addresses no longer change.
     let maps = fs::read_to_string("/proc/self/smaps")?;
-    for pages in as_their_files_are(&maps, &stays, give_back as fn() -> io::Result<()> as usize) {
+    for pages in unmodified_ranges(&maps, &stays, give_back as fn() -> io::Result<()> as usize) {
         let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
@@ -64,7 +65,7 @@ fn give_back() -> io::Result<()> {
 }
 
 /// Pins a loaded library until the program ends and returns whether that succeeded. It never loads a library.
-fn keep(path: &str) -> bool {
+fn pin_library(path: &str) -> bool {
     let Ok(path) = CString::new(path) else { return false };
     let how = nix::libc::RTLD_LAZY | nix::libc::RTLD_NOLOAD | nix::libc::RTLD_NODELETE;
     #[expect(unsafe_code, reason = "the path ends with a zero, and nothing that is not loaded yet is")]
@@ -75,7 +76,7 @@ fn keep(path: &str) -> bool {
 /// Returns the ranges that are identical to their files: code of these files and of the program, and the
 /// constants before the code of the file that contains the address `own`, which is the program. A page that was
 /// ever written to is private ("anonymous", in memory or swapped out) and would be lost.
-fn as_their_files_are(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Range<usize>> {
+fn unmodified_ranges(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
     let file =
         mappings.iter().find(|mapping| mapping.is_code() && mapping.at.contains(&own)).map(|code| code.file);
@@ -83,7 +84,7 @@ fn as_their_files_are(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Ra
         |mapping: &Mapping<'_>| mapping.may == "r--p" && mapping.from == 0 && Some(mapping.file) == file;
     let given = mappings.iter().filter(|mapping| {
         (mapping.is_code() || constants(mapping))
-            && mapping.is_of_a_file()
+            && mapping.is_file_backed()
             && (mapping.written, mapping.moved_out) == (Some(0), Some(0))
             && (Some(mapping.file) == file || stays.contains(mapping.path))
     });
@@ -140,7 +141,7 @@ impl<'a> Mapping<'a> {
         self.may == "r-xp"
     }
 
-    fn is_of_a_file(&self) -> bool {
+    fn is_file_backed(&self) -> bool {
         self.file.1 != "0"
     }
 }
@@ -180,13 +181,13 @@ mod tests {
             "/usr/lib/libshared.so",
             "/usr/lib/libunknown.so",
         ]);
-        let given = |own| as_their_files_are(&maps, &stays, own);
+        let given = |own| unmodified_ranges(&maps, &stays, own);
         assert_eq!(given(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
         // If the program's own file is unknown, no constants are released.
         assert_eq!(given(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
-        assert_eq!(as_their_files_are("cut sh", &stays, 0x4000), Vec::<Range<usize>>::new());
+        assert_eq!(unmodified_ranges("cut sh", &stays, 0x4000), Vec::<Range<usize>>::new());
         // Nothing of libraries that could be unloaded; the program itself cannot be.
-        let own = as_their_files_are(&maps, &BTreeSet::new(), 0x4000);
+        let own = unmodified_ranges(&maps, &BTreeSet::new(), 0x4000);
         assert_eq!(own, [0x1000..0x3000, 0x3000..0x9000]);
     }
 
@@ -219,7 +220,7 @@ mod tests {
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
         let all = Mapping::all(&maps);
         let libc = all.iter().find(|mapping| mapping.is_code() && mapping.path.contains("/libc.so")).unwrap();
-        assert!(keep(libc.path));
-        assert!(!keep("/no/such/library.so") && !keep("[vdso]") && !keep("a\0b"));
+        assert!(pin_library(libc.path));
+        assert!(!pin_library("/no/such/library.so") && !pin_library("[vdso]") && !pin_library("a\0b"));
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     tray, updates,
     windows::{self, Place},
 };
-use octo_core::{Clock, Config, Keys, Octo, OpenTurns, Settled, SystemClock};
+use octo_core::{Clock, Config, Keys, Octo, OpenTurnPolicy, Settled, SystemClock};
 use octo_protocol::{ApiError, Errand, HomeRequest, Source};
 use serde_json::Value;
 use std::{process::ExitCode, sync::Arc, time::Duration};
@@ -28,13 +28,13 @@ pub(crate) struct Core {
     host: Arc<DesktopHost>,
     /// The home found at the start; after an error it is looked up again.
     settled: Result<Settled, ApiError>,
-    pace: Pace,
+    pace: CoreTiming,
     octo: Arc<OnceCell<Octo>>,
 }
 
 /// Timing of the core.
 #[derive(Clone)]
-struct Pace {
+struct CoreTiming {
     clock: Arc<dyn Clock>,
     /// How long after its last activity a session counts as idle.
     idle_after: Duration,
@@ -42,7 +42,12 @@ struct Pace {
 
 impl Core {
     /// Starts the core in the background.
-    fn start(app: AppHandle, host: Arc<DesktopHost>, settled: Result<Settled, ApiError>, pace: Pace) -> Self {
+    fn start(
+        app: AppHandle,
+        host: Arc<DesktopHost>,
+        settled: Result<Settled, ApiError>,
+        pace: CoreTiming,
+    ) -> Self {
         let core = Self { app, host, settled, pace, octo: Arc::default() };
         let first = core.clone();
         // Each later request reports the outcome.
@@ -54,7 +59,7 @@ impl Core {
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
             let settled = self.settled().await?;
-            let Pace { clock, idle_after } = self.pace.clone();
+            let CoreTiming { clock, idle_after } = self.pace.clone();
             let config = configuration(settled, self.host.clone(), idle_after);
             let outcome = Octo::start_by_clock(config, clock).await;
             let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
@@ -102,13 +107,13 @@ pub fn run() -> ExitCode {
 
 /// Options of a window's start. They exist for tests; the regular start is [`run`].
 pub struct Start {
-    pace: Pace,
+    pace: CoreTiming,
     updates: Option<Value>,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        let pace = Pace { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
+        let pace = CoreTiming { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
         Self { pace, updates: None }
     }
 }
@@ -118,7 +123,7 @@ impl Start {
     /// hours then show within minutes.
     #[must_use]
     pub fn by_clock(self, clock: Arc<dyn Clock>, idle_after: Duration) -> Self {
-        Self { pace: Pace { clock, idle_after }, ..self }
+        Self { pace: CoreTiming { clock, idle_after }, ..self }
     }
 
     /// Uses another update source and key, which a release has in its configuration as `plugins.updater`.
@@ -136,7 +141,7 @@ impl Start {
 fn open(start: Start) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
-        return fail("Octo could not restart itself", &error);
+        return report_failure("Octo could not restart itself", &error);
     }
     // Before anything is opened in the home: this start may exchange or move it.
     let settled = octo_core::settle_home();
@@ -146,12 +151,12 @@ fn open(start: Start) -> ExitCode {
     let mut context = tauri::generate_context!();
     let Start { pace, updates } = start;
     if let Some(updates) = updates {
-        updates::come_from(context.config_mut(), updates);
+        updates::set_source(context.config_mut(), updates);
     }
     let mut builder = tauri::Builder::default()
         // First, so that a second start exits before anything else is set up.
         .plugin(windows::single_instance(place.as_deref(), context.config()))
-        .plugin(windows::remembered_place(place.as_deref()))
+        .plugin(windows::window_state(place.as_deref()))
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
         .plugin(autostart::plugin())
@@ -184,7 +189,7 @@ fn open(start: Start) -> ExitCode {
             // The parent process only receives the low byte.
             ExitCode::from(u8::try_from(code).unwrap_or(1))
         }
-        Err(error) => fail("Octo could not open its window", &error),
+        Err(error) => report_failure("Octo could not open its window", &error),
     }
 }
 
@@ -193,7 +198,7 @@ fn configuration(settled: Settled, host: Arc<DesktopHost>, idle_after: Duration)
         home: settled.residence.home.clone(),
         settled,
         source: Source::Window,
-        open_turns: OpenTurns::GoOnAtStart,
+        open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: Keys::System,
         host,
         idle_after,
@@ -205,7 +210,7 @@ fn configuration(settled: Settled, host: Arc<DesktopHost>, idle_after: Duration)
 
 /// Without a window, standard error is the only place to report it.
 #[expect(clippy::print_stderr, reason = "there is no window to say it in")]
-fn fail(what: &str, error: &dyn std::error::Error) -> ExitCode {
+fn report_failure(what: &str, error: &dyn std::error::Error) -> ExitCode {
     tracing::error!(%error, what);
     eprintln!("{what}: {error}");
     ExitCode::FAILURE

@@ -23,11 +23,11 @@ pub(crate) struct Subscriptions {
 #[derive(Default)]
 struct Running {
     last: u32,
-    tasks: HashMap<SubscriptionId, Task>,
+    tasks: HashMap<SubscriptionId, ForwardTask>,
 }
 
 /// The forwarding task and the label of the window it serves.
-struct Task {
+struct ForwardTask {
     window: String,
     handle: JoinHandle<()>,
 }
@@ -54,7 +54,7 @@ impl Subscriptions {
             }
             lock(&all).tasks.remove(&id);
         });
-        running.tasks.insert(id, Task { window: window.to_owned(), handle });
+        running.tasks.insert(id, ForwardTask { window: window.to_owned(), handle });
         id
     }
 

@@ -5,7 +5,7 @@ mod place;
 
 use crate::{
     attention,
-    desk::{Desk, fresh_session, run_errand},
+    desk::{Desk, fresh_session, open_in_window},
     quick_ask,
     setup::Core,
     windows,
@@ -87,7 +87,7 @@ fn build(app: &AppHandle) -> tauri::Result<Shown> {
         .icon(ICON)
         .menu(&menu)
         .show_menu_on_left_click(cfg!(target_os = "linux"))
-        .on_menu_event(|app, event| choose(app, event.id().as_ref()))
+        .on_menu_event(|app, event| handle_entry(app, event.id().as_ref()))
         .on_tray_icon_event(|tray, event| {
             if let TrayIconEvent::Click {
                 button: MouseButton::Left,
@@ -111,7 +111,7 @@ pub(crate) fn refresh(app: &AppHandle) {
     let own = app.clone();
     let asked = app.run_on_main_thread(move || {
         if let Some(shown) = own.try_state::<Shown>()
-            && let Err(error) = say(&own.state::<Desk>(), &shown)
+            && let Err(error) = update_menu(&own.state::<Desk>(), &shown)
         {
             tracing::warn!(%error, "the icon in the tray is not up to date");
         }
@@ -121,7 +121,7 @@ pub(crate) fn refresh(app: &AppHandle) {
     }
 }
 
-fn say(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
+fn update_menu(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
     let work = desk.work();
     for (entry, words) in &shown.others {
         entry.set_text(desk.say(words, &[]))?;
@@ -157,10 +157,10 @@ fn icon(work: Work) -> Image<'static> {
     Image::new_owned(pixels, width, ICON.height())
 }
 
-fn choose(app: &AppHandle, entry: &str) {
+fn handle_entry(app: &AppHandle, entry: &str) {
     match entry {
         OPEN => windows::bring_to_front(app),
-        NEW => run_errand(app, fresh_session()),
+        NEW => open_in_window(app, fresh_session()),
         ASK => quick_ask::show_soon(app),
         STOP => {
             if let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) {

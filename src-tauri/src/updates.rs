@@ -6,10 +6,10 @@
 
 mod coming;
 
-use crate::{closing, desk::leave_errand, setup::Core};
-use coming::{Coming, Ended};
+use crate::{closing, desk::queue_open_request, setup::Core};
+use coming::{Coming, TransferError};
 use octo_core::Octo;
-use octo_desktop::{is_news, until_look};
+use octo_desktop::{is_news, until_check};
 use octo_protocol::{
     ApiError, ChangeSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateDownload, UpdateOffer,
     UpdateSettings,
@@ -20,13 +20,13 @@ use tauri_plugin_updater::{Update, UpdaterExt as _};
 use tokio::sync::Mutex;
 
 /// The plugin's name in the configuration.
-const NAME: &str = "updater";
+const PLUGIN_NAME: &str = "updater";
 
 /// How long a server may take to report the latest version.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often the clock is checked while waiting for the next update check.
-const PAUSE: Duration = Duration::from_secs(15 * 60);
+const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 /// The update that was found but not installed, and the one being downloaded.
 #[derive(Default)]
@@ -44,19 +44,19 @@ impl Found {
 
 /// Creates the updater plugin, if this build knows an update source.
 pub(crate) fn plugin(config: &Config) -> Option<TauriPlugin<Wry, tauri_plugin_updater::Config>> {
-    is_set_up(config).then(|| tauri_plugin_updater::Builder::new().build())
+    has_source(config).then(|| tauri_plugin_updater::Builder::new().build())
 }
 
 /// Replaces the build's update source.
-pub(crate) fn come_from(config: &mut Config, updates: serde_json::Value) {
-    config.plugins.0.insert(NAME.to_owned(), updates);
+pub(crate) fn set_source(config: &mut Config, updates: serde_json::Value) {
+    config.plugins.0.insert(PLUGIN_NAME.to_owned(), updates);
 }
 
-fn is_set_up(config: &Config) -> bool {
+fn has_source(config: &Config) -> bool {
     let text = |value: Option<&serde_json::Value>| {
         value.and_then(|key| key.as_str()).is_some_and(|key| !key.is_empty())
     };
-    config.plugins.0.get(NAME).is_some_and(|updates| {
+    config.plugins.0.get(PLUGIN_NAME).is_some_and(|updates| {
         let addresses = updates.get("endpoints").and_then(|addresses| addresses.as_array());
         text(updates.get("pubkey")) && addresses.is_some_and(|addresses| !addresses.is_empty())
     })
@@ -64,7 +64,7 @@ fn is_set_up(config: &Config) -> bool {
 
 /// Returns whether this build knows an update source.
 pub(crate) fn ability(app: &AppHandle) -> Result<(), ApiError> {
-    if is_set_up(app.config()) { Ok(()) } else { Err(ApiError::new("updates.not_set_up")) }
+    if has_source(app.config()) { Ok(()) } else { Err(ApiError::new("updates.not_set_up")) }
 }
 
 /// Checks for an update.
@@ -79,10 +79,10 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
     let own = app.clone();
     let updater = app
         .updater_builder()
-        .timeout(PATIENCE)
+        .timeout(CHECK_TIMEOUT)
         .configure_client(dress)
         // On Windows the installer ends this process.
-        .on_before_exit(move || closing::let_core_go_now(&own))
+        .on_before_exit(move || closing::shut_core_down_blocking(&own))
         .build()
         .map_err(failed)?;
     let update = updater.check().await.map_err(failed)?;
@@ -99,11 +99,11 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
     // A build without an update source has nothing to check, whatever was set under another build.
     if ability(app).is_ok() {
-        tauri::async_runtime::spawn(look_daily(app.clone(), octo.clone()));
+        tauri::async_runtime::spawn(check_daily(app.clone(), octo.clone()));
     }
 }
 
-async fn look_daily(app: AppHandle, octo: Octo) {
+async fn check_daily(app: AppHandle, octo: Octo) {
     let mut changes = match octo.subscribe(Topic::Settings).await {
         Ok(changes) => changes,
         Err(error) => return tracing::warn!(%error, "updates are not looked for"),
@@ -114,16 +114,16 @@ async fn look_daily(app: AppHandle, octo: Octo) {
             Err(error) => return tracing::warn!(%error, "updates are looked for no more"),
         };
         // A sleeping machine does not count the time, so the clock is checked regularly.
-        let wait = until_look(&desktop.updates, now()).map(|wait| wait.min(PAUSE));
+        let wait = until_check(&desktop.updates, now()).map(|wait| wait.min(CLOCK_CHECK_INTERVAL));
         tokio::select! {
             batch = changes.next() => if batch.is_none() { return },
-            () = tokio::time::sleep(wait.unwrap_or(PAUSE)), if wait.is_some() => {
-                if until_look(&desktop.updates, now()).is_some_and(|left| left.is_zero())
-                    && let Err(error) = look_once(&app, &octo).await
+            () = tokio::time::sleep(wait.unwrap_or(CLOCK_CHECK_INTERVAL)), if wait.is_some() => {
+                if until_check(&desktop.updates, now()).is_some_and(|left| left.is_zero())
+                    && let Err(error) = check_once(&app, &octo).await
                 {
                     tracing::warn!(%error, "whether there is an update could not be found out");
                     // If the check cannot be recorded, it is due again at once.
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(CLOCK_CHECK_INTERVAL).await;
                 }
             }
         }
@@ -131,17 +131,20 @@ async fn look_daily(app: AppHandle, octo: Octo) {
 }
 
 /// Checks once. A failed check counts too: the server is asked once a day, not until it answers.
-async fn look_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
-    let looked = noted(octo, |updates| updates.looked = Some(now())).await?;
+async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
+    let looked = update_settings(octo, |updates| updates.looked = Some(now())).await?;
     if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
-        noted(octo, |updates| updates.told = Some(offer.version.clone())).await?;
-        leave_errand(app, Errand::UpdateFound { offer });
+        update_settings(octo, |updates| updates.told = Some(offer.version.clone())).await?;
+        queue_open_request(app, Errand::UpdateFound { offer });
     }
     Ok(())
 }
 
 /// Changes the current update settings: the person may have edited them while the server was asked.
-async fn noted(octo: &Octo, note: impl FnOnce(&mut UpdateSettings)) -> Result<UpdateSettings, ApiError> {
+async fn update_settings(
+    octo: &Octo,
+    note: impl FnOnce(&mut UpdateSettings),
+) -> Result<UpdateSettings, ApiError> {
     let mut desktop = octo.call(GetSettings {}).await?.settings.desktop;
     note(&mut desktop.updates);
     let updates = desktop.updates.clone();
@@ -169,7 +172,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     let fetched = coming.through(update.download(move |bytes, of| told.heard(bytes, of), || {})).await;
     *found.coming() = None;
     // The download verified its signature.
-    let installed = fetched.and_then(|bytes| update.install(bytes).map_err(Ended::from));
+    let installed = fetched.and_then(|bytes| update.install(bytes).map_err(TransferError::from));
     let Err(ended) = installed else {
         closing::restart(app);
         return Ok(());
@@ -177,9 +180,13 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     found.update.lock().await.get_or_insert(update);
     tracing::warn!(?ended, version, "the update was not installed");
     Err(match ended {
-        Ended::GivenUp => ApiError::new("updates.given_up").arg("version", version),
-        Ended::Untrusted(why) => ApiError::new("updates.untrusted").arg("version", version).detail(why),
-        Ended::Failed(why) => ApiError::new("updates.not_installed").arg("version", version).detail(why),
+        TransferError::GivenUp => ApiError::new("updates.given_up").arg("version", version),
+        TransferError::Untrusted(why) => {
+            ApiError::new("updates.untrusted").arg("version", version).detail(why)
+        }
+        TransferError::Failed(why) => {
+            ApiError::new("updates.not_installed").arg("version", version).detail(why)
+        }
     })
 }
 
@@ -213,8 +220,8 @@ mod tests {
             (json!({ "endpoints": ["https://example.org/latest.json"] }), false),
             (json!({}), false),
         ] {
-            assert_eq!(is_set_up(&config(updates.clone())), set_up, "{updates}");
+            assert_eq!(has_source(&config(updates.clone())), set_up, "{updates}");
         }
-        assert!(!is_set_up(&Config::default()));
+        assert!(!has_source(&Config::default()));
     }
 }

@@ -39,7 +39,7 @@ impl Place {
 /// # Errors
 /// When the system provides no window or no webview.
 pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
-    let window = build_whole(app, MAIN, "index.html")?;
+    let window = build_page_window(app, MAIN, "index.html")?;
     match start {
         WindowAtStart::Shown => window.show(),
         WindowAtStart::Hidden => {
@@ -58,19 +58,19 @@ pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
 ///
 /// # Errors
 /// As [`open`].
-pub(crate) fn open_beside(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
+pub(crate) fn open_further(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
     let desk = app.state::<Desk>();
     if let Some(there) = desk.window_of(session).filter(|window| *window != WindowNumber::default()) {
         return front(app, &label(there));
     }
     let number = desk.next_window(session);
     let label = label(number);
-    let built = build_whole(app, &label, &format!("index.html?window={}&session={session}", number.0));
+    let built = build_page_window(app, &label, &format!("index.html?window={}&session={session}", number.0));
     built.and_then(|_| front(app, &label)).inspect_err(|_| left(app, &label))
 }
 
 /// Creates a window with the complete page, not shown yet.
-fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<WebviewWindow> {
+fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<WebviewWindow> {
     let window = of_page(app, label, page)
         .title(words::say(Language::System, "window.title", &BTreeMap::new()))
         .inner_size(1180.0, 780.0)
@@ -86,11 +86,11 @@ fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<Webvie
                 PageLoadEvent::Started => {
                     window.state::<Subscriptions>().end_of(window.label());
                     if window.label() == MAIN {
-                        window.state::<Desk>().page_left();
+                        window.state::<Desk>().mark_page_gone();
                     }
                 }
                 #[cfg(target_os = "linux")]
-                PageLoadEvent::Finished => crate::resident::give_back_soon(),
+                PageLoadEvent::Finished => crate::resident::release_soon(),
                 #[cfg(not(target_os = "linux"))]
                 PageLoadEvent::Finished => {}
             }
@@ -171,8 +171,7 @@ pub(crate) fn show_without_tray(app: AppHandle) {
         tokio::time::sleep(TRAY_PATIENCE).await;
         let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
         let desk = app.state::<Desk>();
-        if !desk.has_tray() && !desk.comes_back_by_start() && app.get_webview_window(MAIN).is_some_and(hidden)
-        {
+        if !desk.has_tray() && !desk.restores_by_start() && app.get_webview_window(MAIN).is_some_and(hidden) {
             bring_to_front(&app);
         }
     });
@@ -217,7 +216,7 @@ fn fingerprint(home: &Path) -> String {
 }
 
 /// Saves the window's position and size, in the home like everything else.
-pub(crate) fn remembered_place(home: Option<&Path>) -> TauriPlugin<Wry> {
+pub(crate) fn window_state(home: Option<&Path>) -> TauriPlugin<Wry> {
     let mut plugin = tauri_plugin_window_state::Builder::new()
         .with_state_flags(
             StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,

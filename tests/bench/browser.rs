@@ -41,19 +41,19 @@ struct BenchPage {
     button: &'static str,
     /// Name of the field to fill in.
     field: &'static str,
-    text: Text,
+    text: FillText,
 }
 
 /// Text to write into a field.
 #[derive(Clone, Copy)]
-enum Text {
+enum FillText {
     /// A different text each time.
     Another,
     /// Always the same text: a page that filters by it shows only the remainder.
     Same(&'static str),
 }
 
-impl Text {
+impl FillText {
     fn of(self, run: usize) -> String {
         match self {
             Self::Another => format!("text {run}"),
@@ -69,7 +69,7 @@ const PAGES: [BenchPage; 6] = [
         title: "Blue Mug Shop",
         button: "button \"Gift wrap all\"",
         field: "searchbox \"Search\"",
-        text: Text::Another,
+        text: FillText::Another,
     },
     BenchPage {
         name: "admin dashboard",
@@ -77,7 +77,7 @@ const PAGES: [BenchPage; 6] = [
         title: "Orders - Console",
         button: "button \"Refresh\"",
         field: "textbox \"Filter\"",
-        text: Text::Another,
+        text: FillText::Another,
     },
     BenchPage {
         name: "table of 300 rows",
@@ -85,7 +85,7 @@ const PAGES: [BenchPage; 6] = [
         title: "Customers",
         button: "button \"Mark all\"",
         field: "textbox \"Filter\"",
-        text: Text::Another,
+        text: FillText::Another,
     },
     BenchPage {
         name: "long documentation",
@@ -93,7 +93,7 @@ const PAGES: [BenchPage; 6] = [
         title: "Reference of the parser",
         button: "button \"Fold all\"",
         field: "textbox \"Search the manual\"",
-        text: Text::Another,
+        text: FillText::Another,
     },
     BenchPage {
         name: "Swagger UI",
@@ -101,7 +101,7 @@ const PAGES: [BenchPage; 6] = [
         title: "Pets API",
         button: "button \"Schemas\"",
         field: "textbox \"Filter by tag",
-        text: Text::Same("e"),
+        text: FillText::Same("e"),
     },
     BenchPage {
         name: "form",
@@ -109,17 +109,17 @@ const PAGES: [BenchPage; 6] = [
         title: "Sign up",
         button: "button \"Check what I wrote\"",
         field: "textbox \"Name *\"",
-        text: Text::Another,
+        text: FillText::Another,
     },
 ];
 
 /// A page with its address.
-struct PageOf {
+struct ServedPage {
     page: &'static BenchPage,
     url: String,
 }
 
-impl PageOf {
+impl ServedPage {
     /// Swagger UI renders after its page has loaded; all tools get the same pause.
     async fn come_to_rest(&self) {
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -153,7 +153,7 @@ struct Seen {
 }
 
 /// A tool's results for all pages.
-struct Measured {
+struct ToolResults {
     seen: Vec<Seen>,
     /// From the first call to a click the page received, in milliseconds.
     first: f64,
@@ -170,7 +170,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
     let modules: PathBuf = bench.join("peers/node_modules");
     ensure!(modules.is_dir(), "the other tools are not installed: cargo xtask bench browser installs them");
     let site = Site::start(&bench.join("pages"), &modules.join("swagger-ui-dist")).await?;
-    let pages = PAGES.each_ref().map(|page| PageOf { page, url: site.url(page.path) });
+    let pages = PAGES.each_ref().map(|page| ServedPage { page, url: site.url(page.path) });
     let form = pages.last().context("a form")?;
     say("browser: Octo against raw input");
     let own = own::measure(table, form).await?;
@@ -202,7 +202,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
 }
 
 /// Octo's tokens against the others', over all pages.
-fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
+fn aims(table: &mut Table, tools: &[(String, ToolResults)]) -> Result<()> {
     let Some(((_, octo), peers)) = tools.split_first() else { return Ok(()) };
     for (name, peer) in peers {
         for (what, tokens) in [
@@ -213,7 +213,7 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
             let ratio = |ours: f64, theirs: f64| ours / theirs;
             let pairs = octo.seen.iter().zip(&peer.seen);
             let each = Figures::of(pairs.map(|(ours, theirs)| ratio(tokens(ours), tokens(theirs))))?;
-            let sum = |measured: &Measured| measured.seen.iter().map(tokens).sum::<f64>();
+            let sum = |measured: &ToolResults| measured.seen.iter().map(tokens).sum::<f64>();
             // The goal is for all pages together; minimum and maximum are of single pages.
             let all = Figures { median: ratio(sum(octo), sum(peer)), ..each };
             table.aimed(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
@@ -232,8 +232,8 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
 
 /// Returns Octo's tokens per mark relative to another tool's, both counted in the same text: an overview with
 /// few tokens has no advantage if it leaves targets out.
-fn marks_for_tokens(octo: &Measured, peer: &Measured, of: fn(&Seen) -> (usize, usize)) -> String {
-    let sum = |measured: &Measured| {
+fn marks_for_tokens(octo: &ToolResults, peer: &ToolResults, of: fn(&Seen) -> (usize, usize)) -> String {
+    let sum = |measured: &ToolResults| {
         let of_each = measured.seen.iter().map(of);
         of_each.fold((0, 0), |(tokens, marks), (more, marked)| (tokens + more, marks + marked))
     };
@@ -243,7 +243,7 @@ fn marks_for_tokens(octo: &Measured, peer: &Measured, of: fn(&Seen) -> (usize, u
     format!("{met}: {ratio:.2} × the tokens, {marks} targets to {their_marks}")
 }
 
-fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
+fn matrix(pages: &[ServedPage], tools: &[(String, ToolResults)]) -> String {
     let mut text = "| Page | Tool | Snapshot, tokens | All targets, tokens | Whole page, tokens | Act's reply, tokens | With what it changed | Targets in the reply | Targets in the whole | Present | Snapshot | Click | Fill | Click, and what it changed |\n\
         | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
@@ -274,11 +274,11 @@ fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
     text
 }
 
-fn whole(tools: &[(String, Measured)]) -> String {
+fn whole(tools: &[(String, ToolResults)]) -> String {
     let mut text = "| Tool, all pages | Snapshots, tokens | All targets, tokens | Whole pages, tokens | Acts' replies, tokens | With what they changed | Targets in replies | Targets in the whole | Present | First click felt | Memory |\n\
         | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
-    for (name, Measured { seen, first, memory }) in tools {
+    for (name, ToolResults { seen, first, memory }) in tools {
         let sum = |of: fn(&Seen) -> f64| seen.iter().map(of).sum::<f64>();
         let _ = write!(
             text,
@@ -297,7 +297,7 @@ fn whole(tools: &[(String, Measured)]) -> String {
 }
 
 /// Lists the elements without a handle, so that the counts above can be verified.
-fn missed(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
+fn missed(pages: &[ServedPage], tools: &[(String, ToolResults)]) -> String {
     let mut text = "Targets that got no handle (the first of each page):".to_owned();
     for (name, measured) in tools {
         for (page, seen) in pages.iter().zip(&measured.seen) {

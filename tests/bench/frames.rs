@@ -2,7 +2,7 @@
 
 use crate::{
     say,
-    seed::{self, LONG, SESSIONS, Seeded},
+    seed::{self, LONG, SESSIONS, SeededHome},
     table::{Figures, Table, Unit},
 };
 use anyhow::{Context as _, Result, ensure};
@@ -26,7 +26,7 @@ const STEP: u32 = 40;
 
 /// The window's work while its frames are counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Work {
+enum WindowWork {
     Blank,
     Streaming,
     Transcript,
@@ -37,7 +37,7 @@ enum Work {
 ///
 /// # Errors
 /// When a window does not open or does not do its work.
-pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
+pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
     if !cfg!(target_os = "linux") {
         say("frames are only measured on Linux: only there is a private desktop");
         return Ok(());
@@ -49,15 +49,15 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     let mut seen = Vec::new();
     for _ in 0..RUNS {
         let app = Application::open_program(&desktop, &plain, &seeded.home.home(), Theme::Light).await?;
-        seen.push((Work::Blank, frames(&app, "").await?));
+        seen.push((WindowWork::Blank, frames(&app, "").await?));
         app.close().await?;
         seen.extend(busy(&desktop, seeded).await?);
     }
     for (work, what) in [
-        (Work::Blank, "the blank page of a plain Tauri window".to_owned()),
-        (Work::Streaming, format!("500 tokens a second come into a transcript of {LONG} messages")),
-        (Work::Transcript, format!("a transcript of {LONG} messages is scrolled")),
-        (Work::List, format!("a list of {SESSIONS} sessions is scrolled")),
+        (WindowWork::Blank, "the blank page of a plain Tauri window".to_owned()),
+        (WindowWork::Streaming, format!("500 tokens a second come into a transcript of {LONG} messages")),
+        (WindowWork::Transcript, format!("a transcript of {LONG} messages is scrolled")),
+        (WindowWork::List, format!("a list of {SESSIONS} sessions is scrolled")),
     ] {
         for (part, name) in [(0.5, "half of them"), (0.99, "99 of 100")] {
             let at = |frames: &[f64]| place(frames, part);
@@ -78,7 +78,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
 }
 
 /// Measures Octo's window with its three kinds of work.
-async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)>> {
+async fn busy(desktop: &Desktop, seeded: &SeededHome) -> Result<Vec<(WindowWork, Vec<f64>)>> {
     let paragraph = "The part was sent again after the connection came back, so the store says so.\n\n";
     let text: String = paragraph.chars().cycle().take(PIECE * PIECES).collect();
     let reply = Reply::text(text).in_chunks(PIECES).paced(PACE);
@@ -93,7 +93,8 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
     // Whatever the last turn looks like, its end is visible.
     app.find("turn-end").await?;
     let mut seen = Vec::new();
-    for (work, id, way) in [(Work::List, "session-list", 1), (Work::Transcript, "transcript", -1)] {
+    for (work, id, way) in [(WindowWork::List, "session-list", 1), (WindowWork::Transcript, "transcript", -1)]
+    {
         let scroll = format!(
             "const scroller = document.querySelector('[data-testid={id}]'); \
              scroller.dispatchEvent(new WheelEvent('wheel')); \
@@ -116,7 +117,7 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
         format!("measure = () => [...document.querySelectorAll('{answer}')].at(-1).textContent.length;");
     app.text_where("transcript", "the answer's first words", |text| text.contains("The part was sent"))
         .await?;
-    seen.push((Work::Streaming, frames(&app, &grows).await.context("Streaming")?));
+    seen.push((WindowWork::Streaming, frames(&app, &grows).await.context("Streaming")?));
     app.click("stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
     app.close().await?;

@@ -5,7 +5,7 @@ use crate::{
     table::{Figures, Table, Unit},
 };
 use anyhow::{Context as _, Result, ensure};
-use octo_workspace::{Case, Files, GrepQuery, Scope, grep};
+use octo_workspace::{CaseSensitivity, Files, GrepQuery, Scope, grep};
 use std::{
     fmt::Write as _,
     fs,
@@ -29,13 +29,17 @@ const FILE: usize = 10_000;
 struct Question {
     what: &'static str,
     pattern: &'static str,
-    case: Case,
+    case: CaseSensitivity,
 }
 
 const QUESTIONS: [Question; 3] = [
-    Question { what: "a rare word", pattern: "needle_in_the_haystack", case: Case::Counts },
-    Question { what: "a word of every file", pattern: "octopus", case: Case::Counts },
-    Question { what: "a pattern in any case", pattern: r"ERROR\w* (when|after)", case: Case::Ignored },
+    Question { what: "a rare word", pattern: "needle_in_the_haystack", case: CaseSensitivity::Counts },
+    Question { what: "a word of every file", pattern: "octopus", case: CaseSensitivity::Counts },
+    Question {
+        what: "a pattern in any case",
+        pattern: r"ERROR\w* (when|after)",
+        case: CaseSensitivity::Ignored,
+    },
 ];
 
 /// Adds the rows.
@@ -47,7 +51,7 @@ pub fn measure(table: &mut Table) -> Result<()> {
     let version = String::from_utf8_lossy(&version).lines().next().unwrap_or_default().to_owned();
     let folder = tempfile::tempdir()?;
     let tree = fs::canonicalize(folder.path())?;
-    let bytes = grow(&tree)?;
+    let bytes = create_tree(&tree)?;
     for question in &QUESTIONS {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut matches = 0;
@@ -117,7 +121,7 @@ fn rg(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
     command
         .args(["--no-config", "--hidden", "--no-require-git", "--crlf", "--line-number", "--no-heading"])
         .arg(format!("--threads={}", threads()));
-    if question.case == Case::Ignored {
+    if question.case == CaseSensitivity::Ignored {
         command.arg("--ignore-case");
     }
     command.arg("--regexp").arg(question.pattern).arg(tree);
@@ -130,7 +134,7 @@ fn rg(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
 
 /// Creates the tree, always the same, and returns its size in bytes. Every tenth folder has files that its
 /// `.gitignore` excludes; the searches agree only if both honour it.
-fn grow(tree: &Path) -> Result<usize> {
+fn create_tree(tree: &Path) -> Result<usize> {
     let mut written = 0;
     for folder in 0..FOLDERS {
         let path = tree.join(format!("part{}/module{folder}", folder % 20));

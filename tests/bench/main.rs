@@ -19,7 +19,7 @@ mod turn;
 mod window;
 
 use anyhow::{Context as _, Result, bail};
-use seed::Seeded;
+use seed::SeededHome;
 use std::{process::ExitCode, time::Instant};
 use table::Table;
 
@@ -104,7 +104,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
 }
 
 /// Returns the filled home shared by all parts that need one.
-async fn filled(home: &mut Option<Seeded>) -> Result<&Seeded> {
+async fn filled(home: &mut Option<SeededHome>) -> Result<&SeededHome> {
     if home.is_none() {
         say("filling a home with 10,000 sessions");
         *home = Some(seed::home().await.context("filling a home")?);

@@ -1,7 +1,7 @@
 //! A home as after years of use: 10,000 sessions, one of them of 10,000 messages.
 
 use anyhow::{Context as _, Result};
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled};
+use octo_core::{Config, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy, Settled};
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
     ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
@@ -26,7 +26,7 @@ const TOGETHER: usize = 100;
 pub const RARE: &str = "needle 针线";
 
 /// The home with its long session.
-pub struct Seeded {
+pub struct SeededHome {
     /// The home.
     pub home: TempHome,
     /// The long session.
@@ -40,9 +40,9 @@ pub struct Seeded {
 pub async fn start(home: &TempHome) -> Result<Octo> {
     let config = Config {
         home: home.octo(),
-        settled: Settled::at(Residence::by_variable(home.octo())),
+        settled: Settled::at(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
-        open_turns: OpenTurns::GoOnAtStart,
+        open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
@@ -68,7 +68,7 @@ pub async fn add_model(octo: &Octo, base_url: String) -> Result<ModelId> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub async fn home() -> Result<Seeded> {
+pub async fn home() -> Result<SeededHome> {
     let home = TempHome::new();
     let octo = start(&home).await?;
     // Nothing listens there, and nothing sends requests.
@@ -108,7 +108,7 @@ pub async fn home() -> Result<Seeded> {
     store.write(move |tx| long_session(tx, info, model)).await?;
     // Blocks until all is written.
     tokio::task::spawn_blocking(move || store.close()).await?;
-    Ok(Seeded { home, long })
+    Ok(SeededHome { home, long })
 }
 
 fn create(tx: &mut Tx<'_>, info: SessionInfo) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! Opening, listing and searching through the core's public API: the times a window waits for.
 
 use crate::{
-    seed::{self, LONG, RARE, SESSIONS, Seeded},
+    seed::{self, LONG, RARE, SESSIONS, SeededHome},
     table::{Figures, Table, Unit},
 };
 use anyhow::{Context as _, Result, ensure};
@@ -20,7 +20,7 @@ const SEARCH: f64 = 30.0;
 ///
 /// # Errors
 /// When the core does not do as asked.
-pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
+pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
     let (mut first, mut again) = (Vec::new(), Vec::new());
     for _ in 0..=RUNS {
         // Only a fresh core has to load it.
@@ -70,7 +70,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
 }
 
 /// Measures from the request to the first batch, which is the snapshot.
-async fn open(octo: &Octo, seeded: &Seeded) -> Result<Duration> {
+async fn open(octo: &Octo, seeded: &SeededHome) -> Result<Duration> {
     let began = Instant::now();
     let mut subscription = octo.subscribe(Topic::Session { id: seeded.long }).await?;
     let batch = subscription.next().await.context("a first batch")?;

@@ -15,7 +15,7 @@ mod report;
 use crate::{say, table::Table};
 use anyhow::{Context as _, Result, bail, ensure};
 use given::{TASKS, Task};
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled};
+use octo_core::{Config, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy, Settled};
 use octo_protocol::{
     Answer, AnswerBudget, AnswerQuestion, Ask, BilledCall, Block, BudgetAnswer, CallsOfTurn, ChangeSettings,
     Event, Mode, OpenSession, Profile, Question, SaveModel, SessionId, SettingsPatch, Source, Spending,
@@ -78,9 +78,9 @@ async fn perform(task: &Task, options: &Options, folder: &Path) -> Result<Done> 
     };
     let octo = Octo::start(Config {
         home: home.octo(),
-        settled: Settled::at(Residence::by_variable(home.octo())),
+        settled: Settled::at(HomeLocation::by_variable(home.octo())),
         source: Source::Headless,
-        open_turns: OpenTurns::WaitForUse,
+        open_turns: OpenTurnPolicy::WaitForUse,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,

@@ -28,17 +28,17 @@ pub fn measure(table: &mut Table) -> Result<()> {
     let keep = tempfile::tempdir()?;
     let base = fs::canonicalize(keep.path())?;
     let folder = base.join("tree");
-    let bytes = grow(&folder)?;
+    let bytes = create_tree(&folder)?;
     let store = Store::open(&base.join("octo"))?;
     let session = SessionId::new();
     let new = session_in(session, &folder);
     store.write_blocking(move |tx| tx.create_session(&new))?;
     let blobs = Blobs::new(base.join("octo/blobs"));
     let machine = TimeMachine::new(store.clone(), blobs, &base.join("octo"), Limits::default());
-    let task = machine.begin_task(session, TurnId::new(), &folder, "measure")?;
+    let task = machine.begin_step(session, TurnId::new(), &folder, "measure")?;
 
     let resident = memory("VmRSS:")?;
-    forget_peak();
+    reset_peak();
     let began = Instant::now();
     let running = machine.before_command(task, &folder)?;
     let first = began.elapsed();
@@ -60,7 +60,7 @@ pub fn measure(table: &mut Table) -> Result<()> {
         ensure!(changed == CHANGED, "{changed} changes were found");
     }
     let began = Instant::now();
-    machine.end_task(task)?;
+    machine.end_step(task)?;
     let end = began.elapsed();
     store.close();
 
@@ -88,7 +88,7 @@ fn figures(runs: &[Duration]) -> Result<Figures> {
 }
 
 /// Creates the tree, always the same, and returns its size in bytes.
-fn grow(folder: &Path) -> Result<u64> {
+fn create_tree(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for number in 0..FOLDERS {
         let below = folder.join(format!("d{number}"));
@@ -133,6 +133,6 @@ fn memory(line: &str) -> Result<f64> {
 }
 
 /// Resets the peak memory. If that is not permitted, the figure includes the earlier peak.
-fn forget_peak() {
+fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     memory, say,
-    seed::Seeded,
+    seed::SeededHome,
     table::{Figures, Table, Unit},
 };
 use anyhow::{Context as _, Result, ensure};
@@ -35,7 +35,7 @@ const TICKS: f64 = 100.0;
 ///
 /// # Errors
 /// When the window does not open, or no desktop is available.
-pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
+pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
     if !cfg!(target_os = "linux") {
         say("the window is only measured on Linux: only there is a private desktop");
         return Ok(());

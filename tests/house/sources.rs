@@ -318,7 +318,7 @@ fn no_work_is_put_off_in_a_comment() {
 }
 
 /// Returns the forbidden browser command in a text, if any.
-fn said_wrongly<'line>(lines: impl Iterator<Item = &'line str>) -> Option<&'static str> {
+fn forbidden_command<'line>(lines: impl Iterator<Item = &'line str>) -> Option<&'static str> {
     let code: String =
         lines.filter(|line| !is_comment(line)).flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
     let enabled = NEVER_ENABLED.iter().find(|module| {
@@ -338,7 +338,7 @@ fn no_browser_is_told_to_let_its_guard_down() {
     let rust = SOURCES.iter().filter(|source| source.is(&[".rs", ".js"]) && !source.is_test());
     let found: Vec<String> = rust
         .filter_map(|source| {
-            let words = said_wrongly(source.shipped().map(|(_, line)| line))?;
+            let words = forbidden_command(source.shipped().map(|(_, line)| line))?;
             Some(format!("{}: {words}", source.path))
         })
         .collect();
@@ -350,14 +350,14 @@ fn no_browser_is_told_to_let_its_guard_down() {
         "SetIgnoreCertificateErrorsParams::new(true)",
         "\"Page.setBypassCSP\"",
     ] {
-        assert!(said_wrongly(said.lines()).is_some(), "{said}");
+        assert!(forbidden_command(said.lines()).is_some(), "{said}");
     }
     for plain in [
         "link.call(on, page::EnableParams::default(), FIRST)",
         "use js_protocol::runtime::{EvaluateParams, CallFunctionOnParams};",
         "// Without `Runtime.enable`, which pages notice.",
     ] {
-        assert_eq!(said_wrongly(plain.lines()), None, "{plain}");
+        assert_eq!(forbidden_command(plain.lines()), None, "{plain}");
     }
 }
 

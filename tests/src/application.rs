@@ -21,7 +21,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Polling interval: the driver cannot notify about changes.
-const BETWEEN: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Light or dark, as the desktop reports it to applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,7 +293,7 @@ impl Application {
                     shown.as_str().unwrap_or_default()
                 );
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -323,7 +323,7 @@ impl Application {
                     second.kill()?;
                     bail!("the second start did not hand over and end");
                 }
-                None => std::thread::sleep(BETWEEN),
+                None => std::thread::sleep(POLL_INTERVAL),
             }
         }
     }
@@ -429,7 +429,7 @@ impl Application {
     ///
     /// # Errors
     /// Like [`Application::close`].
-    pub async fn close_hindmost(self) -> Result<()> {
+    pub async fn close_rearmost(self) -> Result<()> {
         let hindmost = self.display.windows()?.first().copied().context("a window")?;
         self.display.leave(hindmost)?;
         self.ended().await
@@ -445,7 +445,7 @@ impl Application {
             if began.elapsed() > PATIENCE {
                 bail!("the application (process {left}) did not end");
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Ok(())
     }

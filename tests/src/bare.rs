@@ -13,7 +13,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Polling interval of the screen, chosen to take little CPU time from the application.
-const BETWEEN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The running application. It is killed when dropped without [`BareApplication::close`].
 pub struct BareApplication {
@@ -80,7 +80,7 @@ impl BareApplication {
                     if window.is_some() { "stayed empty" } else { "never came" }
                 );
             }
-            thread::sleep(BETWEEN);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -127,7 +127,7 @@ impl BareApplication {
             if asked.elapsed() > PATIENCE {
                 bail!("the application did not end");
             }
-            thread::sleep(BETWEEN);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }

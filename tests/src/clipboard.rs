@@ -21,7 +21,7 @@ use x11rb::{
 /// Maximum size in bytes: the content must fit into one answer, as larger pictures do not.
 const LARGEST: usize = 200_000;
 
-struct Copied {
+struct ClipboardOwner {
     connection: RustConnection,
     owner: Window,
     targets: Atom,
@@ -54,13 +54,13 @@ impl Desktop {
             connection.get_selection_owner(clipboard)?.reply()?.owner == owner,
             "somebody else has the clipboard"
         );
-        let copied = Copied { connection, owner, targets, kinds };
+        let copied = ClipboardOwner { connection, owner, targets, kinds };
         thread::Builder::new().name("clipboard".to_owned()).spawn(move || copied.give())?;
         Ok(())
     }
 }
 
-impl Copied {
+impl ClipboardOwner {
     /// Delivers it to any requester, until something else is copied or the display ends.
     fn give(self) {
         while let Ok(event) = self.connection.wait_for_event() {
@@ -104,7 +104,7 @@ impl Copied {
     }
 }
 
-impl Drop for Copied {
+impl Drop for ClipboardOwner {
     fn drop(&mut self) {
         // The end of the connection removes it as well.
         let _gone = self.connection.destroy_window(self.owner);

@@ -59,7 +59,7 @@ impl Desktop {
         bus.args(["--session", "--nofork", "--print-address=1"]);
         desktop.start_bus(bus)?;
         let keychain = keyring::start(&desktop)?;
-        desktop.end_with_it(keychain);
+        desktop.own_child(keychain);
         Ok(desktop)
     }
 
@@ -138,7 +138,7 @@ impl Desktop {
     ///
     /// # Errors
     /// When its name cannot be part of `PATH`.
-    pub fn look_first_in(&mut self, folder: &Path) -> Result<()> {
+    pub fn prepend_path(&mut self, folder: &Path) -> Result<()> {
         let others = self.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
         let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&others));
         self.environment.insert("PATH".into(), std::env::join_paths(all)?);
@@ -183,7 +183,7 @@ impl Desktop {
     }
 
     /// Ends a program with the desktop.
-    pub fn end_with_it(&mut self, child: Child) {
+    pub fn own_child(&mut self, child: Child) {
         self.programs.insert(0, Program(child));
     }
 
@@ -196,7 +196,7 @@ impl Desktop {
             .spawn()
             .with_context(|| format!("{name} could not be started; cargo xtask test installs it"))?;
         let output = child.stdout.take().context("its output")?;
-        self.end_with_it(child);
+        self.own_child(child);
         let (tell, told) = mpsc::channel();
         // Read to the end, so that the program never blocks on its output.
         thread::spawn(move || {

@@ -13,20 +13,20 @@ use std::{
 /// How long it may take to listen on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
-const BETWEEN: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// State of a process that has ended and was not reaped.
 const ENDED: &str = "Z";
 
 /// A process started by another one.
-pub(crate) struct Started {
+pub(crate) struct ChildProcess {
     pub(crate) id: u32,
     pub(crate) name: String,
     state: String,
 }
 
 /// The processes a process started.
-pub(crate) fn children(parent: u32) -> Result<Vec<Started>> {
+pub(crate) fn children(parent: u32) -> Result<Vec<ChildProcess>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
@@ -40,7 +40,7 @@ pub(crate) fn children(parent: u32) -> Result<Vec<Started>> {
         let mut fields = fields.split_whitespace();
         let (state, of) = (fields.next().ok_or_else(odd)?, fields.next().ok_or_else(odd)?);
         if of == parent.to_string() {
-            found.push(Started { id, name: name.to_owned(), state: state.to_owned() });
+            found.push(ChildProcess { id, name: name.to_owned(), state: state.to_owned() });
         }
     }
     Ok(found)
@@ -80,7 +80,7 @@ impl Driver {
             if began.elapsed() > PATIENCE {
                 bail!("WebKitWebDriver did not come up");
             }
-            std::thread::sleep(BETWEEN);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(driver)
     }

@@ -17,16 +17,16 @@ use zbus::{
 };
 
 /// Between two looks.
-const BETWEEN: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// A running panel. It ends when it is dropped.
 pub struct Panel {
     bus: Connection,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<PanelState>>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct PanelState {
     /// The bus name of an icon's owner, and the icon's path there.
     icons: Vec<(String, String)>,
     notices: Vec<Notice>,
@@ -67,7 +67,7 @@ impl Panel {
     /// # Errors
     /// When the desktop's bus does not accept it.
     pub async fn start(desktop: &Desktop) -> Result<Self> {
-        let seen = Arc::<Mutex<Seen>>::default();
+        let seen = Arc::<Mutex<PanelState>>::default();
         let bus = zbus::connection::Builder::address(desktop.bus()?.as_str())?
             .serve_at("/StatusNotifierWatcher", Watcher(Arc::clone(&seen)))?
             .serve_at("/org/freedesktop/Notifications", Notices(Arc::clone(&seen)))?
@@ -98,7 +98,7 @@ impl Panel {
             if began.elapsed() > PATIENCE {
                 bail!("waited {PATIENCE:?} for {wanted:?}; it was {:?}", lock(&self.seen).badge);
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Panel {
             if began.elapsed() > PATIENCE {
                 bail!("waited {PATIENCE:?} for the entry {label:?}; the menu reads {menu:?}");
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -201,7 +201,7 @@ impl Panel {
             if began.elapsed() > PATIENCE {
                 bail!("waited {PATIENCE:?} for a notice ({what}); there were {notices:?}");
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -240,7 +240,7 @@ impl Panel {
                     return Ok((owner, path));
                 }
                 _ if began.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
-                _ => tokio::time::sleep(BETWEEN).await,
+                _ => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
     }
@@ -264,7 +264,7 @@ impl Panel {
 }
 
 /// Receives requests to show icons.
-struct Watcher(Arc<Mutex<Seen>>);
+struct Watcher(Arc<Mutex<PanelState>>);
 
 #[interface(name = "org.kde.StatusNotifierWatcher")]
 impl Watcher {
@@ -292,7 +292,7 @@ impl Watcher {
 }
 
 /// Receives requests to show files in their folders.
-struct Files(Arc<Mutex<Seen>>);
+struct Files(Arc<Mutex<PanelState>>);
 
 #[interface(name = "org.freedesktop.FileManager1")]
 impl Files {
@@ -301,7 +301,7 @@ impl Files {
     }
 }
 
-struct Notices(Arc<Mutex<Seen>>);
+struct Notices(Arc<Mutex<PanelState>>);
 
 #[interface(name = "org.freedesktop.Notifications")]
 impl Notices {
@@ -342,7 +342,7 @@ impl Notices {
 }
 
 /// As docks do: they keep the last count of each application.
-async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<Seen>>) {
+async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<PanelState>>) {
     while let Some(Ok(message)) = counts.next().await {
         let told: Result<(String, HashMap<String, OwnedValue>), _> = message.body().deserialize();
         let Ok((entry, properties)) = told else { continue };
@@ -355,6 +355,6 @@ async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<Seen>>) {
 }
 
 /// Every change is one call.
-fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+fn lock(seen: &Mutex<PanelState>) -> MutexGuard<'_, PanelState> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -22,13 +22,13 @@ use std::{
 const MIDDLE: (i16, i16) = (560, 700);
 
 /// A browser that asks its person.
-struct Asking(Chromium);
+struct PromptingChromium(Chromium);
 
-impl Asking {
+impl PromptingChromium {
     async fn start(desktop: &mut Desktop, app: &Application, own: &str) -> Result<Self> {
         let screen = desktop.another_screen()?;
         let manager = desktop.command("openbox").env("DISPLAY", &screen).stderr(Stdio::null()).spawn();
-        desktop.end_with_it(manager.context("openbox could not be started; cargo xtask test installs it")?);
+        desktop.own_child(manager.context("openbox could not be started; cargo xtask test installs it")?);
         let browser = Self(Chromium::start(desktop, app, screen, Door::Question, own).await?);
         app.until("its page", async || Ok((browser.shade(desktop)? >= 0xf0).then_some(()))).await?;
         Ok(browser)
@@ -124,7 +124,7 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     let (own, wanted) = (format!("http://127.0.0.1:{port}/two?own"), format!("http://127.0.0.1:{port}/done"));
     let server = opening(wanted);
     let app = Application::open(&desktop, &home, Theme::Light).await?;
-    let browser = Asking::start(&mut desktop, &app, &own).await?;
+    let browser = PromptingChromium::start(&mut desktop, &app, &own).await?;
     connect(&app, &server.url(), "attaching").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
 
@@ -219,7 +219,7 @@ async fn a_profile_of_octos_own_is_chosen_in_the_settings_and_ends_with_octo() -
     fs::create_dir(&work)?;
     let screen = desktop.another_screen()?;
     let first = wrapper(&desktop.folder().join("bin"), &screen)?;
-    desktop.look_first_in(&first)?;
+    desktop.prepend_path(&first)?;
     let (port, asked) = serve()?;
     let server = opening(format!("http://127.0.0.1:{port}/done"));
     let app = Application::open(&desktop, &home, Theme::Dark).await?;

@@ -79,7 +79,7 @@ async fn two_windows_show_one_session() -> Result<()> {
     app.find("composer").await?;
     beside(&app).await?;
     server.assert_clean();
-    app.close_hindmost().await
+    app.close_rearmost().await
 }
 
 /// Opens the session of the list in its own window, twice.

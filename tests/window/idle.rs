@@ -76,7 +76,7 @@ async fn a_window_nobody_works_in_does_next_to_nothing() -> Result<()> {
 
 /// The activity of a program during the measurement.
 #[derive(Debug, Default)]
-struct Load {
+struct ProgramLoad {
     /// CPU time of all its processes, in ticks, including ended threads.
     ticks: u64,
     /// Its active threads, by name.
@@ -84,17 +84,17 @@ struct Load {
 }
 
 /// Checks that no program is woken more often than `wakes`, and none works all the time.
-fn check(done: &BTreeMap<String, Load>, wakes: u64) {
-    let woken = |load: &Load| load.threads.values().map(|work| work.wakes).sum::<u64>();
+fn check(done: &BTreeMap<String, ProgramLoad>, wakes: u64) {
+    let woken = |load: &ProgramLoad| load.threads.values().map(|work| work.wakes).sum::<u64>();
     let busy: Vec<_> = done.iter().filter(|(_, load)| woken(load) > wakes || load.ticks > TICKS).collect();
     assert!(busy.is_empty(), "more than {wakes} wakes or {TICKS} ticks in {LOOK:?}: {busy:#?}");
 }
 
 /// Measures the activity of each program.
-async fn look(process: u32) -> BTreeMap<String, Load> {
+async fn look(process: u32) -> BTreeMap<String, ProgramLoad> {
     tokio::time::sleep(SETTLED).await;
     let all = || -> BTreeMap<u32, _> {
-        let of = |id| Some((id, (Work::ticks(id)?, Work::of_threads(id))));
+        let of = |id| Some((id, (Work::ticks(id)?, Work::by_thread(id))));
         family(process).into_iter().filter_map(of).collect()
     };
     let before = all();
@@ -103,7 +103,7 @@ async fn look(process: u32) -> BTreeMap<String, Load> {
     for (id, (ticks, threads)) in all() {
         let Some(name) = program(id) else { continue };
         let (had, earlier) = before.get(&id).cloned().unwrap_or_default();
-        let load: &mut Load = done.entry(name).or_default();
+        let load: &mut ProgramLoad = done.entry(name).or_default();
         load.ticks += ticks.saturating_sub(had);
         for (thread, (name, work)) in threads {
             let begun = earlier.get(&thread).map(|(_, work)| *work).unwrap_or_default();

@@ -14,7 +14,8 @@ use octo_protocol::{
     SessionFilter, SessionId, SessionStatus, SettingsPatch,
 };
 use octo_testkit::{
-    FastTime, Growth, Measure, ModelServer, Script, ServerOptions, check_database, day, processes::strays,
+    FastTime, GrowthCheck, Measure, ModelServer, Script, ServerOptions, check_database, day,
+    processes::strays,
 };
 use octo_tests::{Application, Desktop, Panel, Theme};
 use serde_json::Value;
@@ -86,7 +87,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     let day = Day { app: &app, panel: &panel, work: &work, sessions: load.sessions };
     day.begin().await?;
     let process = app.process()?;
-    let mut growth = Growth::new(load.sessions * load.turns);
+    let mut growth = GrowthCheck::new(load.sessions * load.turns);
     let mut pages = Vec::new();
     for wave in 0..load.waves {
         let started = Instant::now();

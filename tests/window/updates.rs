@@ -44,7 +44,7 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
     let new = [old.as_slice(), b"\nnewer"].concat();
 
     let (own, other) = (KeyPair::generate_unencrypted_keypair()?, KeyPair::generate_unencrypted_keypair()?);
-    let place = Place::start(signed(&new, &other.sk, OFFERED)?, new.clone())?;
+    let place = UpdateServer::start(signed(&new, &other.sk, OFFERED)?, new.clone())?;
     let updates = json!({
         "pubkey": BASE64.encode(own.pk.to_box()?.to_string()),
         "endpoints": [format!("{}/latest.json", place.url)],
@@ -124,7 +124,7 @@ async fn refused(app: &Application) -> Result<()> {
 }
 
 /// The server offers the same under another signature, and the person checks again until Octo has the answer.
-async fn look_again(app: &Application, place: &Place, signature: String) -> Result<()> {
+async fn look_again(app: &Application, place: &UpdateServer, signature: String) -> Result<()> {
     place.sign(signature);
     let asked = place.asked().len();
     app.click("update-look").await?;
@@ -158,7 +158,7 @@ fn of_program(program: &Path) -> Result<Option<u32>> {
 }
 
 /// The update server.
-struct Place {
+struct UpdateServer {
     url: String,
     state: Arc<Mutex<State>>,
 }
@@ -168,7 +168,7 @@ struct State {
     asked: Vec<String>,
 }
 
-impl Place {
+impl UpdateServer {
     fn start(signature: String, program: Vec<u8>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}", listener.local_addr()?);

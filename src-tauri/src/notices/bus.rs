@@ -5,7 +5,7 @@ use super::{
     pressed::{BUTTONS, deed_of, pressed},
 };
 use futures::StreamExt as _;
-use octo_desktop::{Deed, NoticeKind, Subject};
+use octo_desktop::{Deed, NoticeKind, NoticeSubject};
 use std::collections::HashMap;
 use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -15,7 +15,7 @@ const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
 /// Action key of a click on the notice itself.
-const DEFAULT: &str = "default";
+const DEFAULT_ACTION: &str = "default";
 
 /// Urgency levels of the specification.
 const NORMAL: u8 = 1;
@@ -77,7 +77,7 @@ async fn understands_markup(proxy: &Proxy<'_>) -> zbus::Result<bool> {
 /// The notices on screen, by the numbers the desktop gave them.
 struct Shown {
     markup: bool,
-    ids: HashMap<Subject, u32>,
+    ids: HashMap<NoticeSubject, u32>,
 }
 
 impl Shown {
@@ -96,7 +96,7 @@ impl Shown {
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> =
                     HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ENTRY))]);
-                let first = deeds.first().map(|(_, label)| [DEFAULT, label.as_str()]);
+                let first = deeds.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
                 let buttons = deeds.iter().filter_map(|(deed, label)| {
                     let (name, _) = BUTTONS.iter().find(|(_, known)| known == deed)?;
                     Some([*name, label.as_str()])
@@ -112,12 +112,12 @@ impl Shown {
     }
 
     /// Returns the subject of a clicked notice and the action clicked.
-    fn heard(&mut self, signal: &Message) -> Option<(Subject, Deed)> {
+    fn heard(&mut self, signal: &Message) -> Option<(NoticeSubject, Deed)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let deed = deed_of(&action).or((action == DEFAULT).then_some(Deed::Open))?;
+                let deed = deed_of(&action).or((action == DEFAULT_ACTION).then_some(Deed::Open))?;
                 Some((self.of(id)?, deed))
             }
             "NotificationClosed" => {
@@ -130,7 +130,7 @@ impl Shown {
         }
     }
 
-    fn of(&self, id: u32) -> Option<Subject> {
+    fn of(&self, id: u32) -> Option<NoticeSubject> {
         self.ids.iter().find(|(_, shown)| **shown == id).map(|(of, _)| *of)
     }
 }

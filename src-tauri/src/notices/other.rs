@@ -17,7 +17,7 @@ use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Maximum number of notices listened to at once: each occupies a thread until it disappears.
-const HEARD: usize = 16;
+const MAX_LISTENED: usize = 16;
 
 /// Shows notices until Octo exits.
 pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
@@ -44,7 +44,7 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) 
                 Ok(shown) => shown,
                 Err(error) => return tracing::info!(%error, "the desktop shows no notices"),
             };
-            if heard.fetch_add(1, Ordering::Relaxed) < HEARD {
+            if heard.fetch_add(1, Ordering::Relaxed) < MAX_LISTENED {
                 let answered = shown.wait_for_response(|response: &NotificationResponse| {
                     let deed = match response {
                         NotificationResponse::Default => Some(Deed::Open),

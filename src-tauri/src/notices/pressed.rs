@@ -1,10 +1,10 @@
 //! Handles a click on a notice or one of its buttons.
 
 use crate::{
-    desk::{Desk, run_errand},
+    desk::{Desk, open_in_window},
     setup::Core,
 };
-use octo_desktop::{Deed, Subject};
+use octo_desktop::{Deed, NoticeSubject};
 use octo_protocol::{Errand, RetryTurn, Stop};
 use tauri::{AppHandle, Manager as _};
 
@@ -19,13 +19,13 @@ pub(super) fn deed_of(name: &str) -> Option<Deed> {
 
 /// Carries out a click on a notice or its button. If the action is not possible, the session is shown, which
 /// says why.
-pub(super) fn pressed(app: &AppHandle, of: Subject, deed: Deed) {
+pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, deed: Deed) {
     let session = match of {
-        Subject::Session(session) => session,
+        NoticeSubject::Session(session) => session,
         // The tasks page offers all further actions.
-        Subject::Run(_) => return run_errand(app, Errand::OpenTasks),
+        NoticeSubject::Run(_) => return open_in_window(app, Errand::OpenTasks),
     };
-    let open = || run_errand(app, Errand::OpenSession { session });
+    let open = || open_in_window(app, Errand::OpenSession { session });
     let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
     if deed == Deed::Open {
         return open();
@@ -42,7 +42,7 @@ pub(super) fn pressed(app: &AppHandle, of: Subject, deed: Deed) {
         };
         if let Err(error) = done {
             tracing::info!(%session, %error, "a notice's button did nothing");
-            run_errand(&app, Errand::OpenSession { session });
+            open_in_window(&app, Errand::OpenSession { session });
         }
     });
 }

@@ -28,7 +28,7 @@ pub(super) async fn follow(app: AppHandle) {
         }
     };
     app.state::<Desk>().set_reachable(true);
-    if !library_is_there() {
+    if !has_library() {
         tracing::info!("no library for an icon in the tray is installed");
         return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
     }
@@ -76,7 +76,7 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
 
 /// Returns whether the library exists. The crate that creates the icon panics without it, so this looks first.
 /// The library stays loaded.
-fn library_is_there() -> bool {
+fn has_library() -> bool {
     LIBRARIES.iter().any(|name| {
         #[expect(
             unsafe_code,

@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// How long a download may receive nothing.
-const STALLED: Duration = Duration::from_secs(60);
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A download in progress. Clones share it.
 #[derive(Clone)]
-pub(super) struct Coming(Arc<Inner>);
+pub(super) struct Coming(Arc<UpdateTransferInner>);
 
-struct Inner {
+struct UpdateTransferInner {
     version: String,
     came: AtomicU64,
     /// Total size in bytes; 0 if the server does not report it.
@@ -29,7 +29,7 @@ struct Inner {
 
 /// Why a download failed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum TransferError {
     /// The person cancelled it.
     GivenUp,
     /// The signature, or this build's key, does not match the download.
@@ -38,7 +38,7 @@ pub(super) enum Ended {
     Failed(String),
 }
 
-impl From<tauri_plugin_updater::Error> for Ended {
+impl From<tauri_plugin_updater::Error> for TransferError {
     fn from(error: tauri_plugin_updater::Error) -> Self {
         use tauri_plugin_updater::Error;
         match error {
@@ -54,7 +54,7 @@ impl From<tauri_plugin_updater::Error> for Ended {
 
 impl Coming {
     pub fn new(version: &str) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(UpdateTransferInner {
             version: version.to_owned(),
             came: AtomicU64::new(0),
             of: AtomicU64::new(0),
@@ -86,18 +86,18 @@ impl Coming {
     }
 
     /// Waits for the download while data arrives and it is not cancelled.
-    pub async fn through<T, E: Into<Ended>>(
+    pub async fn through<T, E: Into<TransferError>>(
         &self,
         download: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, Ended> {
+    ) -> Result<T, TransferError> {
         let mut download = std::pin::pin!(download);
         loop {
             tokio::select! {
                 biased;
-                () = self.0.given_up.cancelled() => return Err(Ended::GivenUp),
+                () = self.0.given_up.cancelled() => return Err(TransferError::GivenUp),
                 fetched = &mut download => return fetched.map_err(Into::into),
-                heard = tokio::time::timeout(STALLED, self.0.heard.notified()) => if heard.is_err() {
-                    return Err(Ended::Failed(format!("nothing came for {} seconds", STALLED.as_secs())));
+                heard = tokio::time::timeout(STALL_TIMEOUT, self.0.heard.notified()) => if heard.is_err() {
+                    return Err(TransferError::Failed(format!("nothing came for {} seconds", STALL_TIMEOUT.as_secs())));
                 },
             }
         }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     /// A download of 100 bytes at a time, with pauses between.
-    async fn download(coming: &Coming, pauses: &[u64]) -> Result<&'static str, Ended> {
+    async fn download(coming: &Coming, pauses: &[u64]) -> Result<&'static str, TransferError> {
         for pause in pauses {
             tokio::time::sleep(Duration::from_secs(*pause)).await;
             coming.heard(100, Some(300));
@@ -126,7 +126,7 @@ mod tests {
 
         let coming = Coming::new("9.1.0");
         let ended = coming.through(download(&coming, &[1, 61])).await;
-        assert!(matches!(&ended, Err(Ended::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
+        assert!(matches!(&ended, Err(TransferError::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
     }
 
     #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ mod tests {
             other.give_up();
         });
         let began = tokio::time::Instant::now();
-        assert_eq!(coming.through(download(&coming, &[4, 4])).await, Err(Ended::GivenUp));
+        assert_eq!(coming.through(download(&coming, &[4, 4])).await, Err(TransferError::GivenUp));
         assert_eq!(began.elapsed(), Duration::from_secs(5));
 
         use tauri_plugin_updater::Error;
@@ -150,7 +150,7 @@ mod tests {
         ] {
             let why = error.to_string();
             let ended = Coming::new("9.1.0").through(async { Err::<(), _>(error) }).await;
-            let expected = if trusted { Ended::Failed(why) } else { Ended::Untrusted(why) };
+            let expected = if trusted { TransferError::Failed(why) } else { TransferError::Untrusted(why) };
             assert_eq!(ended, Err(expected));
         }
     }

@@ -13,15 +13,15 @@ use std::{env, path::PathBuf};
 #[derive(Args)]
 pub(crate) struct Choice {
     /// Measure only these parts; all by default.
-    parts: Vec<Part>,
+    parts: Vec<BenchPart>,
     #[command(flatten)]
-    model: Model,
+    model: BenchModel,
 }
 
 /// The model that runs the tasks; the scripted server by default.
 #[derive(Args)]
 #[command(next_help_heading = "A model for `tasks`")]
-struct Model {
+struct BenchModel {
     /// Wire protocol.
     #[arg(long, requires_all = ["base_url", "model"], value_parser = ["anthropic", "openai-chat", "openai-responses", "bedrock"])]
     protocol: Option<String>,
@@ -42,7 +42,7 @@ struct Model {
     out: Option<PathBuf>,
 }
 
-impl Model {
+impl BenchModel {
     /// Returns the options as words that name no part, as the benchmark reads them.
     fn words(&self) -> Result<Vec<String>> {
         let out = self.out.as_deref().map(std::path::absolute).transpose().context("--out")?;
@@ -62,7 +62,7 @@ impl Model {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum BenchPart {
     /// Open, list and search sessions.
     Sessions,
     /// Window start and memory of its processes.
@@ -95,16 +95,17 @@ const PLAIN: &str = "plain_window";
 /// The first step that fails.
 pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
     let model = choice.model.words()?;
-    if !model.is_empty() && choice.parts != [Part::Tasks] {
+    if !model.is_empty() && choice.parts != [BenchPart::Tasks] {
         bail!("a model is for the part `tasks` alone: cargo xtask bench tasks --protocol …");
     }
     setup::run(project, steps, Purpose::Bench)?;
-    if choice.parts.is_empty() || choice.parts.contains(&Part::Browser) {
+    if choice.parts.is_empty() || choice.parts.contains(&BenchPart::Browser) {
         steps.work("set-up: other tools", || setup::peers(project))?;
     }
     let mut bench = project.cargo(["bench"]);
     bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
-    if choice.parts.is_empty() || [Part::Window, Part::Frames].iter().any(|part| choice.parts.contains(part))
+    if choice.parts.is_empty()
+        || [BenchPart::Window, BenchPart::Frames].iter().any(|part| choice.parts.contains(part))
     {
         steps.run("page", project.npm(["run", "build"]))?;
         // The same packages and features in both builds, so that shared dependencies are compiled once.
@@ -118,7 +119,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     let binary = built.join(format!("octo{}", env::consts::EXE_SUFFIX));
     let plain = built.join("examples").join(format!("{PLAIN}{}", env::consts::EXE_SUFFIX));
     bench.args(["--bench", "figures", "--"]);
-    for part in choice.parts.iter().filter_map(Part::to_possible_value) {
+    for part in choice.parts.iter().filter_map(BenchPart::to_possible_value) {
         bench.arg(part.get_name());
     }
     bench.args(model);

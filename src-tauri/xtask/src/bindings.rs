@@ -52,7 +52,7 @@ fn kept(project: &Project) -> PathBuf {
 
 fn compare(project: &Project, fresh: &Path) -> Result<()> {
     let kept = kept(project);
-    let (old, new) = (read(&kept)?, read(fresh)?);
+    let (old, new) = (read_files(&kept)?, read_files(fresh)?);
     if new.is_empty() {
         bail!("no types were generated");
     }
@@ -75,7 +75,7 @@ fn compare(project: &Project, fresh: &Path) -> Result<()> {
 }
 
 /// Returns all files below a folder by their relative path.
-fn read(folder: &Path) -> Result<BTreeMap<String, String>> {
+fn read_files(folder: &Path) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

@@ -18,8 +18,8 @@ use std::{
 #[derive(Args)]
 pub(crate) struct Choice {
     /// Build profile: `dev` is quick and large.
-    #[arg(long, value_enum, default_value_t = Profile::Release)]
-    profile: Profile,
+    #[arg(long, value_enum, default_value_t = BuildProfile::Release)]
+    profile: BuildProfile,
     /// Package kinds, comma-separated; by default those that can be built offline on this system.
     #[arg(long)]
     kinds: Option<String>,
@@ -36,13 +36,13 @@ pub(crate) struct Choice {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Profile {
+enum BuildProfile {
     Release,
     Dev,
 }
 
 /// Does not include AppImage, whose tools are downloaded during the build.
-const OFFLINE: &str = if cfg!(target_os = "macos") {
+const OFFLINE_KINDS: &str = if cfg!(target_os = "macos") {
     "dmg"
 } else if cfg!(windows) {
     "msi"
@@ -52,7 +52,7 @@ const OFFLINE: &str = if cfg!(target_os = "macos") {
 
 /// Tauri's command line. It is fetched on demand, because only bundling needs it and its package contains a
 /// large binary for the system it runs on.
-const COMMAND_LINE: &str = "@tauri-apps/cli@2.12.5";
+const TAURI_CLI: &str = "@tauri-apps/cli@2.12.5";
 
 /// Builds the packages, and checks them if requested.
 ///
@@ -67,8 +67,8 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
         return Ok(());
     }
     let profile = match choice.profile {
-        Profile::Release => "release",
-        Profile::Dev => "debug",
+        BuildProfile::Release => "release",
+        BuildProfile::Dev => "debug",
     };
     check::run(project, steps, &newest(&project.target.join(profile).join("bundle"))?)
 }
@@ -96,13 +96,13 @@ fn make(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
     let mut command = tool("npx");
     command.args([
         "--yes",
-        COMMAND_LINE,
+        TAURI_CLI,
         "build",
         "--ci",
         "--bundles",
-        choice.kinds.as_deref().unwrap_or(OFFLINE),
+        choice.kinds.as_deref().unwrap_or(OFFLINE_KINDS),
     ]);
-    if choice.profile == Profile::Dev {
+    if choice.profile == BuildProfile::Dev {
         command.arg("--debug");
     }
     if let Some(config) = &choice.config {

@@ -23,11 +23,11 @@ use steps::Steps;
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
     #[command(subcommand)]
-    task: Task,
+    task: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum XtaskCommand {
     /// Install missing tools, build the app and open it.
     App,
     /// Install missing tools and run every check.
@@ -50,14 +50,14 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut steps = Steps::default();
     let outcome = Project::find().and_then(|project| match arguments.task {
-        Task::App => app::run(&project, &mut steps),
-        Task::Test(choice) => test::run(&project, &mut steps, &choice),
-        Task::Platforms => platforms::run(&project, &mut steps),
-        Task::Soak => soak::run(&project, &mut steps),
-        Task::Bench(choice) => bench::run(&project, &mut steps, &choice),
-        Task::Types => bindings::write(&project, &mut steps),
-        Task::Bundle(choice) => bundle::run(&project, &mut steps, &choice),
-        Task::Release(choice) => release::run(&project, &choice),
+        XtaskCommand::App => app::run(&project, &mut steps),
+        XtaskCommand::Test(choice) => test::run(&project, &mut steps, &choice),
+        XtaskCommand::Platforms => platforms::run(&project, &mut steps),
+        XtaskCommand::Soak => soak::run(&project, &mut steps),
+        XtaskCommand::Bench(choice) => bench::run(&project, &mut steps, &choice),
+        XtaskCommand::Types => bindings::write(&project, &mut steps),
+        XtaskCommand::Bundle(choice) => bundle::run(&project, &mut steps, &choice),
+        XtaskCommand::Release(choice) => release::run(&project, &choice),
     });
     steps.report(&outcome)
 }

@@ -11,13 +11,13 @@ use std::{
 };
 
 /// The package whose dependencies are listed.
-const ROOT: &str = "octo";
+const ROOT_PACKAGE: &str = "octo";
 
 /// Beginnings of licence file names, in capitals. `license-` names one of several.
-const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
+const LICENCE_PREFIXES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
 
 /// Where the page's build finds the list.
-const FILE: &str = "ui/public/notices/crates.json";
+const LIST_FILE: &str = "ui/public/notices/crates.json";
 
 /// Rewrites the list, unless it is already current.
 ///
@@ -34,7 +34,7 @@ pub(crate) fn write(project: &Project) -> Result<()> {
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
     let list = list(&metadata)?.to_string();
-    let file = project.root.join(FILE);
+    let file = project.root.join(LIST_FILE);
     if fs::read_to_string(&file).is_ok_and(|before| before == list) {
         return Ok(());
     }
@@ -51,7 +51,7 @@ fn list(metadata: &Value) -> Result<Value> {
     let mut texts: Vec<String> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut parts = BTreeMap::new();
-    for id in linked(metadata)? {
+    for id in linked_crates(metadata)? {
         let package = by_id.get(id).context("a package of the graph")?;
         // The project's own crates have no source.
         if package["source"].is_null() {
@@ -59,7 +59,7 @@ fn list(metadata: &Value) -> Result<Value> {
         }
         let manifest = package["manifest_path"].as_str().context("a manifest")?;
         let mut of_this = Vec::new();
-        for text in licences(Path::new(manifest).parent().context("a package's folder")?)? {
+        for text in licence_texts(Path::new(manifest).parent().context("a package's folder")?)? {
             let place = *places.entry(text.clone()).or_insert_with(|| {
                 texts.push(text);
                 texts.len() - 1
@@ -76,14 +76,14 @@ fn list(metadata: &Value) -> Result<Value> {
 
 /// Returns the crates linked into the binary: its direct and indirect dependencies, without those used only to
 /// build or test.
-fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
+fn linked_crates(metadata: &Value) -> Result<BTreeSet<&str>> {
     let nodes = metadata["resolve"]["nodes"].as_array().context("cargo's graph")?;
     let by_id: HashMap<&str, &Value> =
         nodes.iter().filter_map(|node| Some((node["id"].as_str()?, node))).collect();
     let packages = metadata["packages"].as_array().context("cargo's packages")?;
     let root = packages
         .iter()
-        .find(|package| package["name"] == ROOT && package["source"].is_null())
+        .find(|package| package["name"] == ROOT_PACKAGE && package["source"].is_null())
         .and_then(|package| package["id"].as_str())
         .context("the application's package")?;
     let (mut found, mut next) = (BTreeSet::new(), vec![root]);
@@ -102,12 +102,12 @@ fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
 }
 
 /// Returns the licence texts in a package's folder, by file name.
-fn licences(folder: &Path) -> Result<Vec<String>> {
+fn licence_texts(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
-        if NAMES.iter().any(|start| name.starts_with(start)) && path.is_file() {
+        if LICENCE_PREFIXES.iter().any(|start| name.starts_with(start)) && path.is_file() {
             files.push(path);
         }
     }
@@ -130,7 +130,7 @@ mod tests {
             json!({ "id": id, "deps": deps })
         };
         let metadata = json!({
-            "packages": [{ "name": ROOT, "id": "octo", "source": null }, { "name": "a", "id": "a", "source": "r" }],
+            "packages": [{ "name": ROOT_PACKAGE, "id": "octo", "source": null }, { "name": "a", "id": "a", "source": "r" }],
             "resolve": { "nodes": [
                 node("octo", &[("a", Value::Null), ("build", json!("build")), ("test", json!("dev"))]),
                 node("a", &[("b", Value::Null)]),
@@ -139,6 +139,6 @@ mod tests {
                 node("test", &[]),
             ] },
         });
-        assert_eq!(linked(&metadata).unwrap(), BTreeSet::from(["a", "b", "octo"]));
+        assert_eq!(linked_crates(&metadata).unwrap(), BTreeSet::from(["a", "b", "octo"]));
     }
 }

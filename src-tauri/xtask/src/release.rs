@@ -19,11 +19,11 @@ const PUBLIC: &str = "TAURI_SIGNING_PUBLIC_KEY";
 #[derive(Args)]
 pub(crate) struct Choice {
     #[command(subcommand)]
-    part: Part,
+    part: ReleaseCommand,
 }
 
 #[derive(Subcommand)]
-enum Part {
+enum ReleaseCommand {
     /// Write the update address into a release's build configuration, if updates are signed.
     Config {
         /// The file, which is created or extended.
@@ -57,7 +57,7 @@ enum Part {
 /// no package.
 pub(crate) fn run(project: &Project, choice: &Choice) -> Result<()> {
     match &choice.part {
-        Part::Config { file, repository } => {
+        ReleaseCommand::Config { file, repository } => {
             let file = project.root.join(file);
             let before = if file.exists() { read(&file)? } else { json!({}) };
             match configuration(before, repository, key(PRIVATE).as_deref(), key(PUBLIC).as_deref())? {
@@ -68,7 +68,7 @@ pub(crate) fn run(project: &Project, choice: &Choice) -> Result<()> {
                 }
             }
         }
-        Part::Manifest { folder, repository, notes, date } => {
+        ReleaseCommand::Manifest { folder, repository, notes, date } => {
             let signed = signed(folder)?;
             if signed.is_empty() {
                 say("nothing is signed: there is no latest.json");
@@ -152,13 +152,13 @@ struct Release<'a> {
 }
 
 /// A package with its signature.
-struct Signed {
+struct SignedPackage {
     name: String,
     signature: String,
 }
 
 /// Returns the signed packages of a folder, by name.
-fn signed(folder: &Path) -> Result<Vec<Signed>> {
+fn signed(folder: &Path) -> Result<Vec<SignedPackage>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();
@@ -168,7 +168,7 @@ fn signed(folder: &Path) -> Result<Vec<Signed>> {
             bail!("{name} has a signature and is not there");
         }
         let signature = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        found.push(Signed { name: name.to_owned(), signature: signature.trim().to_owned() });
+        found.push(SignedPackage { name: name.to_owned(), signature: signature.trim().to_owned() });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
@@ -179,7 +179,7 @@ fn signed(folder: &Path) -> Result<Vec<Signed>> {
 ///
 /// # Errors
 /// For a package of unknown kind or processor, and for two packages of the same platform.
-fn manifest(release: &Release<'_>, signed: &[Signed]) -> Result<Value> {
+fn manifest(release: &Release<'_>, signed: &[SignedPackage]) -> Result<Value> {
     let place = format!("https://github.com/{}/releases/download/v{}", release.repository, release.version);
     let mut platforms = Map::new();
     for package in signed {
@@ -227,8 +227,8 @@ fn platforms_of(name: &str) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn package(name: &str) -> Signed {
-        Signed { name: name.to_owned(), signature: format!("signature of {name}") }
+    fn package(name: &str) -> SignedPackage {
+        SignedPackage { name: name.to_owned(), signature: format!("signature of {name}") }
     }
 
     const RELEASE: Release<'_> = Release {
@@ -291,7 +291,7 @@ mod tests {
             vec!["Octo_0.2.0_amd64.zip"],
             vec!["Octo_0.2.0_amd64.deb", "Octo_0.1.0_amd64.deb"],
         ] {
-            let signed: Vec<Signed> = names.iter().map(|name| package(name)).collect();
+            let signed: Vec<SignedPackage> = names.iter().map(|name| package(name)).collect();
             assert!(manifest(&RELEASE, &signed).is_err(), "{names:?}");
         }
     }

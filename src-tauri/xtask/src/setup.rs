@@ -76,7 +76,11 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Res
     steps.work("set-up: tools", || tools(project, purpose))?;
     steps.work("set-up: page", || page(project))?;
     steps.work("set-up: licences", || notices::write(project))?;
-    if purpose == Purpose::Test { steps.work("set-up: pages to play", || pages(project)) } else { Ok(()) }
+    if purpose == Purpose::Test {
+        steps.work("set-up: pages to play", || fetch_miniwob(project))
+    } else {
+        Ok(())
+    }
 }
 
 /// Installs the tools Octo's browser is compared with, pinned by the versions and hashes of their lock file,
@@ -267,7 +271,7 @@ fn installed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
 /// Fetches the MiniWoB++ pages the browser tests use: the wheel of a list with its hash, unpacked but not
 /// installed. None of its code runs here. Without a network the tests report that they were skipped; in
 /// continuous integration they fail.
-fn pages(project: &Project) -> Result<()> {
+fn fetch_miniwob(project: &Project) -> Result<()> {
     let list = project.root.join("src-tauri/crates/octo-browser/tests/chromium/miniwob/requirements.txt");
     let folder = project.target.join("tmp").join("miniwob");
     fetched(&list, &folder, || {

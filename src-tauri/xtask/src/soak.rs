@@ -9,13 +9,13 @@ use crate::{
 use anyhow::Result;
 
 /// Read by the tests: if set, a campaign runs in full; otherwise it runs a seeded tenth.
-const FULL: &str = "OCTO_SOAK";
+const FULL_VARIABLE: &str = "OCTO_SOAK";
 
 /// The long-use test of the real window.
-const LONG: &str = "binary(window) and test(/^long::/)";
+const LONG_TESTS: &str = "binary(window) and test(/^long::/)";
 
 /// The test against a third-party server, which it installs; only a soak runs it.
-const WITNESS: &str = "binary(headless) and test(/^witness::/)";
+const THIRD_PARTY_TESTS: &str = "binary(headless) and test(/^witness::/)";
 
 /// Runs every test with full campaigns, and the test against a third-party server.
 ///
@@ -25,11 +25,11 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     setup::run(project, steps, Purpose::Test)?;
     steps.run("page", project.npm(["run", "build"]))?;
     let mut campaigns = project.workspace(["nextest", "run", "--profile", "soak"]);
-    campaigns.env(FULL, "1");
+    campaigns.env(FULL_VARIABLE, "1");
     steps.run("campaigns", campaigns)?;
     if cfg!(target_os = "linux") {
         steps.run("window build", test::build(project))?;
-        let mut window = test::window(project, LONG);
+        let mut window = test::window(project, LONG_TESTS);
         window.args(["--profile", "soak", "--no-capture"]);
         steps.run("window", window)?;
     } else {
@@ -38,6 +38,6 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     // The test reports a failed installation on standard error, which is normally hidden for a test that
     // passed.
     let mut witness = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
-    witness.args(["--no-capture", "-E", WITNESS]);
+    witness.args(["--no-capture", "-E", THIRD_PARTY_TESTS]);
     steps.run("witness", witness)
 }

@@ -12,10 +12,10 @@ use std::{
 /// The steps run so far.
 #[derive(Default)]
 pub(crate) struct Steps {
-    done: Vec<Step>,
+    done: Vec<TimedStep>,
 }
 
-struct Step {
+struct TimedStep {
     name: &'static str,
     took: Duration,
     held: bool,
@@ -39,7 +39,7 @@ impl Steps {
         println!("\n==> {name}");
         let started = Instant::now();
         let outcome = work();
-        self.done.push(Step { name, took: started.elapsed(), held: outcome.is_ok() });
+        self.done.push(TimedStep { name, took: started.elapsed(), held: outcome.is_ok() });
         outcome.with_context(|| format!("step \"{name}\" failed"))
     }
 

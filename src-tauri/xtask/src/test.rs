@@ -19,11 +19,11 @@ pub(crate) struct Choice {
 }
 
 /// The examples that tests open: for long use and for updates.
-const WINDOWS: [&str; 2] = ["fast_window", "updating_window"];
+const WINDOW_EXAMPLES: [&str; 2] = ["fast_window", "updating_window"];
 
 /// The test binary that opens real windows; it only runs in its own step. Its long-use test runs only in a
 /// soak.
-const WINDOW: &str = "binary(window) and not test(/^long::/)";
+const WINDOW_TESTS: &str = "binary(window) and not test(/^long::/)";
 
 /// Runs the gate. Quick checks run first; the Rust part compiles dependencies twice in all, once to check and
 /// once to run, because every command selects the same packages and features.
@@ -45,7 +45,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     if choice.without_window {
         say("left out: the tests in a real window");
     } else if cfg!(target_os = "linux") {
-        steps.run("window", window(project, WINDOW))?;
+        steps.run("window", window(project, WINDOW_TESTS))?;
         // In the system's Chromium, which the setup installs on Debian only.
         steps.run("page: in a browser", project.npm(["run", "e2e"]))?;
     } else {
@@ -68,7 +68,7 @@ fn page(project: &Project, steps: &mut Steps) -> Result<()> {
 /// Builds the tests and the programs they start: the binaries, and windows with options a regular window lacks.
 pub(crate) fn build(project: &Project) -> Command {
     let mut build = project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--tests"]);
-    build.args(WINDOWS.iter().flat_map(|window| ["--example", window]));
+    build.args(WINDOW_EXAMPLES.iter().flat_map(|window| ["--example", window]));
     build
 }
 

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use octo_browser::{
     Browser, Connected, Environment, Page, System, Wanted, cdp::js_protocol::runtime::EvaluateParams,
 };
-use octo_testkit::{CHROMIUM_SWITCHES, CHROMIUM_UNSEEN, chromium_program};
+use octo_testkit::{CHROMIUM_HEADLESS_SWITCHES, CHROMIUM_SWITCHES, chromium_program};
 use serde_json::Value;
 use std::{
     fs,
@@ -35,7 +35,7 @@ impl Chromium {
         let profile = tempfile::tempdir()?;
         let process = Command::new(program)
             .args(CHROMIUM_SWITCHES)
-            .args(CHROMIUM_UNSEEN)
+            .args(CHROMIUM_HEADLESS_SWITCHES)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg(url)
             .env("HOME", profile.path())

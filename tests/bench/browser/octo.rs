@@ -3,7 +3,7 @@
 //! the person, and storing.
 
 use super::{
-    Measured, PageOf, RUNS, Seen,
+    RUNS, Seen, ServedPage, ToolResults,
     chromium::{Chromium, attach, targets},
     numbers_of, own,
 };
@@ -11,7 +11,7 @@ use crate::{seed, table::Figures};
 use anyhow::{Context as _, Result, bail, ensure};
 use octo_browser::{
     View,
-    snapshot::{Content, Filter, Rendered, WHOLE, estimate_tokens},
+    snapshot::{Content, Filter, RenderedSnapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::{
     Block, BrowserChoice, ChooseBrowser, DetachBrowser, Event, Mode, Profile, StartSession, TurnEnd,
@@ -27,17 +27,17 @@ const TURN: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// When it does not do its part.
-pub async fn measure(pages: &[PageOf], own: &own::Own) -> Result<Measured> {
+pub async fn measure(pages: &[ServedPage], own: &own::Own) -> Result<ToolResults> {
     let chromium = Chromium::start("about:blank").await?;
     let mut seen = Vec::new();
     for page in pages {
         seen.push(one(&chromium, page).await.with_context(|| page.page.name.to_owned())?);
     }
-    Ok(Measured { seen, first: own.first_from_nothing, memory: own.memory })
+    Ok(ToolResults { seen, first: own.first_from_nothing, memory: own.memory })
 }
 
 /// Returns the model's script for a page.
-fn script(page: &PageOf) -> Script {
+fn script(page: &ServedPage) -> Script {
     let (url, button, field, text) = (page.url.clone(), page.page.button, page.page.field, page.page.text);
     Script::from_fn(move |request| {
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
@@ -66,7 +66,7 @@ fn handle_of(read: &str, what: &str) -> Option<u32> {
     rest.split_once('[')?.1.split_once(']')?.0.parse().ok()
 }
 
-async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
+async fn one(chromium: &Chromium, page: &ServedPage) -> Result<Seen> {
     let home = TempHome::new();
     let server = ModelServer::start(script(page));
     let octo = seed::start(&home).await?;
@@ -113,7 +113,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
         (3..3 + 2 * RUNS).filter(|at| at % 2 == odd).map(|at| gaps[at]).collect()
     };
     let replies: Vec<usize> = texts[3..].iter().map(|text| estimate_tokens(text)).collect();
-    let Marks { whole, listed, shown, targets } = marks(chromium, page, texts[2]).await?;
+    let NumberedMarks { whole, listed, shown, targets } = marks(chromium, page, texts[2]).await?;
     Ok(Seen {
         snapshot: estimate_tokens(texts[2]),
         whole,
@@ -131,7 +131,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
 }
 
 /// The cost of reading, and the observer's count of numbered elements.
-struct Marks {
+struct NumberedMarks {
     /// Tokens of the whole page.
     whole: usize,
     /// Tokens of all its targets alone: a snapshot restricted to `targets`.
@@ -142,7 +142,7 @@ struct Marks {
     targets: super::Targets,
 }
 
-async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks> {
+async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<NumberedMarks> {
     const TELL: &str =
         "function() { this.dispatchEvent(new CustomEvent('witness-mark', { composed: true })); }";
     let connected = chromium.browser().connect().await?;
@@ -174,13 +174,18 @@ async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks>
     let shown = counts.pop().context("two counts")?;
     // Each part has its own frame, like the overview.
     let frame = estimate_tokens(reply).saturating_sub(overview.tokens);
-    let read = |first: &Rendered, whole: &str| {
+    let read = |first: &RenderedSnapshot, whole: &str| {
         let rest = if first.left_out.is_empty() { 0 } else { estimate_tokens(whole) };
         frame + first.tokens + rest + frame * rest.div_ceil(super::SNAPSHOT)
     };
     let numbered = |text: &str| handles(text).into_iter().collect::<BTreeSet<_>>();
     ensure!(numbered(&every.text) == numbered(&whole), "the list of targets has others than the whole page");
-    Ok(Marks { whole: read(&overview, &whole), listed: read(&first, &every.text), shown, targets: all })
+    Ok(NumberedMarks {
+        whole: read(&overview, &whole),
+        listed: read(&first, &every.text),
+        shown,
+        targets: all,
+    })
 }
 
 fn handles(text: &str) -> Vec<u32> {

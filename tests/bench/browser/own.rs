@@ -2,7 +2,7 @@
 //! act after attaching, and memory. Alternating on one page, in one tab.
 
 use super::{
-    PageOf,
+    ServedPage,
     chromium::{Chromium, PATIENCE, attach, felt, said, wall},
 };
 use crate::{
@@ -42,7 +42,7 @@ pub struct Own {
 
 /// Times of one method, over all runs.
 #[derive(Default)]
-struct Times {
+struct MethodTimes {
     /// Until the call was over, without the page's time to react.
     whole: Vec<f64>,
     /// Until the page received the input.
@@ -55,7 +55,7 @@ struct Times {
 ///
 /// # Errors
 /// When a page does not do what it is asked.
-pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
+pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<Own> {
     let mut firsts = (Vec::new(), Vec::new());
     let mut memories = Vec::new();
     for _ in 0..FIRSTS {
@@ -67,13 +67,13 @@ pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
     let chromium = Chromium::start(&form.url).await?;
     let connected = chromium.browser().connect().await?;
     let page = attach(&connected, form.page.title).await?;
-    page.begin_acting().await?;
+    page.begin_focus_emulation().await?;
     for (what, button) in [
         ("a click that changes the page", form.page.button),
         ("a click that changes nothing", "button \"Stand still\""),
     ] {
         let place = place(&page, button).await?;
-        let (mut ours, mut raw) = (Times::default(), Times::default());
+        let (mut ours, mut raw) = (MethodTimes::default(), MethodTimes::default());
         for run in 0..=RUNS {
             let at = page.spot(&place).await.map_err(anyhow::Error::from)?.middle();
             let raw_times = run_raw(&page, "click", raw_click(&page, at)).await?;
@@ -86,7 +86,7 @@ pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
         rows(table, what, &ours, &raw)?;
     }
     let field = place(&page, form.page.field).await?;
-    let (mut ours, mut raw) = (Times::default(), Times::default());
+    let (mut ours, mut raw) = (MethodTimes::default(), MethodTimes::default());
     for run in 0..=RUNS {
         let text = format!("Ada Lovelace {run}");
         let raw_times = run_raw(&page, "input", raw_fill(&page, &field, &text)).await?;
@@ -119,7 +119,7 @@ pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
     Ok(Own { memory: memory.median, ..own })
 }
 
-impl Times {
+impl MethodTimes {
     fn push(&mut self, [whole, felt, waited]: [f64; 3]) {
         self.whole.push(whole);
         self.felt.push(felt);
@@ -127,7 +127,7 @@ impl Times {
     }
 }
 
-fn rows(table: &mut Table, what: &str, ours: &Times, raw: &Times) -> Result<()> {
+fn rows(table: &mut Table, what: &str, ours: &MethodTimes, raw: &MethodTimes) -> Result<()> {
     let pairs = |ours: &[f64], raw: &[f64]| Figures::of(ours.iter().zip(raw).map(|(ours, raw)| ours - raw));
     let told = |table: &mut Table, name: &str, times: &[f64]| -> Result<()> {
         table.told(format!("{what}: {name}"), Unit::Milliseconds, Figures::of(times.iter().copied())?);
@@ -145,7 +145,7 @@ fn rows(table: &mut Table, what: &str, ours: &Times, raw: &Times) -> Result<()> 
 
 /// Measures a fresh browser whose tab shows the page: the time from nothing, and from being attached, to a
 /// received click, and the additional memory.
-async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
+async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
     let chromium = Chromium::start(&form.url).await?;
     let browser = chromium.browser();
     // It is loaded before anything attaches.
@@ -159,7 +159,7 @@ async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
     let mut view = View::default();
     let number = number(&mut view, &page, form.page.button).await?;
     let place = view.locate(&page, number).await?.place;
-    page.begin_acting().await?;
+    page.begin_focus_emulation().await?;
     page.perform(&Act::Click(place), Audience::Person).await?;
     let grown = memory::own() - before;
     let felt = felt(&page, "click").await?.context("the click was felt")?;

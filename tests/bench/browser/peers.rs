@@ -2,7 +2,7 @@
 //! and output. They attach to the browser started for them.
 
 use super::{
-    Measured, PageOf, RUNS, Seen,
+    RUNS, Seen, ServedPage, ToolResults,
     chromium::{Chromium, PATIENCE, attach, felt, targets, wall},
     numbers_of,
 };
@@ -239,7 +239,12 @@ impl Server {
 ///
 /// # Errors
 /// When it does not do its part.
-pub async fn measure(peer: Peer, modules: &Path, pages: &[PageOf], form: &PageOf) -> Result<Measured> {
+pub async fn measure(
+    peer: Peer,
+    modules: &Path,
+    pages: &[ServedPage],
+    form: &ServedPage,
+) -> Result<ToolResults> {
     let mut seen = Vec::new();
     let first = first(peer, modules, form).await?;
     let chromium = Chromium::start("about:blank").await?;
@@ -249,12 +254,12 @@ pub async fn measure(peer: Peer, modules: &Path, pages: &[PageOf], form: &PageOf
     }
     let process = server.process.id().context("it ended")?;
     let memory = memory::proportional(process)?.values().sum();
-    Ok(Measured { seen, first, memory })
+    Ok(ToolResults { seen, first, memory })
 }
 
 /// The acts in a page so far.
 #[derive(Default)]
-struct Acts {
+struct ActTimes {
     clicks: Vec<Duration>,
     fills: Vec<Duration>,
     /// Durations of a click plus the snapshot that shows its changes.
@@ -263,14 +268,14 @@ struct Acts {
     with_change: Vec<usize>,
 }
 
-async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<Seen> {
+async fn one(server: &mut Server, chromium: &Chromium, page: &ServedPage) -> Result<Seen> {
     let peer = server.peer;
     server.call(peer.navigate(&page.url)).await?;
     page.come_to_rest().await;
     let (snapshot, took) = server.call(peer.snapshot()).await?;
     let (button, field) = (page.page.button, page.page.field);
     let mut handles = (peer.handle_of(&snapshot, button)?, peer.handle_of(&snapshot, field)?);
-    let mut acts = Acts::default();
+    let mut acts = ActTimes::default();
     for run in 0..RUNS {
         let (reply, took) = server.call(peer.click(&handles.0)).await?;
         let (shown, looked) = server.call(peer.snapshot()).await?;
@@ -312,7 +317,7 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
 }
 
 /// Measures from the first call to a click the page received: the server is already running, and attaches now.
-async fn first(peer: Peer, modules: &Path, form: &PageOf) -> Result<f64> {
+async fn first(peer: Peer, modules: &Path, form: &ServedPage) -> Result<f64> {
     let chromium = Chromium::start(&form.url).await?;
     // It is loaded before anything attaches.
     drop(attach(&chromium.browser().connect().await?, form.page.title).await?);

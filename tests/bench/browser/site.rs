@@ -25,7 +25,7 @@ pub struct Site {
 }
 
 /// Files with their content types.
-type Served = HashMap<String, (&'static str, Bytes)>;
+type ServedFiles = HashMap<String, (&'static str, Bytes)>;
 
 impl Site {
     /// Serves the project's pages, and Swagger UI's files as npm has them. Every page begins with the observer
@@ -34,7 +34,7 @@ impl Site {
     /// # Errors
     /// When a file or a port is not available.
     pub async fn start(pages: &Path, swagger: &Path) -> Result<Self> {
-        let mut served = Served::new();
+        let mut served = ServedFiles::new();
         for path in files(pages)? {
             let name = path.file_name().and_then(|name| name.to_str()).context("a name")?;
             let mut bytes = fs::read(&path)?;

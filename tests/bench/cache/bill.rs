@@ -85,7 +85,7 @@ pub fn replay(trace: &Trace, kind: &Kind, seed: u64, kept: Kept) -> Result<Bill>
         last: None,
         bill: Bill::default(),
     };
-    let mut dice = Dice::new(seed);
+    let mut dice = PauseRandom::new(seed);
     for sent in &trace.requests {
         if sent.pause_before {
             replay.pause(dice.pause())?;
@@ -112,12 +112,12 @@ struct Replay<'a> {
     ideal: CacheSimulator,
     warmth: Option<Warmth>,
     pauses: Vec<Duration>,
-    last: Option<Last<'a>>,
+    last: Option<LastRequest<'a>>,
     bill: Bill,
 }
 
 /// The last request of the work.
-struct Last<'a> {
+struct LastRequest<'a> {
     sent: &'a Sent,
     began: Duration,
     /// Number of its tokens in the cache.
@@ -149,7 +149,7 @@ impl<'a> Replay<'a> {
             cached if usage.cache_write == 0 => cached.max(usage.total_input()),
             cached => cached,
         };
-        self.last = Some(Last { sent, began, cached });
+        self.last = Some(LastRequest { sent, began, cached });
         Ok(())
     }
 
@@ -171,7 +171,7 @@ impl<'a> Replay<'a> {
     /// Simulates the person's absence; the cache is kept warm meanwhile if that pays off.
     fn pause(&mut self, pause: Duration) -> Result<()> {
         let ends = self.cache.now() + pause;
-        let Some(Last { sent, began, cached }) = self.last else { return Ok(()) };
+        let Some(LastRequest { sent, began, cached }) = self.last else { return Ok(()) };
         let mut used = began;
         let mut refreshes = 0;
         while let Some(delay) =
@@ -195,9 +195,9 @@ impl<'a> Replay<'a> {
 }
 
 /// Numbers that look random and are the same each time (splitmix64).
-struct Dice(u64);
+struct PauseRandom(u64);
 
-impl Dice {
+impl PauseRandom {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
     /// Creates a different series for each seed. The seed is mixed, because consecutive seeds would give one

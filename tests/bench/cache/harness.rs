@@ -60,7 +60,7 @@ pub struct Sent {
 
 /// The remaining steps of the scripted model, and the tokens of its answers.
 #[derive(Default)]
-struct Model {
+struct ScriptedModel {
     steps: VecDeque<Step>,
     outputs: Vec<u64>,
     calls: usize,
@@ -72,7 +72,7 @@ struct Model {
 /// When the core deviates from the script, or sends a request a provider refuses.
 pub async fn record(workload: &Workload, kind: &Kind) -> Result<Trace> {
     let home = TempHome::new();
-    let model = Arc::new(Mutex::new(Model::default()));
+    let model = Arc::new(Mutex::new(ScriptedModel::default()));
     let gate = Gate::new();
     let script = Script::from_fn({
         let (model, gate) = (model.clone(), gate.clone());
@@ -120,7 +120,7 @@ async fn add(octo: &Octo, server: &ModelServer, kind: &Kind, name: &str) -> Resu
     Ok(octo.call(SaveModel { draft }).await?.id)
 }
 
-impl Model {
+impl ScriptedModel {
     fn answer(&mut self, request: &RecordedRequest, gate: &Gate) -> Reply {
         let text = request.user_text();
         if text.contains(ASKS_FOR_SUMMARY) {
@@ -160,7 +160,7 @@ struct Rig {
     home: TempHome,
     octo: Octo,
     server: ModelServer,
-    model: Arc<Mutex<Model>>,
+    model: Arc<Mutex<ScriptedModel>>,
     gate: Gate,
     models: [ModelId; 2],
     session: Option<SessionId>,

@@ -71,7 +71,7 @@ pub fn deck(folder: &Path) -> Vec<Check> {
         check(
             "the year's totals are right",
             on_page(&|page| {
-                let numbers = joined(page);
+                let numbers = join_digit_groups(page);
                 for total in ["2116700", "1857750"] {
                     ensure!(numbers.contains(total), "{total} is not there");
                 }
@@ -91,7 +91,7 @@ pub fn deck(folder: &Path) -> Vec<Check> {
 }
 
 /// Returns a text with the separators inside numbers removed: `1,857,750` and `1 857 750` are one number each.
-fn joined(text: &str) -> String {
+fn join_digit_groups(text: &str) -> String {
     let text = text.replace("&nbsp;", " ").replace("&thinsp;", " ").replace("&#8239;", " ");
     let characters: Vec<char> = text.chars().collect();
     let between = |index: usize| {
@@ -197,7 +197,8 @@ fn index(folder: &Path) -> Result<()> {
 }
 
 fn pages(folder: &Path) -> Result<()> {
-    let mut found: Vec<String> = made(folder)?.into_keys().filter(|name| name.ends_with(".html")).collect();
+    let mut found: Vec<String> =
+        output_files(folder)?.into_keys().filter(|name| name.ends_with(".html")).collect();
     found.sort();
     let mut due = PAGES.map(|[_, name, ..]| format!("{name}.html"));
     due.sort();
@@ -217,7 +218,7 @@ fn problems(folder: &Path) -> Result<()> {
 }
 
 fn again(folder: &Path) -> Result<()> {
-    let before = made(folder)?;
+    let before = output_files(folder)?;
     let mut build = Command::new("bash")
         .arg("build.sh")
         .current_dir(folder)
@@ -238,7 +239,7 @@ fn again(folder: &Path) -> Result<()> {
         thread::sleep(Duration::from_millis(20));
     };
     ensure!(status.success(), "{status}");
-    let after = made(folder)?;
+    let after = output_files(folder)?;
     let changed = after.iter().find(|(name, bytes)| before.get(*name) != Some(bytes));
     ensure!(changed.is_none(), "{:?} is not the same", changed.map(|(name, _)| name));
     ensure!(before.len() == after.len(), "{} files, {} before", after.len(), before.len());
@@ -246,7 +247,7 @@ fn again(folder: &Path) -> Result<()> {
 }
 
 /// The files of `out/`.
-fn made(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+fn output_files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder.join("out")).context("out")? {
         let entry = entry?;

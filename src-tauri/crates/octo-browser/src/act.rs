@@ -21,16 +21,16 @@ mod wheel;
 mod write;
 
 pub use error::{ActError, Cover, Unfit};
-pub use keys::knows_key;
-pub(crate) use keys::{HeldKeys, Stroke};
+pub use keys::is_known_key;
+pub(crate) use keys::{HeldModifiers, KeyStroke};
 pub use overlay::Audience;
-pub use settle::{Came, Loading, Settling};
+pub use settle::{Came, LoadProgress, ReactionObserver};
 pub use spot::Spot;
 
 use crate::{Page, PageError, snapshot::Place};
-use chooser::Chooser;
+use chooser::ChooserGuard;
 use place::session;
-use settle::Patience;
+use settle::ChangeTimeout;
 use std::{
     path::PathBuf,
     time::{Duration, Instant},
@@ -69,7 +69,7 @@ pub enum Act {
     /// Chooses options of a native list by label or by value.
     Select(Place, Vec<String>),
     /// Scrolls something into view.
-    Scroll(Scroll),
+    Scroll(ScrollTarget),
     /// Waits for something.
     Wait(Wait),
     /// Clicks a point, in CSS pixels of the viewport, provided that this element or a part of it is there once
@@ -92,12 +92,12 @@ impl Act {
             | Self::Hover(place)
             | Self::Drag(place, _)
             | Self::Select(place, _)
-            | Self::Scroll(Scroll::To(place) | Scroll::By(Some(place), ..))
+            | Self::Scroll(ScrollTarget::To(place) | ScrollTarget::By(Some(place), ..))
             | Self::ClickAt(place, ..)
             | Self::Upload(place, _) => Some(place),
-            Self::Press(None, _) | Self::Scroll(Scroll::ToText(_) | Scroll::By(None, ..)) | Self::Wait(_) => {
-                None
-            }
+            Self::Press(None, _)
+            | Self::Scroll(ScrollTarget::ToText(_) | ScrollTarget::By(None, ..))
+            | Self::Wait(_) => None,
         }
     }
 
@@ -123,7 +123,7 @@ impl Act {
 
 /// The target of a scroll.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scroll {
+pub enum ScrollTarget {
     /// Scrolls the page until an element is visible.
     To(Place),
     /// Scrolls the page until a text is visible.
@@ -201,7 +201,7 @@ impl Page {
         };
         let settling = self.settling();
         let pressed_in = || act.place().map_or_else(|| self.session().clone(), session);
-        let mut chooser = act.presses().then(|| Chooser::held_back(self, pressed_in()));
+        let mut chooser = act.presses().then(|| ChooserGuard::held_back(self, pressed_in()));
         // Runs together with the observer, which the page receives before any input.
         let doing = async {
             let watching = async { self.begin_watching(act.place()).await.map_err(ActError::from) };
@@ -223,10 +223,10 @@ impl Page {
         let done = Instant::now();
         let came = match way {
             Way::Nothing => Came::Stayed,
-            Way::Input | Way::Set => settling.settled(Patience::with(act), &mut watch).await?,
+            Way::Input | Way::Set => settling.settled(ChangeTimeout::with(act), &mut watch).await?,
         };
-        let asks =
-            matches!(came, Came::Stayed | Came::Moved) && chooser.as_mut().is_some_and(Chooser::has_asked);
+        let asks = matches!(came, Came::Stayed | Came::Moved)
+            && chooser.as_mut().is_some_and(ChooserGuard::has_asked);
         let came = if asks { Came::AsksForFiles } else { came };
         Ok(Done { way, came, waited: done.elapsed() })
     }

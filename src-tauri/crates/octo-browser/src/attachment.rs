@@ -40,31 +40,31 @@ pub enum Wanted {
 }
 
 /// Wraps every transport before use, to observe its traffic.
-pub type Wrap = Arc<dyn Fn(Box<dyn Transport>) -> Box<dyn Transport> + Send + Sync>;
+pub type TransportWrapper = Arc<dyn Fn(Box<dyn Transport>) -> Box<dyn Transport> + Send + Sync>;
 
 /// The app's single connection to a browser. It is made on first use, never re-established automatically, and
 /// shared by all sessions. Clones share the connection.
 #[derive(Clone)]
-pub struct Browser(Arc<Inner>);
+pub struct Browser(Arc<BrowserInner>);
 
-struct Inner {
+struct BrowserInner {
     environment: Environment,
-    wrap: Option<Wrap>,
+    wrap: Option<TransportWrapper>,
     state: watch::Sender<State>,
-    slot: Mutex<Slot>,
+    slot: Mutex<ConnectionSlot>,
     numbers: Numbers,
     /// Number of Octo's own browsers that are shutting down.
     closing: watch::Sender<usize>,
 }
 
-struct Slot {
+struct ConnectionSlot {
     wanted: Wanted,
-    stage: Stage,
+    stage: ConnectionStage,
     /// Distinguishes this attempt from the previous one.
     attempt: u64,
 }
 
-enum Stage {
+enum ConnectionStage {
     Idle,
     Connecting {
         outcome: watch::Receiver<Option<Result<Connected, ConnectError>>>,
@@ -109,16 +109,16 @@ impl Browser {
     }
 
     /// Like `new`, with a wrapper around the transport.
-    pub fn watched(environment: Environment, wanted: Wanted, wrap: Wrap) -> Self {
+    pub fn watched(environment: Environment, wanted: Wanted, wrap: TransportWrapper) -> Self {
         Self::with_transport(environment, wanted, Some(wrap))
     }
 
-    fn with_transport(environment: Environment, wanted: Wanted, wrap: Option<Wrap>) -> Self {
-        Self(Arc::new(Inner {
+    fn with_transport(environment: Environment, wanted: Wanted, wrap: Option<TransportWrapper>) -> Self {
+        Self(Arc::new(BrowserInner {
             environment,
             wrap,
             state: watch::Sender::new(State::Off),
-            slot: Mutex::new(Slot { wanted, stage: Stage::Idle, attempt: 0 }),
+            slot: Mutex::new(ConnectionSlot { wanted, stage: ConnectionStage::Idle, attempt: 0 }),
             numbers: Numbers::default(),
             closing: watch::Sender::new(0),
         }))
@@ -160,11 +160,11 @@ impl Browser {
         let mut outcome = {
             let mut slot = self.slot();
             match &slot.stage {
-                Stage::Connected(connected) if connected.link.ending().is_none() => {
+                ConnectionStage::Connected(connected) if connected.link.ending().is_none() => {
                     return Ok(Connected { fresh: Freshness::Held, ..connected.clone() });
                 }
-                Stage::Connecting { outcome, .. } => outcome.clone(),
-                Stage::Connected(_) | Stage::Idle => self.begin(&mut slot),
+                ConnectionStage::Connecting { outcome, .. } => outcome.clone(),
+                ConnectionStage::Connected(_) | ConnectionStage::Idle => self.begin(&mut slot),
             }
         };
         match outcome.wait_for(Option::is_some).await {
@@ -176,7 +176,7 @@ impl Browser {
     /// Returns the current connection, if any.
     pub fn connected(&self) -> Option<Connected> {
         match &self.slot().stage {
-            Stage::Connected(connected) if connected.link.ending().is_none() => {
+            ConnectionStage::Connected(connected) if connected.link.ending().is_none() => {
                 Some(Connected { fresh: Freshness::Held, ..connected.clone() })
             }
             _ => None,
@@ -185,7 +185,7 @@ impl Browser {
 
     /// Cancels an attempt. The browser's question may stay on screen, but an answer to it has no effect.
     pub fn cancel(&self) {
-        if let Stage::Connecting { cancel, .. } = &self.slot().stage {
+        if let ConnectionStage::Connecting { cancel, .. } = &self.slot().stage {
             cancel.cancel();
         }
     }
@@ -194,10 +194,10 @@ impl Browser {
     /// which [`Self::closed`] waits for.
     pub fn disconnect(&self) {
         let mut slot = self.slot();
-        match std::mem::replace(&mut slot.stage, Stage::Idle) {
-            Stage::Idle => {}
-            Stage::Connecting { cancel, .. } => cancel.cancel(),
-            Stage::Connected(connected) => self.end(connected),
+        match std::mem::replace(&mut slot.stage, ConnectionStage::Idle) {
+            ConnectionStage::Idle => {}
+            ConnectionStage::Connecting { cancel, .. } => cancel.cancel(),
+            ConnectionStage::Connected(connected) => self.end(connected),
         }
         slot.attempt += 1;
         self.0.state.send_replace(State::Off);
@@ -228,13 +228,14 @@ impl Browser {
 
     /// Starts the one attempt in its own tokio task: the caller may stop waiting, and the person must not be
     /// asked a second time.
-    fn begin(&self, slot: &mut Slot) -> watch::Receiver<Option<Result<Connected, ConnectError>>> {
+    fn begin(&self, slot: &mut ConnectionSlot) -> watch::Receiver<Option<Result<Connected, ConnectError>>> {
         slot.attempt += 1;
         let (tell, outcome) = watch::channel(None);
         let cancel = CancellationToken::new();
-        slot.stage = Stage::Connecting { outcome: outcome.clone(), cancel: cancel.clone() };
+        slot.stage = ConnectionStage::Connecting { outcome: outcome.clone(), cancel: cancel.clone() };
         self.0.state.send_replace(State::Looking);
-        let attempt = Attempt { browser: self.clone(), number: slot.attempt, wanted: slot.wanted.clone() };
+        let attempt =
+            ConnectAttempt { browser: self.clone(), number: slot.attempt, wanted: slot.wanted.clone() };
         tokio::spawn(async move {
             let result = tokio::select! {
                 biased;
@@ -247,19 +248,19 @@ impl Browser {
         outcome
     }
 
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn slot(&self) -> MutexGuard<'_, ConnectionSlot> {
         // No code under this lock can panic half-way.
         self.0.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Attempt {
+struct ConnectAttempt {
     browser: Browser,
     number: u64,
     wanted: Wanted,
 }
 
-impl Attempt {
+impl ConnectAttempt {
     async fn run(&self) -> Result<Connected, ConnectError> {
         match &self.wanted {
             Wanted::OwnProfile(config) => {
@@ -335,7 +336,7 @@ impl Attempt {
         if slot.attempt != self.number {
             return false;
         }
-        slot.stage = Stage::Connected(connected.clone());
+        slot.stage = ConnectionStage::Connected(connected.clone());
         self.browser.0.state.send_replace(state);
         let (ended, inner, number) = (connected.link.ended(), Arc::downgrade(&self.browser.0), self.number);
         tokio::spawn(async move {
@@ -343,7 +344,7 @@ impl Attempt {
             let Some(inner) = inner.upgrade() else { return };
             let mut slot = inner.slot.lock().unwrap_or_else(PoisonError::into_inner);
             if slot.attempt == number {
-                slot.stage = Stage::Idle;
+                slot.stage = ConnectionStage::Idle;
                 inner.state.send_replace(State::Lost { why });
             }
         });
@@ -359,7 +360,7 @@ impl Attempt {
     fn settle(&self, result: &Result<Connected, ConnectError>) {
         let mut slot = self.browser.slot();
         if result.is_err() && slot.attempt == self.number {
-            slot.stage = Stage::Idle;
+            slot.stage = ConnectionStage::Idle;
             self.browser.0.state.send_replace(State::Off);
         }
     }

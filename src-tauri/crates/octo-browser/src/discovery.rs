@@ -8,7 +8,7 @@ mod table;
 pub use environment::{Environment, System};
 pub use places::{Candidate, PortFile, candidates, executables};
 pub use probe::{Probe, probe};
-pub use table::{Channel, Family, Product};
+pub use table::{BrowserFamily, BrowserProduct, Channel};
 
 use std::{cmp::Reverse, path::Path};
 

@@ -55,7 +55,7 @@ pub enum DownloadEvent {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Begin {
+struct DownloadBeginEvent {
     frame_id: FrameId,
     guid: String,
     #[serde(default)]
@@ -66,7 +66,7 @@ struct Begin {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Progress {
+struct DownloadProgressEvent {
     guid: String,
     #[serde(default)]
     received_bytes: f64,
@@ -111,14 +111,17 @@ impl Downloads {
             };
             match event.method.as_ref() {
                 EventDownloadWillBegin::IDENTIFIER => {
-                    let Some(Begin { frame_id: frame, guid, url, suggested_filename: name }) = event.read()
+                    let Some(DownloadBeginEvent { frame_id: frame, guid, url, suggested_filename: name }) =
+                        event.read()
                     else {
                         continue;
                     };
                     return Some(DownloadEvent::Began { guid, frame, url, name });
                 }
                 EventDownloadProgress::IDENTIFIER => {
-                    let Some(Progress { guid, received_bytes, state, file_path: path }) = event.read() else {
+                    let Some(DownloadProgressEvent { guid, received_bytes, state, file_path: path }) =
+                        event.read()
+                    else {
                         continue;
                     };
                     match state.as_str() {

@@ -30,7 +30,7 @@ pub enum LaunchError {
 
 /// How long a browser may take to save its data and exit before it is killed. Equals the longest time that the
 /// app's own shutdown may wait for it.
-const ENDING: Duration = Duration::from_secs(3);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A browser that Octo started. It is killed on drop, and exits when Octo does: the closed pipe tells a browser
 /// to quit.
@@ -46,14 +46,14 @@ impl Running {
         #[cfg(unix)]
         {
             let mut process = self.process.lock().await;
-            if tokio::time::timeout(ENDING, process.wait()).await.is_err()
+            if tokio::time::timeout(EXIT_TIMEOUT, process.wait()).await.is_err()
                 && let Err(error) = process.start_kill()
             {
                 tracing::debug!(%error, "the browser was not ended");
             }
         }
         #[cfg(not(unix))]
-        let _none_is_started = ENDING;
+        let _none_is_started = EXIT_TIMEOUT;
     }
 }
 

@@ -32,7 +32,7 @@ pub use discovery::*;
 pub use downloads::*;
 pub use launched::*;
 pub use link::*;
-pub use message::{Answered, Event, Incoming, Refusal};
+pub use message::{Event, Incoming, RawAnswer, Refusal};
 pub use page::*;
 pub use tabs::*;
 pub use transport::*;

@@ -13,7 +13,7 @@ pub use events::{Events, Heard};
 use crate::{Ending, Transport};
 use actor::{Actor, Order};
 use chromiumoxide::{Command, cdp::browser_protocol::target::SessionId};
-use events::Rooms;
+use events::EventHub;
 use std::{fmt, time::Duration};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Clone)]
 pub struct Link {
     orders: mpsc::UnboundedSender<Order>,
-    rooms: Rooms,
+    rooms: EventHub,
     ended: watch::Receiver<Option<Ending>>,
 }
 
@@ -37,7 +37,7 @@ impl Link {
     pub fn over(transport: impl Transport) -> Self {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (tell, ended) = watch::channel(None);
-        let rooms = Rooms::default();
+        let rooms = EventHub::default();
         tokio::spawn(Actor::new(transport, inbox, rooms.clone(), tell).run());
         Self { orders, rooms, ended }
     }

@@ -17,7 +17,7 @@ pub enum Incoming {
         /// The call.
         call: CallId,
         /// The raw answer, or the refusal.
-        outcome: Result<Answered, Refusal>,
+        outcome: Result<RawAnswer, Refusal>,
     },
     /// An event.
     Event(Event),
@@ -29,16 +29,16 @@ pub enum Incoming {
 /// characters, and only the caller knows their type. Parsing such a page into a generic value tree first took
 /// more time in this process than in the browser.
 #[derive(Clone)]
-pub struct Answered(Utf8Bytes);
+pub struct RawAnswer(Utf8Bytes);
 
 /// Prints only the size: page content must not reach a log.
-impl fmt::Debug for Answered {
+impl fmt::Debug for RawAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Answered({} bytes)", self.0.len())
     }
 }
 
-impl Answered {
+impl RawAnswer {
     /// Parses the answer.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Event {
 
 /// The part of a message that identifies it.
 #[derive(Deserialize)]
-struct Head {
+struct MessageHead {
     id: Option<usize>,
     error: Option<Refused>,
 }
@@ -117,19 +117,19 @@ pub(crate) fn read(text: Utf8Bytes) -> Incoming {
     if let Some((id, rest)) = numbered(&text)
         && rest.starts_with(",\"result\":")
     {
-        return Incoming::Answer { call: CallId::new(id), outcome: Ok(Answered(text)) };
+        return Incoming::Answer { call: CallId::new(id), outcome: Ok(RawAnswer(text)) };
     }
-    let head = serde_json::from_str::<Head>(&text)
-        .or_else(|_| serde_json::from_str::<Head>(&without_lone_surrogates(&text)));
+    let head = serde_json::from_str::<MessageHead>(&text)
+        .or_else(|_| serde_json::from_str::<MessageHead>(&without_lone_surrogates(&text)));
     match head {
-        Ok(Head { id: Some(id), error }) => Incoming::Answer {
+        Ok(MessageHead { id: Some(id), error }) => Incoming::Answer {
             call: CallId::new(id),
             outcome: match error {
                 Some(Refused { code, message }) => Err(Refusal { code, message }),
-                None => Ok(Answered(text)),
+                None => Ok(RawAnswer(text)),
             },
         },
-        Ok(Head { id: None, .. }) => serde_json::from_str::<Event>(&text)
+        Ok(MessageHead { id: None, .. }) => serde_json::from_str::<Event>(&text)
             .or_else(|_| serde_json::from_str::<Event>(&without_lone_surrogates(&text)))
             .map_or_else(|_| unreadable(&text), Incoming::Event),
         Err(_) => unreadable(&text),
@@ -208,7 +208,7 @@ mod tests {
     fn answer(text: &str) -> (CallId, Result<Value, Refusal>) {
         match read(text.into()) {
             Incoming::Answer { call, outcome } => {
-                let read = |answered: Answered| {
+                let read = |answered: RawAnswer| {
                     answered.read().map_err(|error| Refusal { code: UNREADABLE, message: error.to_string() })
                 };
                 (call, outcome.and_then(read))

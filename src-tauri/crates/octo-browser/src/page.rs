@@ -20,7 +20,7 @@ pub use error::PageError;
 pub use frames::Frame;
 pub use liveness::Liveness;
 pub use navigate::{Arrival, History, NavigateError};
-pub(crate) use picture::Framed;
+pub(crate) use picture::MeasuredArea;
 pub use picture::{Area, Front, Picture, PictureFormat};
 
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
     },
 };
 use chromiumoxide::Command;
-use dialog::NoDialog;
+use dialog::DialogCloseError;
 use frames::FrameNames;
 use std::{
     collections::HashMap,
@@ -315,8 +315,8 @@ impl Page {
     pub async fn answer(&self, answer: Answer) -> Result<(), PageError> {
         match dialog::answer(&self.0.core, answer).await {
             Ok(()) => Ok(()),
-            Err(NoDialog::None) => Err(PageError::NoDialog),
-            Err(NoDialog::Call(error)) => Err(PageError::Call(error)),
+            Err(DialogCloseError::None) => Err(PageError::NoDialog),
+            Err(DialogCloseError::Call(error)) => Err(PageError::Call(error)),
         }
     }
 }

@@ -31,18 +31,18 @@ mod site;
 mod visible;
 mod words;
 
-pub use address::{Address, Forbidden};
-pub use block::{PageBlock, PageText, Said, block, disarm, shown_in};
-pub use field::{Editing, Element, Field, Form, InForm, Sensitive};
+pub use address::{Address, ForbiddenReason};
+pub use block::{PageBlock, PageText, Said, block, disarm, parse_blocks};
+pub use field::{EditingKind, Element, Field, Form, OwningForm, Sensitive};
 pub use grants::{
-    Grants, Kept, Lifetime, NoEntry, Pass, PlaceKind, Scope, SiteQuestion, Step, TabNumber, Verdict,
+    GrantLifetime, Grants, Kept, Pass, Scope, SiteKind, SiteQuestion, Step, StepRefusal, TabNumber, Verdict,
 };
-pub use leak::Leak;
-pub use memory::{Memory, Quote};
+pub use leak::AddressLeak;
+pub use memory::{Memory, SiteQuote};
 pub use nearness::{Nearness, nearness_of};
 pub use redact::Redactor;
 pub use secret::{BoundSecret, Piece, Release, SecretFault, SecretName, SecretTarget, pieces};
 pub use sink::{Act, Action, Dialog, Judgement, Keys, Sink, SinkQuestion, Target, judge};
-pub use site::{NoSite, Origin, Scheme, Site};
+pub use site::{Origin, Scheme, Site, SiteParseError};
 pub(crate) use visible::is_invisible;
 pub use words::Deed;

@@ -49,9 +49,9 @@ pub struct Place {
 }
 
 /// The positions of tabs. The browser does not link tabs to pages, but both have the same title and address.
-struct Places<'a>(HashMap<(&'a str, &'a str), Option<Place>>);
+struct TabPositions<'a>(HashMap<(&'a str, &'a str), Option<Place>>);
 
-impl<'a> Places<'a> {
+impl<'a> TabPositions<'a> {
     fn of(tabs: &'a [Target]) -> Self {
         let mut places: HashMap<(&str, &str), Option<Place>> = HashMap::new();
         for tab in tabs {
@@ -126,7 +126,7 @@ impl Tabs {
         let targets = self.link.call(None, ListTargets::new(list), BROWSER).await?.target_infos;
         let (tabs, others): (Vec<Target>, Vec<Target>) =
             targets.into_iter().partition(|target| target.kind == "tab");
-        let places = Places::of(&tabs);
+        let places = TabPositions::of(&tabs);
         let pages: Vec<Target> = others.into_iter().filter(is_page).collect();
         let numbers = self.numbers.of(pages.iter().map(|page| &page.target_id));
         let tab = |(page, number): (Target, TabNumber)| Tab {

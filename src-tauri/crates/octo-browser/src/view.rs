@@ -3,11 +3,11 @@
 mod draw;
 mod shot;
 
-pub use shot::{Boxes, Shot, ShotError};
+pub use shot::{Boxes, ModelPicture, ShotError};
 
 use crate::{
     Page, PageError,
-    snapshot::{AgainError, Captured, Diff, Known, Place, RefError, Refs, Snapshot},
+    snapshot::{Captured, Diff, Known, Place, RefError, RefindError, Refs, Snapshot},
 };
 
 /// The model's view of a tab. It outlives an attachment, because the numbers belong to the tab.
@@ -19,7 +19,7 @@ pub struct View {
 
 /// The result of locating an element by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct LocatedElement {
     /// Its current number, which differs from the requested one if it was found again.
     pub number: u32,
     /// Its location.
@@ -27,12 +27,12 @@ pub struct Located {
     /// Its description from when it was last seen.
     pub known: Known,
     /// How it was found.
-    pub how: Recognition,
+    pub how: LocateMethod,
 }
 
 /// How an element was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recognition {
+pub enum LocateMethod {
     /// It is the element with that number.
     Same,
     /// That element is gone, and this is the only one with its role, name and heading. The model is informed.
@@ -53,7 +53,7 @@ pub enum LocateError {
         /// Its description, if still remembered.
         known: Option<Known>,
         /// The reason why it was not found again.
-        again: AgainError,
+        again: RefindError,
     },
     /// The page cannot be read.
     #[error(transparent)]
@@ -99,11 +99,11 @@ impl View {
     /// [`PageError`].
     pub async fn changes(&mut self, page: &Page, budget: usize) -> Result<Diff, PageError> {
         let captured = page.capture().await?;
-        Ok(self.changes_to(&captured, budget))
+        Ok(self.changes_in(&captured, budget))
     }
 
     /// Like `changes`, for a page read with [`Page::capture`].
-    pub fn changes_to(&mut self, captured: &Captured, budget: usize) -> Diff {
+    pub fn changes_in(&mut self, captured: &Captured, budget: usize) -> Diff {
         let now = Snapshot::new(captured, &mut self.refs);
         let diff = match &self.last {
             Some(before) => now.diff(before, budget),
@@ -123,12 +123,12 @@ impl View {
     ///
     /// [`LocateError`]; after [`LocateError::Stale`] the newest snapshot is the previous one, so that the
     /// current state can be compared with it.
-    pub async fn locate(&mut self, page: &Page, number: u32) -> Result<Located, LocateError> {
+    pub async fn locate(&mut self, page: &Page, number: u32) -> Result<LocatedElement, LocateError> {
         match self.refs.lookup(number) {
             Ok(place) => {
                 let place = place.clone();
                 if page.is_there(&place).await? {
-                    return Ok(self.located(number, place, Recognition::Same));
+                    return Ok(self.located(number, place, LocateMethod::Same));
                 }
             }
             Err(RefError::NeverGiven { .. }) => return Err(LocateError::NeverGiven(number)),
@@ -146,15 +146,15 @@ impl View {
         let place = self.refs.lookup(again).cloned().map_err(|_| LocateError::Stale {
             number,
             known,
-            again: AgainError::Nothing { number },
+            again: RefindError::Nothing { number },
         })?;
         self.last = Some(snapshot);
-        let how = if again == number { Recognition::Same } else { Recognition::Alike };
+        let how = if again == number { LocateMethod::Same } else { LocateMethod::Alike };
         Ok(self.located(again, place, how))
     }
 
-    fn located(&self, number: u32, place: Place, how: Recognition) -> Located {
+    fn located(&self, number: u32, place: Place, how: LocateMethod) -> LocatedElement {
         let known = self.refs.known(number).cloned().unwrap_or_default();
-        Located { number, place, known, how }
+        LocatedElement { number, place, known, how }
     }
 }

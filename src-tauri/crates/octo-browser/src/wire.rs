@@ -61,13 +61,13 @@ pub(crate) struct Target {
     pub(crate) opener_id: Option<TargetId>,
     pub(crate) parent_frame_id: Option<FrameId>,
     pub(crate) subtype: Option<String>,
-    pub(crate) embedder_data: Option<TabPlace>,
+    pub(crate) embedder_data: Option<WireTabPosition>,
 }
 
 /// A tab's position in its window, as reported by the browser.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct TabPlace {
+pub(crate) struct WireTabPosition {
     pub(crate) tab_active: Option<bool>,
     pub(crate) tab_pinned: Option<bool>,
     pub(crate) tab_strip_index: Option<i64>,

@@ -20,7 +20,7 @@ const PAGES: [&str; 9] =
 /// A capture as recorded. It is parsed directly into the replies' types: through [`Value`], a long table takes
 /// seconds in a test build.
 #[derive(Deserialize)]
-struct Recorded {
+struct RecordedCapture {
     title: String,
     viewport: RecordedViewport,
     sessions: Vec<RecordedSession>,
@@ -57,8 +57,8 @@ struct RecordedOwner {
     node: i64,
 }
 
-impl From<Recorded> for Captured {
-    fn from(recorded: Recorded) -> Self {
+impl From<RecordedCapture> for Captured {
+    fn from(recorded: RecordedCapture) -> Self {
         let session =
             |it: RecordedSession| CapturedSession { session: it.session, scale: it.scale, layout: it.layout };
         let frame = |it: RecordedFrame| CapturedFrame {
@@ -89,7 +89,7 @@ fn captured(name: &str) -> Captured {
     let mut text = String::new();
     let file = std::fs::File::open(path).expect("the recording");
     GzDecoder::new(file).read_to_string(&mut text).expect("gzip");
-    serde_json::from_str::<Recorded>(&text).expect("a capture").into()
+    serde_json::from_str::<RecordedCapture>(&text).expect("a capture").into()
 }
 
 fn snapshot(name: &str) -> (Snapshot, Refs) {
@@ -325,7 +325,7 @@ fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> Captured {
     });
     // Moved, to avoid copying a hundred thousand of them.
     capture["frames"][0]["tree"]["nodes"] = Value::Array(nodes);
-    serde_json::from_value::<Recorded>(capture).expect("a capture").into()
+    serde_json::from_value::<RecordedCapture>(capture).expect("a capture").into()
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub struct Incoming {
     /// Sender; `None` unless a person alone with the bot sent it: not for groups or other bots.
     pub from: Option<Person>,
     /// Content.
-    pub letter: Option<Letter>,
+    pub letter: Option<InboundContent>,
 }
 
 /// A person at a chat service. Their chat with the bot has their id.
@@ -25,24 +25,24 @@ pub struct Person {
 /// A message, or a press of a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Letter {
+pub enum InboundContent {
     /// A message.
     Message {
         /// Its text; empty for a picture without any.
         text: String,
         /// Attached files.
-        files: Vec<LetterFile>,
+        files: Vec<InboundFile>,
         /// Whether it also has an attachment of an unsupported kind: a voice message, a location.
         #[serde(default)]
         more: bool,
     },
     /// A press of a button below an earlier post.
-    Pressed(Press),
+    Pressed(ButtonPress),
 }
 
 /// A press of a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Press {
+pub struct ButtonPress {
     /// The service's id of the press, needed to answer it.
     pub id: String,
     /// Data of the button; see [`crate::Button`].
@@ -51,7 +51,7 @@ pub struct Press {
 
 /// A file attached to a message, not downloaded yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LetterFile {
+pub struct InboundFile {
     /// The service's id of it.
     pub id: String,
     /// The person's name for it; `None` for a picture.

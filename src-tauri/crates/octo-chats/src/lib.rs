@@ -16,6 +16,6 @@ mod telegram;
 mod text;
 
 pub use error::{ChatError, Refusal};
-pub use incoming::{Incoming, Letter, LetterFile, Person, Press};
+pub use incoming::{ButtonPress, InboundContent, InboundFile, Incoming, Person};
 pub use post::{Button, Post, posts};
-pub use telegram::{ANSWER_WAIT, LARGEST_FILE, POLL, SERVER, Telegram, server_address};
+pub use telegram::{ANSWER_WAIT, DEFAULT_SERVER, LARGEST_FILE, POLL_TIME, Telegram, server_address};

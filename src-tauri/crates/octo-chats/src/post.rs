@@ -8,9 +8,9 @@ use crate::text::{Part, parts};
 
 /// Maximum length of a post, in UTF-16 code units (Telegram: "1-4096 characters after entities parsing"). Octo
 /// also counts its markup, so no post ever exceeds it.
-const MOST: usize = 4_096;
+const MAX_UNITS: usize = 4_096;
 /// Maximum posts of one answer; the rest can be read in Octo.
-const POSTS: usize = 5;
+const MAX_POSTS: usize = 5;
 
 /// A message to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,10 +46,10 @@ impl Post {
 /// text.
 pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
     let mut all: Vec<Post> = Vec::new();
-    for part in parts(markdown).iter().flat_map(|part| part.within(MOST)) {
+    for part in parts(markdown).iter().flat_map(|part| part.within(MAX_UNITS)) {
         let Part { rich, plain } = part;
         match all.last_mut() {
-            Some(last) if units(&last.rich) + 2 + units(&rich) <= MOST => {
+            Some(last) if units(&last.rich) + 2 + units(&rich) <= MAX_UNITS => {
                 last.rich.push_str("\n\n");
                 last.rich.push_str(&rich);
                 last.plain.push_str("\n\n");
@@ -58,8 +58,8 @@ pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
             _ => all.push(Post { rich, plain, ..Post::default() }),
         }
     }
-    if all.len() > POSTS {
-        all.truncate(POSTS);
+    if all.len() > MAX_POSTS {
+        all.truncate(MAX_POSTS);
         all.push(Post::plain(cut));
     }
     all
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(all.len(), 3);
         assert!(all.iter().all(|post| post.starts_with("word") && post.ends_with("word")));
         let many = posts(&[paragraph.as_str(); 9].join("\n\n"), "more in Octo");
-        assert_eq!(many.len(), POSTS + 1);
+        assert_eq!(many.len(), MAX_POSTS + 1);
         assert_eq!(many.last().map(|post| post.plain.as_str()), Some("more in Octo"));
     }
 
@@ -137,10 +137,10 @@ mod tests {
         fn posts_are_sound(markdown in "(?s)([a-z<>&*_`#|~\\[\\]()!> \n-]|😀|字){0,3000}") {
             let all = posts(&markdown, "more");
             for post in &all {
-                prop_assert!(units(&post.rich) <= MOST);
+                prop_assert!(units(&post.rich) <= MAX_UNITS);
                 prop_assert!(is_closed(&post.rich), "{}", post.rich);
             }
-            if all.len() <= POSTS {
+            if all.len() <= MAX_POSTS {
                 let letters = |text: &str| text.chars().filter(|c| c.is_ascii_lowercase() || *c == '字').count();
                 let given: usize = letters(&markdown);
                 let kept: usize = all.iter().map(|post| letters(&post.plain)).sum();

@@ -17,22 +17,22 @@ use std::{error::Error as _, time::Duration};
 use wire::{Answer, Bot, File, Sent, Update};
 
 /// Default address of the service; the person may run a server of their own.
-pub const SERVER: &str = "https://api.telegram.org";
+pub const DEFAULT_SERVER: &str = "https://api.telegram.org";
 /// How long the service keeps a request for updates open.
-pub const POLL: Duration = Duration::from_secs(25);
-/// Timeout of any other answer, and the extra time of a request for updates on top of [`POLL`].
+pub const POLL_TIME: Duration = Duration::from_secs(25);
+/// Timeout of any other answer, and the extra time of a request for updates on top of [`POLL_TIME`].
 pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
 /// Maximum size of a file for a bot, in bytes (the Bot API's own limit for `getFile`).
 pub const LARGEST_FILE: u64 = 20 * 1024 * 1024;
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum bytes read of an answer.
-const LARGEST_ANSWER: u64 = 8 * 1024 * 1024;
+const MAX_ANSWER: u64 = 8 * 1024 * 1024;
 /// Longest wait that the service may request; a larger number is invalid.
-const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
-/// Maximum updates fetched at once, so an answer stays below [`LARGEST_ANSWER`] whatever strangers write.
-const BATCH: u8 = 20;
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(15 * 60);
+/// Maximum updates fetched at once, so an answer stays below [`MAX_ANSWER`] whatever strangers write.
+const MAX_UPDATES: u8 = 20;
 /// Requested kinds of updates: messages and buttons, no edits.
-const WANTED: [&str; 2] = ["message", "callback_query"];
+const UPDATE_KINDS: [&str; 2] = ["message", "callback_query"];
 
 /// A bot at Telegram. Cheap to clone.
 #[derive(Clone)]
@@ -42,13 +42,13 @@ pub struct Telegram {
     token: SecretString,
 }
 
-/// Returns a server's normalized address, and the host its token is bound to. `None` means [`SERVER`].
+/// Returns a server's normalized address, and the host its token is bound to. `None` means [`DEFAULT_SERVER`].
 ///
 /// # Errors
 /// Returns `chat.server_wrong` if the text is not an address, contains a name or a password, or would send the
 /// token unencrypted over a network.
 pub fn server_address(given: Option<&str>) -> Result<(String, String), ApiError> {
-    let address = given.map_or(SERVER, str::trim).trim_end_matches('/').to_owned();
+    let address = given.map_or(DEFAULT_SERVER, str::trim).trim_end_matches('/').to_owned();
     let host =
         keyed_host(&address).map_err(|error| ApiError::new("chat.server_wrong").detail(error.message))?;
     Ok((address, host))
@@ -72,7 +72,7 @@ impl Telegram {
         }
         let builder = Client::builder()
             .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             // A redirect would send the token to its target.
             .redirect(redirect::Policy::none())
             .referer(false);
@@ -91,13 +91,12 @@ impl Telegram {
     }
 
     /// Returns the updates from `next` on (`None` means from the first unfetched one), oldest first; nothing if
-    /// there are none during `wait`, at most [`POLL`]. The service then forgets everything before `next`.
+    /// there are none during `wait`, at most [`POLL_TIME`]. The service then forgets everything before `next`.
     ///
     /// # Errors
     /// Returns [`ChatError::Conflict`] if another program requests the same.
     pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<Incoming>, ChatError> {
-        let mut asked =
-            json!({ "timeout": wait.min(POLL).as_secs(), "allowed_updates": WANTED, "limit": BATCH });
+        let mut asked = json!({ "timeout": wait.min(POLL_TIME).as_secs(), "allowed_updates": UPDATE_KINDS, "limit": MAX_UPDATES });
         if let Some(next) = next {
             asked["offset"] = next.into();
         }
@@ -175,7 +174,7 @@ impl Telegram {
             return Err(refused(400, "the service names the file in a way that cannot be followed"));
         }
         let place = self.place(&format!("file/bot{}/{path}", self.token.expose_secret()))?;
-        let request = self.client.get(place).timeout(POLL + ANSWER_WAIT);
+        let request = self.client.get(place).timeout(POLL_TIME + ANSWER_WAIT);
         let mut response = self.exchange(request).await?;
         if !response.status().is_success() {
             return Err(refused(response.status().as_u16(), "the file cannot be fetched"));
@@ -193,7 +192,7 @@ impl Telegram {
         let request = self.client.post(place).json(asked).timeout(patience);
         let mut response = self.exchange(request).await?;
         let status = response.status();
-        let body = read(&mut response, LARGEST_ANSWER).await?;
+        let body = read(&mut response, MAX_ANSWER).await?;
         let Ok(answer) = serde_json::from_slice::<Answer<T>>(&body) else {
             // A gateway's own page, or a server of another kind.
             return Err(match status {
@@ -210,7 +209,7 @@ impl Telegram {
             let said = answer.description.unwrap_or_default();
             let wait =
                 answer.parameters.and_then(|parameters| parameters.retry_after).map(Duration::from_secs);
-            failure(answer.error_code.unwrap_or(status.as_u16()), said, wait)
+            to_error(answer.error_code.unwrap_or(status.as_u16()), said, wait)
         })
     }
 
@@ -236,14 +235,14 @@ impl std::fmt::Debug for Telegram {
 }
 
 /// Converts a refusal of the service to an error.
-fn failure(code: u16, said: String, wait: Option<Duration>) -> ChatError {
+fn to_error(code: u16, said: String, wait: Option<Duration>) -> ChatError {
     match code {
         // "Unauthorized"; "Not Found" for a token that never existed.
         401 | 404 if said.is_empty() || said == "Unauthorized" || said == "Not Found" => {
             ChatError::Token(said)
         }
         409 => ChatError::Conflict(said),
-        429 => ChatError::TooMuch(wait.unwrap_or(ANSWER_WAIT).min(LONGEST_WAIT)),
+        429 => ChatError::TooMuch(wait.unwrap_or(ANSWER_WAIT).min(MAX_RETRY_WAIT)),
         // It may have been done nevertheless: a gateway stopped waiting.
         500.. => ChatError::Unanswered(format!("{code}: {said}")),
         code => refused(code, said),
@@ -351,12 +350,12 @@ mod tests {
             (404, "Not Found", None, ChatError::Token("Not Found".into())),
             (409, "Conflict: x", None, ChatError::Conflict("Conflict: x".into())),
             (429, "Too Many", second, ChatError::TooMuch(Duration::from_secs(1))),
-            (429, "Too Many", Some(Duration::from_secs(u64::MAX)), ChatError::TooMuch(LONGEST_WAIT)),
+            (429, "Too Many", Some(Duration::from_secs(u64::MAX)), ChatError::TooMuch(MAX_RETRY_WAIT)),
             (502, "Bad Gateway", None, ChatError::Unanswered("502: Bad Gateway".into())),
             (403, "Forbidden: bot was blocked", None, refused(403, "Forbidden: bot was blocked")),
             (404, "Bad Request: no chat", None, refused(404, "Bad Request: no chat")),
         ] {
-            assert_eq!(failure(code, said.to_owned(), wait), expected);
+            assert_eq!(to_error(code, said.to_owned(), wait), expected);
         }
     }
 }

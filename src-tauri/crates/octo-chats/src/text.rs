@@ -76,7 +76,7 @@ pub(crate) fn escape(text: &str) -> String {
 /// Returns the parts of a Markdown text, in order; none is empty.
 pub(crate) fn parts(markdown: &str) -> Vec<Part> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer::default();
+    let mut writer = MarkupWriter::default();
     for event in Parser::new_ext(markdown, options) {
         writer.take(event);
     }
@@ -85,7 +85,7 @@ pub(crate) fn parts(markdown: &str) -> Vec<Part> {
 }
 
 #[derive(Default)]
-struct Writer {
+struct MarkupWriter {
     parts: Vec<Part>,
     part: Part,
     /// Nesting depth inside blocks; a part ends when it returns to zero.
@@ -93,7 +93,7 @@ struct Writer {
     /// Open lists; for numbered ones the next number.
     lists: Vec<Option<u64>>,
     /// Open links.
-    links: Vec<Link>,
+    links: Vec<LinkKind>,
     /// Whether inside a heading, which is bold as a whole.
     in_heading: bool,
     /// Whether inside a table, whose cells contain only text.
@@ -101,14 +101,14 @@ struct Writer {
     first_cell: bool,
 }
 
-enum Link {
+enum LinkKind {
     /// Web link, which the markup supports.
     Web,
     /// Any other link, appended after its text.
     Place(String),
 }
 
-impl Writer {
+impl MarkupWriter {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -193,9 +193,9 @@ impl Writer {
                 let is_web = dest_url.starts_with("https://") || dest_url.starts_with("http://");
                 if is_web && !self.in_table {
                     self.mark(&format!("<a href=\"{}\">", escape(&dest_url)));
-                    self.links.push(Link::Web);
+                    self.links.push(LinkKind::Web);
                 } else {
-                    self.links.push(Link::Place(dest_url.into_string()));
+                    self.links.push(LinkKind::Place(dest_url.into_string()));
                 }
             }
             Tag::FootnoteDefinition(name) => {
@@ -261,8 +261,8 @@ impl Writer {
             TagEnd::Strong => self.style("</b>"),
             TagEnd::Strikethrough => self.style("</s>"),
             TagEnd::Link | TagEnd::Image => match self.links.pop() {
-                Some(Link::Web) => self.mark("</a>"),
-                Some(Link::Place(place)) => self.words(&format!(" ({place})")),
+                Some(LinkKind::Web) => self.mark("</a>"),
+                Some(LinkKind::Place(place)) => self.words(&format!(" ({place})")),
                 None => {}
             },
             TagEnd::TableHead

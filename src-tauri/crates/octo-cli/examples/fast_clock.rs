@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         return exit;
     }
     match fast_clock::of_argument() {
-        Some((clock, idle)) => octo_cli::serve_by_clock(clock, idle),
+        Some((clock, idle)) => octo_cli::serve_with_clock(clock, idle),
         None => octo_cli::run(env::args_os()),
     }
 }

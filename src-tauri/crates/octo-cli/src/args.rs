@@ -106,7 +106,7 @@ fn dollars(text: &str) -> Result<Cost, String> {
         return Err("an amount of US dollars is written like 2 or 0.50".to_owned());
     }
     let nano = format!("{whole}{part:0<NANO_DIGITS$}").parse().map_err(|_| "that is too much".to_owned())?;
-    match Cost::nano_dollars(nano) {
+    match Cost::from_nano_dollars(nano) {
         Cost::ZERO => Err("a budget is more than nothing".to_owned()),
         budget => Ok(budget),
     }
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(exec.protocol, Some(ProtocolChoice::OpenaiChat));
         assert_eq!(exec.headers, ["X-One=1", "x-two=a=b"]);
         assert_eq!(exec.effort.map(Effort::from), Some(Effort::High));
-        assert_eq!(exec.budget, Some(Cost::nano_dollars(500_000_000)));
+        assert_eq!(exec.budget, Some(Cost::from_nano_dollars(500_000_000)));
         assert_eq!(exec.mode.map(Mode::from), Some(Mode::AskRisky));
         assert_eq!(exec.profile, Some(Profile::CODING));
         assert!(exec.json);
@@ -243,7 +243,7 @@ mod tests {
             ("0.000000001", 1),
             ("18446744073.709551615", u64::MAX),
         ] {
-            assert_eq!(dollars(text), Ok(Cost::nano_dollars(nano)), "{text}");
+            assert_eq!(dollars(text), Ok(Cost::from_nano_dollars(nano)), "{text}");
         }
         for wrong in [
             "",

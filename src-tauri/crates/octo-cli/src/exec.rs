@@ -10,12 +10,12 @@ use crate::{
     exit::{Exit, Failure},
     feed::Feed,
     model::{ModelChoice, key_variable},
-    output::{Lines, explain, say_error},
+    output::{Lines, explain, print_error_line},
     signals::Signals,
 };
 use begin::Task;
 use follow::{Follower, Shown};
-use octo_core::{Config, NoHost, Octo, OpenTurns, settle_home};
+use octo_core::{Config, NoHost, Octo, OpenTurnPolicy, settle_home};
 use octo_protocol::{ApiError, GetSettings, Language, Source};
 use std::{
     io::Read,
@@ -29,7 +29,7 @@ pub(crate) async fn exec(arguments: ExecArguments) -> Exit {
     match run(arguments, &mut language).await {
         Ok(exit) => exit,
         Err(Failure::Usage(words)) => {
-            say_error(&format!("error: {words}"));
+            print_error_line(&format!("error: {words}"));
             Exit::Usage
         }
         Err(Failure::Failed(error)) => {
@@ -55,7 +55,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
         home,
         settled,
         source: Source::Headless,
-        open_turns: OpenTurns::WaitForUse,
+        open_turns: OpenTurnPolicy::WaitForUse,
         keys: choice.keys(),
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
@@ -91,7 +91,7 @@ async fn turn(
         () = signals.next() => return Err(Failure::Interrupted),
         begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
     };
-    say_error(&format!("session: {}", begun.session));
+    print_error_line(&format!("session: {}", begun.session));
     let shown = if arguments.json { Shown::Events } else { Shown::FinalText };
     let follower = Follower::new(octo, begun, settings.language, shown, Lines::stdout());
     follower.with_budget(arguments.budget).follow(feed, signals).await

@@ -17,7 +17,7 @@ const PAGE: u32 = 500;
 
 /// An item of a [`Feed`].
 #[derive(Clone, Debug)]
-pub(crate) enum Fed {
+pub(crate) enum FeedItem {
     /// The next event.
     Event(Arc<Envelope>),
     /// This many events were missed and could not be reread. Reported, never hidden: the client must reopen its
@@ -32,7 +32,7 @@ pub(crate) enum Fed {
 /// behind nevertheless, the missed events are read from the store.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    items: mpsc::UnboundedReceiver<Fed>,
+    items: mpsc::UnboundedReceiver<FeedItem>,
 }
 
 /// Ends a [`Feed`] after its current last event. Dropping it has the same effect.
@@ -44,33 +44,33 @@ pub(crate) struct FeedEnd {
 impl Feed {
     /// Starts listening, until the core or the returned end is dropped.
     pub fn open(octo: &Octo) -> (Self, FeedEnd) {
-        let (pump, items) = Pump::new(octo);
+        let (pump, items) = FeedPump::new(octo);
         let (open, ended) = oneshot::channel();
         tokio::spawn(pump.run(ended));
         (Self { items }, FeedEnd { _open: open })
     }
 
     /// Returns the next item; `None` at the end.
-    pub async fn next(&mut self) -> Option<Fed> {
+    pub async fn next(&mut self) -> Option<FeedItem> {
         self.items.recv().await
     }
 }
 
 /// The feed no longer has a reader.
-struct Unread;
+struct ReaderGone;
 
 /// Moves events from the core's channel into the feed's.
-struct Pump {
+struct FeedPump {
     octo: Octo,
     events: broadcast::Receiver<Arc<Envelope>>,
-    items: mpsc::UnboundedSender<Fed>,
+    items: mpsc::UnboundedSender<FeedItem>,
     /// Sequence number of the last event of each topic.
     seen: HashMap<Topic, u64>,
     since: Millis,
 }
 
-impl Pump {
-    fn new(octo: &Octo) -> (Self, mpsc::UnboundedReceiver<Fed>) {
+impl FeedPump {
+    fn new(octo: &Octo) -> (Self, mpsc::UnboundedReceiver<FeedItem>) {
         let (items, feed) = mpsc::unbounded_channel();
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX);
@@ -90,25 +90,25 @@ impl Pump {
                 Err(RecvError::Lagged(count)) => self.catch_up(count).await,
                 Err(RecvError::Closed) => return,
             };
-            if let Err(Unread) = passed {
+            if let Err(ReaderGone) = passed {
                 return;
             }
         }
     }
 
     /// Forwards an event, unless it was already forwarded.
-    fn pass(&mut self, envelope: Arc<Envelope>) -> Result<(), Unread> {
+    fn pass(&mut self, envelope: Arc<Envelope>) -> Result<(), ReaderGone> {
         let last = self.seen.entry(envelope.topic).or_default();
         if envelope.seq <= *last {
             return Ok(());
         }
         *last = envelope.seq;
-        self.items.send(Fed::Event(envelope)).map_err(|_| Unread)
+        self.items.send(FeedItem::Event(envelope)).map_err(|_| ReaderGone)
     }
 
     /// Reads missed events from the store: of the known topics, the two permanent ones, and the sessions in the
     /// list.
-    async fn catch_up(&mut self, count: u64) -> Result<(), Unread> {
+    async fn catch_up(&mut self, count: u64) -> Result<(), ReaderGone> {
         let mut topics: Vec<Topic> = self.seen.keys().copied().collect();
         topics
             .extend([Topic::Settings, Topic::Sessions].iter().filter(|topic| !self.seen.contains_key(topic)));
@@ -129,7 +129,7 @@ impl Pump {
                         self.pass(envelope)?;
                     }
                 }
-                Err(_) => self.items.send(Fed::Lost(count)).map_err(|_| Unread)?,
+                Err(_) => self.items.send(FeedItem::Lost(count)).map_err(|_| ReaderGone)?,
             }
         }
         Ok(())
@@ -160,7 +160,7 @@ fn listed(event: &Event) -> Option<SessionId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_core::{Config, Keys, NoHost, OpenTurns, Residence, Settled};
+    use octo_core::{Config, HomeLocation, Keys, NoHost, OpenTurnPolicy, Settled};
     use octo_protocol::{ChangeSettings, RenameSession, SettingsPatch, Source, StartDemo, Stop, Theme};
     use std::collections::BTreeMap;
 
@@ -169,9 +169,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let config = Config {
             home: home.path().to_owned(),
-            settled: Settled::at(Residence::by_variable(home.path().to_owned())),
+            settled: Settled::at(HomeLocation::by_variable(home.path().to_owned())),
             source: Source::Headless,
-            open_turns: OpenTurns::WaitForUse,
+            open_turns: OpenTurnPolicy::WaitForUse,
             keys: Keys::Memory,
             host: Arc::new(NoHost),
             idle_after: octo_core::IDLE_AFTER,
@@ -181,7 +181,7 @@ mod tests {
         };
         let octo = Octo::start(config).await.unwrap();
         // The reader starts only after far more events than fit into the core's channel.
-        let (pump, mut feed) = Pump::new(&octo);
+        let (pump, mut feed) = FeedPump::new(&octo);
         let session = octo.call(StartDemo {}).await.unwrap().id;
         octo.call(Stop { session }).await.unwrap();
         for number in 0..40 {
@@ -202,7 +202,7 @@ mod tests {
         let mut numbers: BTreeMap<Topic, Vec<u64>> = BTreeMap::new();
         let mut titles = Vec::new();
         while let Some(item) = feed.recv().await {
-            let Fed::Event(envelope) = item else { panic!("{item:?}") };
+            let FeedItem::Event(envelope) = item else { panic!("{item:?}") };
             numbers.entry(envelope.topic).or_default().push(envelope.seq);
             if let Event::SessionChanged { info } = &envelope.event {
                 titles.push(info.title.clone());

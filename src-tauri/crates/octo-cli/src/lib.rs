@@ -17,7 +17,7 @@ use clap::Parser;
 use exit::Exit;
 use octo_core::Clock;
 use octo_workspace::rm;
-use output::say_error;
+use output::print_error_line;
 use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 
 /// First argument of a child process that reads a document; see [`octo_documents::Reader::of_this_program`].
@@ -52,22 +52,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     match arguments.command {
-        Command::Exec(exec) => to_its_end(exec::exec(exec)),
-        Command::Serve => to_its_end(serve::serve(serve::Pace::default())),
+        Command::Exec(exec) => run_to_completion(exec::exec(exec)),
+        Command::Serve => run_to_completion(serve::serve(serve::Pace::default())),
     }
 }
 
 /// Runs `serve` with another clock, which decides when scheduled tasks run, and another idle time of sessions:
 /// effects of hours become visible in minutes.
-pub fn serve_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
-    to_its_end(serve::serve(serve::Pace { clock, idle_after }))
+pub fn serve_with_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
+    run_to_completion(serve::serve(serve::Pace { clock, idle_after }))
 }
 
-fn to_its_end(work: impl Future<Output = Exit>) -> ExitCode {
+fn run_to_completion(work: impl Future<Output = Exit>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            say_error(&error.to_string());
+            print_error_line(&error.to_string());
             return Exit::Failed.into();
         }
     };

@@ -19,14 +19,14 @@ pub(crate) enum ModelChoice {
     /// The home's entry with this name; keys from the keychain.
     Named(String),
     /// A model described on the command line; its key stays in memory.
-    Given(GivenModel),
+    Given(InlineModel),
     /// The built-in script.
     Demo,
 }
 
 /// A model described on the command line.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct GivenModel {
+pub(crate) struct InlineModel {
     /// The protocol.
     pub protocol: Protocol,
     /// The server's address, without a trailing slash.
@@ -97,16 +97,16 @@ impl ModelChoice {
         let base_url = base_url.trim_end_matches('/').to_owned();
         let headers = headers(&arguments.headers)?;
         let key = variable(key_variable(arguments)).filter(|key| !key.trim().is_empty());
-        match Reach::of(&base_url) {
+        match ServerLocation::of(&base_url) {
             None => wrong("--base-url is not an http or https address"),
             // Bedrock also looks for AWS credentials; the lookup reports missing ones.
-            Some(Reach::Elsewhere) if key.is_none() && protocol != Protocol::Bedrock => {
+            Some(ServerLocation::Elsewhere) if key.is_none() && protocol != Protocol::Bedrock => {
                 let error = ApiError::new("exec.key_missing").code(ErrorCode::KeyNeeded);
                 Err(Failure::Failed(error.arg("variable", key_variable(arguments))))
             }
             Some(_) => {
                 let key = key.map(|key| Secret::new(key.trim()));
-                Ok(Self::Given(GivenModel { protocol, base_url, model, key, headers }))
+                Ok(Self::Given(InlineModel { protocol, base_url, model, key, headers }))
             }
         }
     }
@@ -143,7 +143,7 @@ impl ModelChoice {
     }
 }
 
-impl GivenModel {
+impl InlineModel {
     fn is(&self, entry: &ModelEntry) -> bool {
         entry.protocol == self.protocol
             && entry.base_url.trim_end_matches('/') == self.base_url
@@ -179,12 +179,12 @@ pub(crate) fn key_variable(arguments: &ExecArguments) -> &str {
 
 /// Whether an address is on this machine: only there may the key be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum ServerLocation {
     Loopback,
     Elsewhere,
 }
 
-impl Reach {
+impl ServerLocation {
     /// Classifies an address; `None` if it is not an http or https address.
     fn of(address: &str) -> Option<Self> {
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
@@ -213,7 +213,7 @@ mod tests {
     fn given(protocol: Protocol, base_url: &str, key: Option<&str>) -> ModelChoice {
         let (base_url, key) = (base_url.to_owned(), key.map(Secret::new));
         let (model, headers) = ("m".to_owned(), Vec::new());
-        ModelChoice::Given(GivenModel { protocol, base_url, model, key, headers })
+        ModelChoice::Given(InlineModel { protocol, base_url, model, key, headers })
     }
 
     #[test]

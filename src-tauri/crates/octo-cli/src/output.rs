@@ -42,7 +42,7 @@ impl<W: Write> Lines<W> {
             Ok(line) => self.bytes(line),
             Err(error) => {
                 // Protocol types always serialise; if one ever failed, silence would be worse.
-                say_error(&error.to_string());
+                print_error_line(&error.to_string());
                 self.reader
             }
         }
@@ -65,13 +65,13 @@ impl<W: Write> Lines<W> {
 }
 
 /// Prints one line on standard error. A closed standard error is ignored.
-pub(crate) fn say_error(line: &str) {
+pub(crate) fn print_error_line(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Prints an error's message on standard error, in the person's language.
 pub(crate) fn explain(language: Language, error: &ApiError) {
-    say_error(&words::explain(language, error));
+    print_error_line(&words::explain(language, error));
 }
 
 /// Returns a message of the catalogue without arguments.

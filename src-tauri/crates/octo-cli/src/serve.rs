@@ -6,12 +6,12 @@ mod troubles;
 use crate::{
     args::KEY_VARIABLE,
     exit::Exit,
-    feed::{Fed, Feed},
-    output::{Lines, Reader, explain, say_error},
+    feed::{Feed, FeedItem},
+    output::{Lines, Reader, explain, print_error_line},
     signals::Signals,
 };
 use lines::{Incoming, read_lines};
-use octo_core::{Clock, Config, Keys, NoHost, Octo, OpenTurns, Settled, SystemClock, settle_home};
+use octo_core::{Clock, Config, Keys, NoHost, Octo, OpenTurnPolicy, Settled, SystemClock, settle_home};
 use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
 use serde_json::Value;
 use std::{io, sync::Arc, task::Poll, thread, time::Duration};
@@ -22,10 +22,10 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long requests may continue after the client has closed its end.
-const LAST_REPLIES: Duration = Duration::from_secs(10);
+const LAST_REPLIES_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum unprocessed lines before reading of standard input pauses.
-const LINES_WAITING: usize = 64;
+const MAX_WAITING_LINES: usize = 64;
 
 /// Timing of a server.
 pub(crate) struct Pace {
@@ -46,11 +46,11 @@ pub(crate) async fn serve(pace: Pace) -> Exit {
     let mut signals = match Signals::hear() {
         Ok(signals) => signals,
         Err(error) => {
-            say_error(&error.to_string());
+            print_error_line(&error.to_string());
             return Exit::Failed;
         }
     };
-    let writer = Writer::start();
+    let writer = OutputThread::start();
     let settled = settle_home();
     let _logs = settled.as_ref().ok().and_then(|settled| octo_core::logging::start(&settled.residence.home));
     for remark in settled.as_ref().map(|settled| settled.remarks.as_slice()).unwrap_or_default() {
@@ -89,7 +89,7 @@ async fn start(settled: Result<Settled, ApiError>, pace: Pace) -> Result<Octo, A
         home: settled.residence.home.clone(),
         settled,
         source: Source::Headless,
-        open_turns: OpenTurns::GoOnAtStart,
+        open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: Keys::System,
         host: Arc::new(NoHost),
         idle_after: pace.idle_after,
@@ -101,7 +101,7 @@ async fn start(settled: Result<Settled, ApiError>, pace: Pace) -> Result<Octo, A
 }
 
 /// Handles requests until there are no more; returns those that still run.
-async fn listen(octo: &Octo, writer: &Writer, signals: &mut Signals) -> JoinSet<()> {
+async fn listen(octo: &Octo, writer: &OutputThread, signals: &mut Signals) -> JoinSet<()> {
     let mut requests = JoinSet::new();
     let mut incoming = stdin_lines();
     loop {
@@ -126,7 +126,7 @@ async fn listen(octo: &Octo, writer: &Writer, signals: &mut Signals) -> JoinSet<
 
 /// Handles a request concurrently with the others. It starts before the next line is read, so a client's
 /// consecutive requests reach a session in order.
-async fn dispatch(octo: &Octo, line: ClientLine, writer: &Writer, requests: &mut JoinSet<()>) {
+async fn dispatch(octo: &Octo, line: ClientLine, writer: &OutputThread, requests: &mut JoinSet<()>) {
     let (octo, lines) = (octo.clone(), writer.sender());
     let mut work = Box::pin(async move {
         let reply = octo.request(line.request).await;
@@ -165,7 +165,7 @@ async fn finish(mut requests: JoinSet<()>, signals: &mut Signals) {
     let all = async { while requests.join_next().await.is_some() {} };
     tokio::select! {
         () = signals.next() => {}
-        _ = tokio::time::timeout(LAST_REPLIES, all) => {}
+        _ = tokio::time::timeout(LAST_REPLIES_TIMEOUT, all) => {}
     }
 }
 
@@ -173,8 +173,8 @@ async fn finish(mut requests: JoinSet<()>, signals: &mut Signals) {
 async fn forward(mut feed: Feed, lines: mpsc::UnboundedSender<ServerLine>) {
     while let Some(item) = feed.next().await {
         let line = match item {
-            Fed::Event(envelope) => ServerLine::Event { event: Envelope::clone(&envelope) },
-            Fed::Lost(count) => {
+            FeedItem::Event(envelope) => ServerLine::Event { event: Envelope::clone(&envelope) },
+            FeedItem::Lost(count) => {
                 ServerLine::Error { id: None, error: ApiError::new("serve.lost").arg("count", count) }
             }
         };
@@ -186,18 +186,18 @@ async fn forward(mut feed: Feed, lines: mpsc::UnboundedSender<ServerLine>) {
 
 /// Returns the lines of standard input, read by a separate thread: a read cannot be cancelled.
 fn stdin_lines() -> mpsc::Receiver<Incoming> {
-    let (sender, lines) = mpsc::channel(LINES_WAITING);
+    let (sender, lines) = mpsc::channel(MAX_WAITING_LINES);
     thread::spawn(move || read_lines(io::stdin().lock(), |line| sender.blocking_send(line).is_ok()));
     lines
 }
 
 /// Standard output, written by a separate thread, so a slow reader delays nothing.
-struct Writer {
+struct OutputThread {
     lines: mpsc::UnboundedSender<ServerLine>,
     done: oneshot::Receiver<()>,
 }
 
-impl Writer {
+impl OutputThread {
     fn start() -> Self {
         let (lines, mut waiting) = mpsc::unbounded_channel::<ServerLine>();
         let (finished, done) = oneshot::channel();

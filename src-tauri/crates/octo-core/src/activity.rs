@@ -3,10 +3,10 @@
 
 use crate::{admission::Places, change::Change};
 use octo_protocol::{
-    ActivityId, ActivityOrigin, ActivityRow, ActivityState, ActivityStatus, BackgroundCommand, ForkOrigin,
-    Millis, RunStatus, SessionId, SessionStatus, Spending, TaskRun, TurnId, Usage,
+    ActivityId, ActivityOrigin, ActivityRow, ActivityState, ActivityStatus, BackgroundCommand, Millis,
+    RunStatus, SessionId, SessionStatus, Spending, SubAgentOrigin, TaskRun, TurnId, Usage,
 };
-use octo_store::NeighbourWork;
+use octo_store::OtherProcessSession;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
@@ -15,7 +15,7 @@ use std::{
 /// The activity of all sessions of this process. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Board {
-    lines: Arc<Mutex<BTreeMap<SessionId, Doing>>>,
+    lines: Arc<Mutex<BTreeMap<SessionId, SessionActivity>>>,
     change: Change,
 }
 
@@ -27,19 +27,19 @@ pub(crate) struct Entry {
 
 /// The current activity of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Doing {
+pub(crate) struct SessionActivity {
     pub title: String,
     pub folder: String,
     /// The session and call that started it, if it is a sub-agent.
-    pub fork: Option<ForkOrigin>,
-    pub turn: Option<TurnDoing>,
+    pub fork: Option<SubAgentOrigin>,
+    pub turn: Option<TurnActivity>,
     /// Commands running in the background.
     pub commands: Vec<BackgroundCommand>,
 }
 
 /// A running turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TurnDoing {
+pub(crate) struct TurnActivity {
     pub turn: TurnId,
     pub since: Millis,
     pub stands: Stands,
@@ -69,7 +69,7 @@ impl Board {
     }
 
     /// Returns all entries.
-    pub fn lines(&self) -> BTreeMap<SessionId, Doing> {
+    pub fn lines(&self) -> BTreeMap<SessionId, SessionActivity> {
         self.with(|lines| lines.clone())
     }
 
@@ -88,14 +88,14 @@ impl Board {
         })
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<SessionId, Doing>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<SessionId, SessionActivity>) -> T) -> T {
         act(&mut self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Entry {
     /// Publishes the session's current activity; `None` removes the entry.
-    pub fn tell(&self, doing: Option<Doing>) {
+    pub fn tell(&self, doing: Option<SessionActivity>) {
         let changed = self.board.with(|lines| {
             if lines.get(&self.session) == doing.as_ref() {
                 return false;
@@ -130,11 +130,11 @@ pub(crate) struct Known {
     /// The scheduler's time, if this process starts the scheduled runs.
     pub tends: Option<Millis>,
     /// The activity of other living processes.
-    pub neighbours: Vec<NeighbourWork>,
+    pub neighbours: Vec<OtherProcessSession>,
 }
 
 /// Builds the list of all running work. Pure.
-pub(crate) fn state(lines: &BTreeMap<SessionId, Doing>, known: &Known) -> ActivityState {
+pub(crate) fn state(lines: &BTreeMap<SessionId, SessionActivity>, known: &Known) -> ActivityState {
     let mut rows: Vec<ActivityRow> = Vec::new();
     for (session, doing) in lines {
         rows.extend(doing.turn.map(|turn| turn_row(*session, doing, turn, lines, known)));
@@ -142,7 +142,7 @@ pub(crate) fn state(lines: &BTreeMap<SessionId, Doing>, known: &Known) -> Activi
         rows.extend(doing.commands.iter().map(|command| command_row(*session, of(), command)));
     }
     for work in &known.neighbours {
-        rows.extend(neighbour_rows(work, known));
+        rows.extend(other_process_rows(work, known));
     }
     rows.extend(waiting_runs(known));
     rows.sort_by(|a, b| (kind(&a.id), a.since, &a.id).cmp(&(kind(&b.id), b.since, &b.id)));
@@ -162,9 +162,9 @@ fn kind(id: &ActivityId) -> u8 {
 
 fn turn_row(
     session: SessionId,
-    doing: &Doing,
-    turn: TurnDoing,
-    lines: &BTreeMap<SessionId, Doing>,
+    doing: &SessionActivity,
+    turn: TurnActivity,
+    lines: &BTreeMap<SessionId, SessionActivity>,
     known: &Known,
 ) -> ActivityRow {
     let (id, name, task) = called(session, doing.fork.as_ref(), &doing.title, known);
@@ -196,7 +196,7 @@ fn turn_row(
 /// file.
 fn called(
     session: SessionId,
-    fork: Option<&ForkOrigin>,
+    fork: Option<&SubAgentOrigin>,
     title: &str,
     known: &Known,
 ) -> (ActivityId, String, Option<String>) {
@@ -209,7 +209,7 @@ fn called(
 }
 
 /// Builds the rows for another process's work in a session.
-fn neighbour_rows(work: &NeighbourWork, known: &Known) -> impl Iterator<Item = ActivityRow> {
+fn other_process_rows(work: &OtherProcessSession, known: &Known) -> impl Iterator<Item = ActivityRow> {
     let (session, process) = (work.info.id, Some(work.holder.process));
     let turn = work.turn.map(|(_, since, steps)| {
         let (id, name, task) = called(session, work.fork.as_ref(), &work.info.title, known);
@@ -258,7 +258,7 @@ fn command_row(session: SessionId, of: ActivityOrigin, command: &BackgroundComma
 }
 
 /// Returns the session the work belongs to, with its current title if known.
-fn origin(session: SessionId, lines: &BTreeMap<SessionId, Doing>, title: &str) -> ActivityOrigin {
+fn origin(session: SessionId, lines: &BTreeMap<SessionId, SessionActivity>, title: &str) -> ActivityOrigin {
     let now = lines.get(&session).map(|doing| doing.title.as_str());
     ActivityOrigin { session, title: now.unwrap_or(title).to_owned() }
 }

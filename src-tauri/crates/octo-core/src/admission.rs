@@ -15,15 +15,15 @@ use std::{
 
 /// The turn limiter of this process. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Admission {
-    hall: Arc<Mutex<Hall>>,
+pub(crate) struct TurnLimiter {
+    hall: Arc<Mutex<LimiterState>>,
     change: Change,
 }
 
 /// A turn's permit or its place in the queue for one. Dropping it gives it up.
-pub(crate) struct Ticket {
+pub(crate) struct Permit {
     turn: TurnId,
-    admission: Admission,
+    admission: TurnLimiter,
 }
 
 /// Number of permits in use, and the maximum.
@@ -34,11 +34,11 @@ pub(crate) struct Places {
 }
 
 /// Callback that tells a turn that it has a permit.
-type Bell = Box<dyn FnOnce() + Send>;
+type AdmitCallback = Box<dyn FnOnce() + Send>;
 
-struct Hall {
+struct LimiterState {
     line: Line,
-    bells: HashMap<TurnId, Bell>,
+    bells: HashMap<TurnId, AdmitCallback>,
 }
 
 /// The admitted and the waiting turns. Pure.
@@ -60,8 +60,8 @@ enum Door {
     Closed,
 }
 
-impl Admission {
-    /// Creates a limiter that admits no turn before [`Admission::open`].
+impl TurnLimiter {
+    /// Creates a limiter that admits no turn before [`TurnLimiter::open`].
     pub fn new(limit: u32, change: Change) -> Self {
         let line = Line {
             door: Door::Gathering,
@@ -69,11 +69,11 @@ impl Admission {
             inside: BTreeSet::new(),
             waiting: BTreeSet::new(),
         };
-        Self { hall: Arc::new(Mutex::new(Hall { line, bells: HashMap::new() })), change }
+        Self { hall: Arc::new(Mutex::new(LimiterState { line, bells: HashMap::new() })), change }
     }
 
     /// Requests a permit for a turn. If none is free, `bell` is called once there is.
-    pub fn ask(&self, turn: TurnId, bell: impl FnOnce() + Send + 'static) -> Ticket {
+    pub fn ask(&self, turn: TurnId, bell: impl FnOnce() + Send + 'static) -> Permit {
         self.with(|hall| {
             hall.line.waiting.insert(turn);
             hall.bells.insert(turn, Box::new(bell));
@@ -85,7 +85,7 @@ impl Admission {
             }
             admitted
         });
-        Ticket { turn, admission: self.clone() }
+        Permit { turn, admission: self.clone() }
     }
 
     /// Starts admitting turns.
@@ -126,8 +126,8 @@ impl Admission {
     }
 
     /// Changes the limiter, then runs the callbacks of the turns this admits.
-    fn with(&self, act: impl FnOnce(&mut Hall) -> Vec<TurnId>) {
-        let bells: Vec<Bell> = {
+    fn with(&self, act: impl FnOnce(&mut LimiterState) -> Vec<TurnId>) {
+        let bells: Vec<AdmitCallback> = {
             let mut hall = self.hall.lock().unwrap_or_else(PoisonError::into_inner);
             let admitted = act(&mut hall);
             admitted.into_iter().filter_map(|turn| hall.bells.remove(&turn)).collect()
@@ -139,14 +139,14 @@ impl Admission {
     }
 }
 
-impl Ticket {
+impl Permit {
     /// Whether the turn has its permit.
     pub fn is_admitted(&self) -> bool {
         self.admission.look(|line| line.inside.contains(&self.turn))
     }
 }
 
-impl Drop for Ticket {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.admission.with(|hall| {
             hall.bells.remove(&self.turn);

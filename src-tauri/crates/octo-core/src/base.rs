@@ -3,7 +3,7 @@
 use crate::{change::Change, clock::Clock, config::Config};
 use octo_protocol::{ApiError, BlobHash, Block, Message, Rule, Settings};
 use octo_store::{Holder, Store};
-use octo_workspace::{Blobs, HomePaths, Unfinished};
+use octo_workspace::{Blobs, HomePaths, UnfinishedWrites};
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, PoisonError, RwLock},
@@ -18,7 +18,7 @@ pub(crate) struct Base {
     /// Where things are in the home.
     pub paths: HomePaths,
     /// Unfinished writes outside the home.
-    pub unfinished: Unfinished,
+    pub unfinished: UnfinishedWrites,
     /// Tells when tasks run, and when things in the trash have had their time.
     pub clock: Arc<dyn Clock>,
     /// This process as a lease holder.
@@ -36,7 +36,7 @@ impl Base {
         Self {
             blobs: Blobs::new(config.home.join("blobs")),
             paths: HomePaths::new(&config.home, &config.settled.residence),
-            unfinished: Unfinished::begin(&config.home),
+            unfinished: UnfinishedWrites::begin(&config.home),
             clock,
             lease: Holder::of_this_process(),
             neighbours: Change::default(),

@@ -1,7 +1,7 @@
-//! The agent in the person's browser: one attachment for the app, a [`Seat`] in it for each session.
+//! The agent in the person's browser: one attachment for the app, a [`BrowserSession`] in it for each session.
 //!
 //! [`HomeBrowser`] attaches only when a tool call or the person needs it, and reports the attachment's state.
-//! [`Seat`] is the interface for a session's tool: it weighs a call's consequences at the live page (`weigh`),
+//! [`BrowserSession`] is the interface for a session's tool: it weighs a call's consequences at the live page (`weigh`),
 //! performs exactly the allowed action (`carry`, `acting`), and shows the person the progress (`live`).
 
 mod acting;
@@ -23,8 +23,8 @@ mod tabs;
 mod weigh;
 
 use known::Known;
+pub(crate) use seat::BrowserSession;
 use seat::Place;
-pub(crate) use seat::Seat;
 pub(crate) use secrets::Secrets;
 
 use octo_browser::{
@@ -46,10 +46,10 @@ use std::{
 use tokio::sync::broadcast;
 
 /// Event buffer of a slow watcher: pictures arrive twice a second.
-const NEWS: usize = 256;
+const UPDATE_BUFFER: usize = 256;
 
 /// How long to wait for pages before the connection ends.
-const LEAVING: Duration = Duration::from_secs(1);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Browser events for watchers; not stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,15 +62,15 @@ pub(crate) enum News {
 
 /// The app's single attachment to a browser. Clones share it.
 #[derive(Clone)]
-pub(crate) struct HomeBrowser(Arc<Inner>);
+pub(crate) struct HomeBrowser(Arc<HomeBrowserInner>);
 
-struct Inner {
+struct HomeBrowserInner {
     environment: Environment,
     browser: Browser,
     paths: HomePaths,
     blobs: Blobs,
     secrets: Secrets,
-    standing: Mutex<Standing>,
+    standing: Mutex<AttachmentStatus>,
     seats: Mutex<HashMap<SessionId, Weak<Place>>>,
     /// The sessions' knowledge of pages, by root session.
     known: Mutex<HashMap<SessionId, Weak<Known>>>,
@@ -84,7 +84,7 @@ struct Inner {
 }
 
 /// State stored alongside the attachment.
-struct Standing {
+struct AttachmentStatus {
     choice: BrowserChoice,
     /// The last reported state.
     told: BrowserState,
@@ -99,7 +99,7 @@ struct Standing {
     ports: Vec<u16>,
 }
 
-impl Standing {
+impl AttachmentStatus {
     fn hear(&mut self) {
         self.acted += 1;
         self.held_back = None;
@@ -116,7 +116,7 @@ impl HomeBrowser {
     ) -> Self {
         let environment = Environment::of_process();
         let browser = Browser::new(environment.clone(), Wanted::Any);
-        let standing = Standing {
+        let standing = AttachmentStatus {
             choice,
             told: BrowserState::Apart,
             failure: None,
@@ -124,7 +124,7 @@ impl HomeBrowser {
             acted: 0,
             ports: Vec::new(),
         };
-        let inner = Inner {
+        let inner = HomeBrowserInner {
             environment,
             browser,
             paths,
@@ -135,7 +135,7 @@ impl HomeBrowser {
             known: Mutex::default(),
             store,
             opened: Mutex::default(),
-            news: broadcast::channel(NEWS).0,
+            news: broadcast::channel(UPDATE_BUFFER).0,
             attachments: AtomicU64::new(0),
         };
         let home = Self(Arc::new(inner));
@@ -152,18 +152,18 @@ impl HomeBrowser {
     /// Returns a session's place in the browser; the same one while any holder of it exists. A session shares
     /// its knowledge of pages with its parent and all sub-agents of that parent, because a sub-agent's results
     /// are used by the others.
-    pub fn seat(&self, session: SessionId, root: SessionId) -> Seat {
+    pub fn seat(&self, session: SessionId, root: SessionId) -> BrowserSession {
         let mut seats = lock(&self.0.seats);
         if let Some(seat) = seats.get(&session).and_then(Weak::upgrade) {
-            return Seat(seat);
+            return BrowserSession(seat);
         }
         seats.retain(|_, seat| seat.strong_count() > 0);
-        let seat = Seat::new(self.clone(), (session, root), self.known_by(root));
+        let seat = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
         seats.insert(session, Arc::downgrade(&seat.0));
         seat
     }
 
-    fn known_by(&self, root: SessionId) -> Arc<Known> {
+    fn knowledge_of(&self, root: SessionId) -> Arc<Known> {
         let mut all = lock(&self.0.known);
         if let Some(known) = all.get(&root).and_then(Weak::upgrade) {
             return known;
@@ -175,8 +175,8 @@ impl HomeBrowser {
     }
 
     /// Returns the place of a session that already has one.
-    pub fn seated(&self, session: SessionId) -> Option<Seat> {
-        lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(Seat)
+    pub fn seated(&self, session: SessionId) -> Option<BrowserSession> {
+        lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(BrowserSession)
     }
 
     /// Records that a session opened a tab.
@@ -266,7 +266,7 @@ impl HomeBrowser {
         let connected = match self.0.browser.connect().await {
             Ok(connected) => connected,
             Err(error) => {
-                let told = state::not_connected(&error);
+                let told = state::connect_error(&error);
                 let mut standing = lock(&self.0.standing);
                 let is_held_back = match error {
                     // The answer belongs to this question, whatever else the person did while it was open.
@@ -311,7 +311,7 @@ impl HomeBrowser {
             // No page is in use yet. Waiting callers learn that the attempt was cancelled and that the
             // browser's own question may stay open.
             self.0.browser.disconnect();
-            self.failed(state::not_connected(&ConnectError::Cancelled));
+            self.failed(state::connect_error(&ConnectError::Cancelled));
             return;
         }
         lock(&self.0.standing).failure = None;
@@ -324,10 +324,11 @@ impl HomeBrowser {
 
     /// Makes every session release its page. Waits a moment at most for their overlays to be cleared.
     async fn let_go(&self) {
-        let seats: Vec<Seat> = lock(&self.0.seats).values().filter_map(Weak::upgrade).map(Seat).collect();
-        let leaving = futures::future::join_all(seats.iter().map(Seat::leave));
+        let seats: Vec<BrowserSession> =
+            lock(&self.0.seats).values().filter_map(Weak::upgrade).map(BrowserSession).collect();
+        let leaving = futures::future::join_all(seats.iter().map(BrowserSession::leave));
         // A page that does not answer keeps the pointer until it expires.
-        let _late = tokio::time::timeout(LEAVING, leaving).await;
+        let _late = tokio::time::timeout(RELEASE_TIMEOUT, leaving).await;
     }
 
     /// Finds browsers that accept a connection now, without asking the person.
@@ -389,7 +390,7 @@ impl HomeBrowser {
         }
     }
 
-    fn tell_page(&self, session: SessionId, page: Option<LivePage>) {
+    fn publish_page(&self, session: SessionId, page: Option<LivePage>) {
         let _nobody = self.0.news.send(News::Page(session, page.map(Box::new)));
     }
 
@@ -431,7 +432,7 @@ mod tests {
         let blobs = Blobs::new(home.path());
         let store = Store::open(&home.path().join("octo.db")).unwrap();
         let paths =
-            HomePaths::new(home.path(), &octo_workspace::Residence::by_variable(home.path().to_owned()));
+            HomePaths::new(home.path(), &octo_workspace::HomeLocation::by_variable(home.path().to_owned()));
         let browser = HomeBrowser::new(paths, (store, blobs), BrowserChoice::Automatic, secrets);
         let (root, child, stranger) = (SessionId::new(), SessionId::new(), SessionId::new());
         let (parent, sub, other) =
@@ -439,7 +440,8 @@ mod tests {
         sub.work().await.known().told(PAGE);
         let carried =
             "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
-        let knows = async |seat: &Seat| seat.work().await.read().memory.quoted(carried, None).is_some();
+        let knows =
+            async |seat: &BrowserSession| seat.work().await.read().memory.quoted(carried, None).is_some();
         assert!(knows(&sub).await && knows(&parent).await);
         assert!(!knows(&other).await);
     }

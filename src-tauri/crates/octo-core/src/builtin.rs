@@ -13,7 +13,7 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SessionId, SuggestionId, ToolView, TurnId, words};
-use octo_tools::{Desk, DeskAsker, Errand, ToolError};
+use octo_tools::{CommandOrigin, Desk, Errand, ToolError};
 use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -80,7 +80,11 @@ impl BuiltinCommands {
 }
 
 impl Desk for BuiltinCommands {
-    fn show(&self, errand: &Errand, asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn show(
+        &self,
+        errand: &Errand,
+        asker: &CommandOrigin,
+    ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         let (desk, errand, asker) = (self.clone(), errand.clone(), asker.clone());
         Box::pin(async move { desk.view(errand, &asker).await })
     }
@@ -88,7 +92,7 @@ impl Desk for BuiltinCommands {
     fn carry_out(
         &self,
         errand: Errand,
-        asker: DeskAsker,
+        asker: CommandOrigin,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
         let desk = self.clone();
@@ -111,7 +115,7 @@ impl Desk for BuiltinCommands {
 
 impl BuiltinCommands {
     /// Returns a preview of the effect, for the person who is asked.
-    async fn view(&self, errand: Errand, asker: &DeskAsker) -> Result<ToolView, ToolError> {
+    async fn view(&self, errand: Errand, asker: &CommandOrigin) -> Result<ToolView, ToolError> {
         match errand {
             Errand::Skill(errand) => self.skill_view(errand, asker).await,
             Errand::Memory(errand) => self.memory_view(errand).await,
@@ -122,7 +126,7 @@ impl BuiltinCommands {
     }
 
     /// Returns the session known to the person: for a sub-agent its parent.
-    async fn writer(&self, asker: &DeskAsker) -> SessionId {
+    async fn writer(&self, asker: &CommandOrigin) -> SessionId {
         let id = asker.session;
         let fork = self.base.store.read(move |reader| reader.fork(id)).await;
         fork.ok().flatten().map_or(id, |fork| fork.origin.session)

@@ -249,9 +249,9 @@ impl Chats {
     pub(crate) async fn pair(self: &Arc<Self>, code: &str) -> Result<PairedPerson, ApiError> {
         let code = code.to_owned();
         let paired = self.store.write(move |tx| {
-            let mut pairing = Pairing(tx.chat_offers()?);
+            let mut pairing = Pairing(tx.pairing_codes()?);
             let Some(stranger) = pairing.take(&code, now()) else { return Ok(None) };
-            tx.put_chat_offers(&pairing.0)?;
+            tx.replace_pairing_codes(&pairing.0)?;
             let who = (stranger.person.as_str(), stranger.name.as_str());
             tx.pair(ChatService::Telegram, &stranger.account, who, now()).map(Some)
         });

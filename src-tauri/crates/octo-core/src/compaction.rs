@@ -10,7 +10,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use archive::{Archived, write_out};
+pub(crate) use archive::{ArchivePaths, write_out};
 pub(crate) use size::{Size, estimate};
 
 use octo_protocol::{Block, Message, Origin, Role};
@@ -24,18 +24,18 @@ const KEPT: u64 = 4_000;
 /// Minimum size worth summarising, in tokens: the summary of less would hardly be shorter.
 const LEAST: u64 = 3_000;
 /// Share of the window at which a conversation is compacted, in percent.
-const SHARE: u64 = 80;
+const LIMIT_PERCENT: u64 = 80;
 /// Default size at which a conversation is compacted, in tokens.
 pub(crate) const USUAL_LIMIT: u64 = 200_000;
 /// Maximum length of a summary, in characters. A longer answer means that the model copied instead of
 /// summarising.
-const LONGEST_SUMMARY: usize = 60_000;
+const MAX_SUMMARY_CHARS: usize = 60_000;
 /// Number of earlier archive paths listed in a summary.
-const LISTED: usize = 10;
+const LISTED_ARCHIVES: usize = 10;
 
 /// Returns the size from which a conversation is compacted.
 pub(crate) fn limit(window: u64, chosen: Option<u64>) -> u64 {
-    chosen.unwrap_or(USUAL_LIMIT).min(window / 100 * SHARE)
+    chosen.unwrap_or(USUAL_LIMIT).min(window / 100 * LIMIT_PERCENT)
 }
 
 /// The messages a compaction concerns. Messages not `sent` with the instruction did not fit and stay as well.
@@ -49,7 +49,7 @@ pub(crate) struct Cut {
 
 /// How much of the end is held back from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HeldBack {
+pub(crate) enum HeldBackSteps {
     /// Nothing.
     Nothing,
     /// The last step: the provider rejected the conversation as too long.
@@ -59,17 +59,17 @@ pub(crate) enum HeldBack {
 }
 
 /// Chooses the messages to summarise. Returns `None` if that is not worth it.
-pub(crate) fn cut(messages: &[Message], held_back: HeldBack) -> Option<Cut> {
+pub(crate) fn cut(messages: &[Message], held_back: HeldBackSteps) -> Option<Cut> {
     let places = places(messages);
     let steps = places.len().checked_sub(1)?;
     let sent = match held_back {
-        HeldBack::Nothing => *places.last()?,
-        HeldBack::LastStep => *places.get(steps.checked_sub(1)?)?,
-        HeldBack::Half => *places.get(steps / 2)?,
+        HeldBackSteps::Nothing => *places.last()?,
+        HeldBackSteps::LastStep => *places.get(steps.checked_sub(1)?)?,
+        HeldBackSteps::Half => *places.get(steps / 2)?,
     };
     // Recent steps stay while they fit. Steps held back from the request stay anyway, which leaves no room for
     // others.
-    let mut room = if held_back == HeldBack::Nothing { KEPT } else { 0 };
+    let mut room = if held_back == HeldBackSteps::Nothing { KEPT } else { 0 };
     let mut summed = sent;
     for pair in places.windows(2).rev() {
         let [from, to] = *pair else { continue };
@@ -117,7 +117,7 @@ pub(crate) struct Summary {
 
 /// Why an answer is not a usable summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoSummary {
+pub(crate) enum SummaryError {
     /// There is none, or it is empty.
     Missing,
     /// The answer was cut off.
@@ -129,21 +129,21 @@ pub(crate) enum NoSummary {
 }
 
 /// Reads a model's answer. An answer without the tags is accepted if it is text.
-pub(crate) fn read(answer: &str, calls: usize) -> Result<Summary, NoSummary> {
+pub(crate) fn read(answer: &str, calls: usize) -> Result<Summary, SummaryError> {
     if calls > 0 {
-        return Err(NoSummary::Called);
+        return Err(SummaryError::Called);
     }
     let topics = between(answer, "<topics>", "</topics>").unwrap_or_default().trim().to_owned();
     let text = match (answer.find("<summary>"), between(answer, "<summary>", "</summary>")) {
         (_, Some(text)) => text,
-        (Some(_), None) => return Err(NoSummary::Cut),
+        (Some(_), None) => return Err(SummaryError::Cut),
         (None, None) => answer.split_once("</topics>").map_or(answer, |(_, rest)| rest),
     };
     let text = text.trim().to_owned();
     if text.is_empty() {
-        Err(NoSummary::Missing)
-    } else if text.chars().count() > LONGEST_SUMMARY {
-        Err(NoSummary::Long)
+        Err(SummaryError::Missing)
+    } else if text.chars().count() > MAX_SUMMARY_CHARS {
+        Err(SummaryError::Long)
     } else {
         Ok(Summary { topics, text })
     }
@@ -156,7 +156,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
 }
 
 /// Builds the block that replaces the summarised messages.
-pub(crate) fn block(summary: &Summary, covers: usize, archived: &Archived) -> Block {
+pub(crate) fn block(summary: &Summary, covers: usize, archived: &ArchivePaths) -> Block {
     let path = archived.path.display();
     let mut text = format!(
         "Summary of the conversation so far; {covers} earlier messages left your view.\n\n{}\n\nThe messages \
@@ -165,7 +165,7 @@ pub(crate) fn block(summary: &Summary, covers: usize, archived: &Archived) -> Bl
         summary.text
     );
     let earlier: Vec<String> =
-        archived.earlier.iter().take(LISTED).map(|path| path.display().to_string()).collect();
+        archived.earlier.iter().take(LISTED_ARCHIVES).map(|path| path.display().to_string()).collect();
     if !earlier.is_empty() {
         text.push_str("\nStill earlier ones, newest first: ");
         text.push_str(&earlier.join(", "));

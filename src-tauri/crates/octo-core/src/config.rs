@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
-use octo_workspace::{Residence, Settled, settle};
+use octo_workspace::{HomeLocation, Settled, settle};
 use std::{
     path::{self, PathBuf},
     sync::Arc,
@@ -19,7 +19,7 @@ pub struct Config {
     /// The source recorded for this process's sessions.
     pub source: Source,
     /// The handling of turns that an earlier process of this kind left open.
-    pub open_turns: OpenTurns,
+    pub open_turns: OpenTurnPolicy,
     /// Where keys are stored.
     pub keys: Keys,
     /// Performs requests that need a desktop.
@@ -39,7 +39,7 @@ pub const IDLE_AFTER: Duration = Duration::from_secs(90);
 
 /// The handling of turns that an earlier process left open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenTurns {
+pub enum OpenTurnPolicy {
     /// Resume all of this kind of process at the start.
     GoOnAtStart,
     /// Resume each when its session is used: a process started for one purpose must not take up others.
@@ -94,11 +94,11 @@ pub fn settle_home() -> Result<Settled, ApiError> {
         Some(home) if !home.is_empty() => {
             // Without a trailing separator, because files next to it are named after it.
             let home: PathBuf = path::absolute(home).map_err(|_| no_home())?.components().collect();
-            Residence::by_variable(home)
+            HomeLocation::by_variable(home)
         }
         _ => {
             let own = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(no_home)?;
-            Residence::by_octo(path::absolute(own.join(".octo")).map_err(|_| no_home())?)?
+            HomeLocation::by_octo(path::absolute(own.join(".octo")).map_err(|_| no_home())?)?
         }
     };
     Ok(settle(residence)?)

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 /// Share of the limit, in percent, from which an idle conversation is compacted. A shorter one loses more
 /// through compaction than it costs to read again.
-const WORTH_COMPACTING: u64 = 50;
+const MIN_COMPACTION_PERCENT: u64 = 50;
 /// Assumed size of a summary, in tokens.
-const SUMMARY: u64 = 1_500;
+const SUMMARY_TOKENS: u64 = 1_500;
 /// Tokens written to the cache after a compaction, including tools and system prompt.
-const AFTERWARDS: u64 = 10_000;
+const REWRITTEN_TOKENS: u64 = 10_000;
 
 /// The inputs of the decision about an idle session.
 #[derive(Clone, Debug)]
@@ -53,14 +53,18 @@ pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> Choice {
     let cost = |usage: Usage| prices.cost(usage);
     // While the cache lives, reading the conversation is cheap; once it has expired, all of it is written
     // again.
-    let compacting = cost(Usage { cache_read: idle.size, output: SUMMARY, ..Usage::default() });
-    let afterwards = cost(Usage { cache_write: AFTERWARDS, ..Usage::default() });
+    let compacting = cost(Usage { cache_read: idle.size, output: SUMMARY_TOKENS, ..Usage::default() });
+    let afterwards = cost(Usage { cache_write: REWRITTEN_TOKENS, ..Usage::default() });
     let again = cost(Usage { cache_write: idle.size, ..Usage::default() });
     let (Some(compacting), Some(afterwards), Some(again)) = (compacting, afterwards, again) else {
         return Choice::LetGo;
     };
     let pays = compacting.saturating_add(afterwards) < again;
-    if pays && idle.size >= idle.limit / 100 * WORTH_COMPACTING { Choice::Compact } else { Choice::LetGo }
+    if pays && idle.size >= idle.limit / 100 * MIN_COMPACTION_PERCENT {
+        Choice::Compact
+    } else {
+        Choice::LetGo
+    }
 }
 
 #[cfg(test)]

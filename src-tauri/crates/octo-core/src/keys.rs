@@ -19,9 +19,9 @@ use std::{
 const SERVICE: &str = "octo";
 /// Time limit of the keychain: it may be waiting for the person to unlock it, but a daemon that hangs must not
 /// hang Octo.
-const PATIENCE: Duration = Duration::from_secs(60);
+const KEYCHAIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit of the check at the start.
-const PROBE_PATIENCE: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Selects one of a model's secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +46,11 @@ impl KeyRing {
         let state = match keys {
             Keys::Memory => KeychainState::Unavailable,
             Keys::System => {
-                let probe = blocking(PROBE_PATIENCE, || {
-                    match entry("probe").and_then(|entry| entry.get_password()) {
+                let probe =
+                    blocking(PROBE_TIMEOUT, || match entry("probe").and_then(|entry| entry.get_password()) {
                         Ok(_) | Err(keyring::Error::NoEntry) => Ok(()),
                         Err(error) => Err(error),
-                    }
-                });
+                    });
                 match probe.await {
                     Ok(()) => KeychainState::Available,
                     Err(error) => {
@@ -83,7 +82,7 @@ impl KeyRing {
 
     /// Whether this process only ever uses keys it was given, whatever the keychain contains: its knowledge of
     /// a model's key then concerns no other process.
-    pub(crate) fn is_passing(&self) -> bool {
+    pub(crate) fn is_pass_through(&self) -> bool {
         self.keys == Keys::Memory
     }
 
@@ -106,7 +105,7 @@ impl KeyRing {
             self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(account, key);
             return Ok(KeyState::ThisRun { last4 });
         }
-        blocking(PATIENCE, move || entry(&account)?.set_password(key.expose()))
+        blocking(KEYCHAIN_TIMEOUT, move || entry(&account)?.set_password(key.expose()))
             .await
             .map(|()| KeyState::Stored { last4 })
             .map_err(|error| ApiError::new("key.not_saved").detail(error))
@@ -127,7 +126,7 @@ impl KeyRing {
         if self.state == KeychainState::Unavailable {
             return Ok(None);
         }
-        let read = blocking(PATIENCE, move || match entry(&account)?.get_password() {
+        let read = blocking(KEYCHAIN_TIMEOUT, move || match entry(&account)?.get_password() {
             Ok(key) => Ok(Some(SecretString::from(key))),
             Err(keyring::Error::NoEntry) => Ok(None),
             Err(error) => Err(error),
@@ -147,7 +146,7 @@ impl KeyRing {
         if self.state == KeychainState::Unavailable {
             return Ok(());
         }
-        let removal = blocking(PATIENCE, move || match entry(&account)?.delete_credential() {
+        let removal = blocking(KEYCHAIN_TIMEOUT, move || match entry(&account)?.delete_credential() {
             Ok(()) | Err(keyring::Error::NoEntry) => Ok(()),
             Err(error) => Err(error),
         });

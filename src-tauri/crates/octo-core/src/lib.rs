@@ -53,6 +53,6 @@ pub use clock::{Clock, SystemClock};
 pub use config::Remover;
 pub use config::*;
 pub use octo::*;
-pub use octo_tools::{DeskLeave, SkillWish};
-pub use octo_workspace::{Residence, Settled};
+pub use octo_tools::{BuiltinGrant, SkillTask};
+pub use octo_workspace::{HomeLocation, Settled};
 pub use subscription::Subscription;

@@ -14,13 +14,13 @@ mod suggestions;
 
 pub(crate) use cards::{label, told as remark};
 pub(crate) use memory::MemoryDraft;
-use offers::Offers;
+use offers::InspectedSkills;
 pub(crate) use skill::{SKILL_FILE, text_of};
 pub(crate) use suggestions::Proposal;
 
 use crate::{
     blocking::blocking,
-    prompt::{self, Agents},
+    prompt::{self, AgentFiles},
     slash,
 };
 use octo_protocol::{
@@ -28,12 +28,12 @@ use octo_protocol::{
     TrustedCertificates,
 };
 use octo_skills::{
-    CallRefusal, Caller, Catalogue, Foreign, Invocable, Memories, Reading, Roots, Skill, Trust, Usage, Watch,
-    discover,
+    CallRefusal, Catalogue, ForeignFolders, Invocable, Memories, Reading, Roots, Skill, SkillCallOrigin,
+    Trust, Usage, Watch, discover,
 };
 use octo_store::{SkillChoice, Store};
-use octo_tools::SkillWish;
-use octo_workspace::Unfinished;
+use octo_tools::SkillTask;
+use octo_workspace::UnfinishedWrites;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -59,9 +59,9 @@ pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 /// The skills and memories of a home. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Library(Arc<Inner>);
+pub(crate) struct Library(Arc<LibraryInner>);
 
-struct Inner {
+struct LibraryInner {
     home: PathBuf,
     /// The folder of bundled skills.
     bundled: PathBuf,
@@ -69,11 +69,11 @@ struct Inner {
     person: Option<PathBuf>,
     store: Store,
     /// Unfinished writes outside the home.
-    unfinished: Unfinished,
+    unfinished: UnfinishedWrites,
     memories: Memories,
-    agents: Agents,
-    offers: Offers,
-    foreign: RwLock<Foreign>,
+    agents: AgentFiles,
+    offers: InspectedSkills,
+    foreign: RwLock<ForeignFolders>,
     way: RwLock<Way>,
     revision: AtomicU64,
     news: broadcast::Sender<LibraryState>,
@@ -101,18 +101,18 @@ impl Library {
         home: &Path,
         bundled: PathBuf,
         store: Store,
-        unfinished: Unfinished,
+        unfinished: UnfinishedWrites,
         settings: &Settings,
     ) -> Self {
-        let inner = Inner {
+        let inner = LibraryInner {
             home: home.to_owned(),
             bundled,
             unfinished,
             person: std::env::home_dir().filter(|home| home.is_absolute()),
             store,
             memories: Memories::new(home.join("memories")),
-            agents: Agents::new(home),
-            offers: Offers::default(),
+            agents: AgentFiles::new(home),
+            offers: InspectedSkills::default(),
             foreign: RwLock::default(),
             way: RwLock::default(),
             revision: AtomicU64::new(0),
@@ -133,7 +133,7 @@ impl Library {
             Switch::On => Reading::On,
             Switch::Off => Reading::Off,
         };
-        let foreign = Foreign { claude: reading, agents: reading };
+        let foreign = ForeignFolders { claude: reading, agents: reading };
         let mut known = self.0.foreign.write().unwrap_or_else(PoisonError::into_inner);
         let changed = *known != foreign;
         *known = foreign;
@@ -144,7 +144,7 @@ impl Library {
     }
 
     /// Returns the access to SOUL.md, USER.md and profiles.
-    pub(crate) fn agents(&self) -> &Agents {
+    pub(crate) fn agents(&self) -> &AgentFiles {
         &self.0.agents
     }
 
@@ -301,7 +301,7 @@ impl Shelf {
     }
 
     /// Returns the skill a message of the person calls, if they may use it.
-    pub(crate) fn wish_in(&self, typed: &[Block], profile: &Profile) -> Option<SkillWish> {
+    pub(crate) fn called_skill(&self, typed: &[Block], profile: &Profile) -> Option<SkillTask> {
         self.called(typed, "", &[], profile).ok()
     }
 
@@ -316,14 +316,14 @@ impl Shelf {
         name: &str,
         built_in: &[&str],
         profile: &Profile,
-    ) -> Result<SkillWish, ApiError> {
+    ) -> Result<SkillTask, ApiError> {
         let call = match typed {
             [Block::Text { text }] => octo_skills::skill_call(text),
             _ => None,
         };
         let Some(call) = call else { return Err(slash::unknown(name.to_owned(), built_in)) };
-        match self.catalogue.call(&call.name, profile.name(), Caller::Person) {
-            Ok(skill) => Ok(SkillWish { name: skill.name.clone(), task: call.arguments }),
+        match self.catalogue.call(&call.name, profile.name(), SkillCallOrigin::Person) {
+            Ok(skill) => Ok(SkillTask { name: skill.name.clone(), task: call.arguments }),
             Err(CallRefusal::Unknown { name, near }) => {
                 let near: Vec<&str> =
                     built_in.iter().copied().chain(near.iter().map(String::as_str)).collect();
@@ -373,6 +373,6 @@ impl Shelf {
 
 fn named(skill: &Skill, folder: Option<&Path>) -> SkillRef {
     let origin = skill.source;
-    let project = folder.filter(|_| origin.is_of_a_folder()).map(|folder| folder.display().to_string());
+    let project = folder.filter(|_| origin.is_from_folder()).map(|folder| folder.display().to_string());
     SkillRef { name: skill.name.clone(), origin, project }
 }

@@ -1,7 +1,7 @@
 //! Streaming text: kept from its beginning for clients that open the session now, and published as deltas to
 //! those already watching.
 
-use octo_protocol::{CallId, Delta, MessageId, SessionId, StreamKind, Streaming};
+use octo_protocol::{CallId, Delta, MessageId, SessionId, StreamKind, StreamingBlock};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
@@ -13,7 +13,7 @@ const OUTPUT_KEPT: usize = 256 * 1024;
 pub(crate) struct Live {
     session: SessionId,
     deltas: broadcast::Sender<Arc<Delta>>,
-    open: Arc<Mutex<Vec<Streaming>>>,
+    open: Arc<Mutex<Vec<StreamingBlock>>>,
 }
 
 impl Live {
@@ -30,7 +30,7 @@ impl Live {
         let found =
             open.iter().position(|one| one.message == message && one.block == block && one.kind == *kind);
         let at = found.unwrap_or_else(|| {
-            open.push(Streaming { message, block, kind: kind.clone(), start: 0, text: String::new() });
+            open.push(StreamingBlock { message, block, kind: kind.clone(), start: 0, text: String::new() });
             open.len() - 1
         });
         let Some(one) = open.get_mut(at) else { return };
@@ -74,16 +74,16 @@ impl Live {
     }
 
     /// Returns all current streams.
-    pub(crate) fn now(&self) -> Vec<Streaming> {
+    pub(crate) fn now(&self) -> Vec<StreamingBlock> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn retain(&self, keep: impl Fn(&Streaming) -> bool) {
+    fn retain(&self, keep: impl Fn(&StreamingBlock) -> bool) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| keep(one));
     }
 }
 
-fn trim(output: &mut Streaming) {
+fn trim(output: &mut StreamingBlock) {
     let text = &mut output.text;
     if text.len() <= OUTPUT_KEPT * 2 {
         return;

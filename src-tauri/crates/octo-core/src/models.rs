@@ -12,7 +12,7 @@ use crate::{
     demo::{DemoProvider, READING_PACE},
     keys::{KeyRing, Slot},
 };
-use headers::{Headers, Moved, Saving};
+use headers::{HeaderSave, Headers, Moved};
 use octo_llm::{
     Endpoint, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect, find_local_servers,
     host_of, list_models, proxy_address,
@@ -186,7 +186,7 @@ impl Models {
         let moved =
             before.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
         let given = headers::read(draft.headers)?;
-        let saving = Saving {
+        let saving = HeaderSave {
             id,
             host: &host,
             before: before.as_ref(),
@@ -199,7 +199,7 @@ impl Models {
                 let kept = self.keys.save(id, &host, Slot::Key, key).await?;
                 // A key that is only passed through says nothing about the one the window has saved.
                 match &before {
-                    Some(before) if self.keys.is_passing() && !moved => before.key.clone(),
+                    Some(before) if self.keys.is_pass_through() && !moved => before.key.clone(),
                     Some(_) | None => kept,
                 }
             }
@@ -241,7 +241,7 @@ impl Models {
     }
 
     /// Sets the model that takes over from another.
-    pub fn fall_back(&self, model: ModelId, fallback: Option<ModelId>) {
+    pub fn set_fallback(&self, model: ModelId, fallback: Option<ModelId>) {
         self.with(|state| {
             for entry in state.entries.iter_mut().filter(|entry| entry.id == model) {
                 entry.fallback = fallback;

@@ -3,9 +3,9 @@
 use octo_protocol::{ApiError, Block};
 
 /// Maximum length of an automatic title, in characters.
-const LONGEST: usize = 60;
+const MAX_AUTO_TITLE: usize = 60;
 /// Maximum length of a title given by the person, in characters.
-const LONGEST_GIVEN: usize = 200;
+const MAX_GIVEN_TITLE: usize = 200;
 
 /// Normalises a title given by the person to one line. Fails if it contains no words.
 pub(crate) fn given_title(title: &str) -> Result<String, ApiError> {
@@ -13,7 +13,7 @@ pub(crate) fn given_title(title: &str) -> Result<String, ApiError> {
     if title.is_empty() {
         return Err(ApiError::new("session.title_empty"));
     }
-    Ok(title.chars().take(LONGEST_GIVEN).collect())
+    Ok(title.chars().take(MAX_GIVEN_TITLE).collect())
 }
 
 /// Makes a title from the first message: its first line with words, cut at a word boundary where possible.
@@ -25,12 +25,12 @@ pub(crate) fn title_from(blocks: &[Block]) -> Option<String> {
     })?;
     let words: Vec<&str> = line.split_whitespace().collect();
     let title = words.join(" ");
-    if title.chars().count() <= LONGEST {
+    if title.chars().count() <= MAX_AUTO_TITLE {
         return Some(title);
     }
-    let cut: String = title.chars().take(LONGEST - 1).collect();
+    let cut: String = title.chars().take(MAX_AUTO_TITLE - 1).collect();
     let at_word = match cut.rsplit_once(' ') {
-        Some((whole, _)) if whole.chars().count() > LONGEST / 2 => whole.to_owned(),
+        Some((whole, _)) if whole.chars().count() > MAX_AUTO_TITLE / 2 => whole.to_owned(),
         _ => cut,
     };
     Some(format!("{}…", at_word.trim_end_matches([',', '.', ';', ':', ' '])))

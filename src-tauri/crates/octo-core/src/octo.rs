@@ -31,14 +31,14 @@ use crate::{
     chat_bridge::ChatBridge,
     chats::Chats,
     clock::{Clock, SystemClock},
-    config::{Config, OpenTurns},
+    config::{Config, OpenTurnPolicy},
     keys::KeyRing,
     library::Library,
     models::Models,
     rules::Rules,
     schedule::Tasks,
     scheduler::Scheduler,
-    searching::Searching,
+    searching::SearchConfig,
     services::Services,
     session::Runtime,
     sessions::Sessions,
@@ -53,7 +53,7 @@ use octo_protocol::{ApiError, BlobHash, Call, Diagnostics, Envelope, ErrorCode, 
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
-use octo_workspace::{Installed, Limits, Scripts, TimeMachine, Unfinished};
+use octo_workspace::{Installed, Limits, Scripts, TimeMachine, UnfinishedWrites};
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
@@ -105,7 +105,7 @@ impl Octo {
             })?;
             let store = Store::open(&home)?;
             // Checked only now: a process that moves a home prevents all others from opening it meanwhile.
-            residence::must_not_have_moved(&home)?;
+            residence::check_not_moved(&home)?;
             // Octo's own readers can read documents without them too.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
                 Ok(done) => report(&done),
@@ -113,7 +113,7 @@ impl Octo {
             }
             let skills = home.join("skills");
             if skills.is_dir()
-                && let Err(error) = octo_skills::clear_unfinished(&skills)
+                && let Err(error) = octo_skills::remove_unfinished(&skills)
             {
                 tracing::warn!(%error, "the folder of skills cannot be looked through");
             }
@@ -126,7 +126,7 @@ impl Octo {
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let keys = KeyRing::open(config.keys).await;
         let mut remarks = config.settled.remarks.clone();
-        remarks.extend(mending::mend_settings(&store, &config.home, keys.state()).await?);
+        remarks.extend(mending::repair_settings(&store, &config.home, keys.state()).await?);
         remarks.extend(dating::doubted(&store).await?);
         let state = store.read(|reader| reader.settings_state()).await?;
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
@@ -156,21 +156,21 @@ impl Octo {
         // In parallel with the start, which does not wait for it.
         tokio::task::spawn_blocking(move || {
             octo_shell::prune_logs(&home.join("shells"));
-            Unfinished::sweep(&home);
+            UnfinishedWrites::sweep(&home);
         });
         octo.tend_trash().await;
         octo.sessions.tend_interrupted();
         match octo.base.config.open_turns {
-            OpenTurns::GoOnAtStart => {
-                octo.tidy_time();
-                octo.tend_backups();
+            OpenTurnPolicy::GoOnAtStart => {
+                octo.collect_daily();
+                octo.back_up_daily();
                 octo.services.tasks.take_up().await?;
                 octo.sessions.resume().await?;
                 octo.scheduler.begin();
                 octo.sessions.tend_idle();
                 octo.bridge.begin();
             }
-            OpenTurns::WaitForUse => {}
+            OpenTurnPolicy::WaitForUse => {}
         }
         octo.sessions.heed_neighbours();
         octo.runtime.admission.open();
@@ -280,7 +280,7 @@ fn services(
     state: SettingsState,
 ) -> Result<Services, ApiError> {
     let (config, store, settings) = (&base.config, &base.store, &state.settings);
-    let searching = Arc::new(Searching::new(keys.clone(), &settings.search));
+    let searching = Arc::new(SearchConfig::new(keys.clone(), &settings.search));
     let library = Library::new(&config.home, bundled, store.clone(), base.unfinished.clone(), settings);
     let trash =
         HomeTrash::new(&config.settled.residence, &config.home, store.clone(), Arc::clone(&base.clock));
@@ -298,7 +298,7 @@ fn services(
         search: Search::new(searching.clone()),
         searching,
         browser,
-        documents: Reader::of_this_program(),
+        documents: Reader::from_this_program(),
         login: LoginEnvironment::capture(),
         rules: Rules::new(&config.home),
         time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, Limits::default()),

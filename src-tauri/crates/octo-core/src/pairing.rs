@@ -13,21 +13,21 @@ use octo_protocol::{
 use std::borrow::Cow;
 
 /// Replaces a result that was never stored. Part of the request: never change the words.
-const MISSING: &str =
+const MISSING_RESULT: &str =
     "No result was kept for this call: it may or may not have run. Check before you rely on it.";
 
 /// The notice of a skill the person invoked. Part of the request: never change the words.
-const INVOKED: &str =
+const INVOKED_NOTICE: &str =
     "The person invoked a skill with these words; what it gave follows. Do not invoke it again for them.";
 
 /// Returns the conversation with every call paired, borrowed if nothing had to be repaired.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
     let mended = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
-    if mended.iter().any(is_of_the_person) { Cow::Owned(told(mended.into_owned())) } else { mended }
+    if mended.iter().any(has_person_calls) { Cow::Owned(told(mended.into_owned())) } else { mended }
 }
 
 /// Whether a message contains calls made by the person.
-fn is_of_the_person(message: &Message) -> bool {
+fn has_person_calls(message: &Message) -> bool {
     message.role == Role::Assistant && message.meta.origin == Origin::Octo && message.calls().next().is_some()
 }
 
@@ -36,7 +36,7 @@ fn told(messages: Vec<Message>) -> Vec<Message> {
     let mut told: Vec<Message> = Vec::with_capacity(messages.len());
     let mut called: Vec<ToolCall> = Vec::new();
     for mut message in messages {
-        if is_of_the_person(&message) {
+        if has_person_calls(&message) {
             called = message.calls().cloned().collect();
             continue;
         }
@@ -45,7 +45,7 @@ fn told(messages: Vec<Message>) -> Vec<Message> {
             if let Block::ToolResult(result) = block
                 && let Some(call) = asked.iter().find(|call| call.id == result.call)
             {
-                let text = format!("{INVOKED}\n{}\n\n{}", call.arguments, result.text);
+                let text = format!("{INVOKED_NOTICE}\n{}\n\n{}", call.arguments, result.text);
                 *block = Block::Notice { kind: NoticeKind::Skill, text };
             }
         }
@@ -86,7 +86,7 @@ fn mend(messages: &[Message]) -> Vec<Message> {
         let owing = std::mem::take(&mut owed);
         if message.role == Role::Assistant {
             if !owing.is_empty() {
-                mended.push(stand_in(&owing, &message));
+                mended.push(placeholder(&owing, &message));
             }
             message.blocks.retain(|block| !matches!(block, Block::ToolResult(_)));
             owed = message.calls().cloned().collect();
@@ -105,7 +105,7 @@ fn mend(messages: &[Message]) -> Vec<Message> {
         }
     }
     if let (false, Some(last)) = (owed.is_empty(), mended.last().cloned()) {
-        mended.push(stand_in(&owed, &last));
+        mended.push(placeholder(&owed, &last));
     }
     mended
 }
@@ -122,12 +122,12 @@ fn missing(call: &ToolCall) -> ToolResult {
         call: call.id,
         provider_id: call.provider_id.clone(),
         status: CallStatus::Interrupted,
-        text: MISSING.to_owned(),
+        text: MISSING_RESULT.to_owned(),
         images: Vec::new(),
     }
 }
 
-fn stand_in(owing: &[ToolCall], near: &Message) -> Message {
+fn placeholder(owing: &[ToolCall], near: &Message) -> Message {
     Message {
         id: MessageId::new(),
         turn: near.turn,
@@ -198,7 +198,7 @@ mod tests {
         let [Block::Notice { kind: NoticeKind::Skill, text }] = whole[1].blocks.as_slice() else {
             panic!("a notice, and nothing else: {:?}", whole[1].blocks)
         };
-        assert!(text.starts_with(INVOKED) && text.ends_with("{}\n\nok"), "{text}");
+        assert!(text.starts_with(INVOKED_NOTICE) && text.ends_with("{}\n\nok"), "{text}");
         assert_eq!(whole[3].blocks, messages[4].blocks, "a call of the model's stays a call");
         // Later messages do not change the result.
         messages.truncate(3);

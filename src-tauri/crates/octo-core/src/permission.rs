@@ -1,6 +1,6 @@
 //! Permission: decides whether a call may run, based on its effects. Decisions about files are pure, because
 //! paths are already resolved; a command's folder is inspected (see [`octo_shell::judge_at`]), so commands are
-//! decided on off the async threads, by [`decide_beside`].
+//! decided on off the async threads, by [`decide_off_thread`].
 //!
 //! It fails closed: every call not known to be harmless asks, and in the two asking modes an unknown is never a
 //! yes.
@@ -10,11 +10,11 @@ mod decided;
 mod desk;
 
 pub(crate) use browser::{browser_leave, standing};
-pub(crate) use decided::{Basis, Decided, Decision, Extent, Nature};
+pub(crate) use decided::{Basis, CallDecision, CommandFacts, Decision, Extent};
 
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
-use octo_shell::{Around, Doubtful, Known, Open, PathVerdict, Policy, Standing, StartupFiles, Verdict};
-use octo_tools::{AsksPerson, CommandEffect, DeskLeave, Effects, Granted, Reach, Site};
+use octo_shell::{Doubtful, Known, LineContext, Open, PathVerdict, Policy, Standing, StartupFiles, Verdict};
+use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Reach, Site, SiteGrant};
 use octo_workspace::is_inside;
 use std::{
     path::{Path, PathBuf},
@@ -47,14 +47,14 @@ pub(crate) struct Ground {
     /// The person's own policy.
     pub policy: Arc<Policy>,
     /// Octo's own data that may be changed without asking; non-empty only for Octo's own sub-agents.
-    pub desk: DeskLeave,
+    pub desk: BuiltinGrant,
     /// The start-up files of shells.
     pub startup: StartupFiles,
 }
 
 impl Ground {
-    pub(crate) fn around(&self, folder: &Path) -> Around {
-        Around {
+    pub(crate) fn around(&self, folder: &Path) -> LineContext {
+        LineContext {
             folder: folder.to_owned(),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             octo_home: self.home.clone(),
@@ -70,12 +70,12 @@ impl Ground {
 }
 
 /// Decides on a call.
-pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
+pub(crate) fn decide(ground: &Ground, effects: &Effects) -> CallDecision {
     // An unreadable policy may contain prohibitions: then no mode runs everything.
     if ground.policy.is_strict() && ground.mode == Mode::Autonomous {
         return decide(&Ground { mode: Mode::AskRisky, ..ground.clone() }, effects);
     }
-    let plain = |decision| Decided { decision, rewritten: None, nature: Nature::default() };
+    let plain = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
     if effects.asks_person == AsksPerson::Yes {
         return plain(Decision::Feedback);
     }
@@ -136,23 +136,23 @@ fn asks_in_every_mode(decision: &Decision) -> bool {
 }
 
 /// Time limit of inspecting a command's folder. If a network folder hangs the call asks.
-const PATIENCE: Duration = Duration::from_secs(3);
+const INSPECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// As [`decide`], without blocking an async thread. Asks if the decision takes too long.
-pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decided {
+pub(crate) async fn decide_off_thread(ground: &Ground, effects: &Effects) -> CallDecision {
     if effects.command.is_none() {
         return decide(ground, effects);
     }
     let (ground, effects) = (ground.clone(), effects.clone());
     let deciding = tokio::task::spawn_blocking(move || decide(&ground, &effects));
-    match tokio::time::timeout(PATIENCE, deciding).await {
+    match tokio::time::timeout(INSPECT_TIMEOUT, deciding).await {
         Ok(Ok(decision)) => decision,
         Ok(Err(_)) | Err(_) => {
             tracing::warn!("a command could not be decided on in time");
-            Decided {
+            CallDecision {
                 decision: Decision::Ask { reason: AskReason::Unparsed, rule: None },
                 rewritten: None,
-                nature: Nature::default(),
+                nature: CommandFacts::default(),
             }
         }
     }
@@ -160,7 +160,7 @@ pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decided
 
 /// Decides without inspecting any folder whether a call allowed by another mode is forbidden now. A starting
 /// command is not inspected again, so a stricter mode always stops it.
-pub(crate) fn forbids_by_now(ground: &Ground, effects: &Effects) -> bool {
+pub(crate) fn is_forbidden_now(ground: &Ground, effects: &Effects) -> bool {
     match effects.command {
         Some(CommandEffect::Start { .. }) => true,
         Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => {
@@ -247,18 +247,22 @@ fn is_ruled(ground: &Ground, site: &Site) -> bool {
 
 /// Returns the local sites a running call may visit, and how they were allowed. A mode without questions names
 /// no sites.
-pub(crate) fn granted_sites(ground: &Ground, effects: &Effects, decision: &Decision) -> Vec<(Site, Granted)> {
+pub(crate) fn granted_sites(
+    ground: &Ground,
+    effects: &Effects,
+    decision: &Decision,
+) -> Vec<(Site, SiteGrant)> {
     let granted = |site: &Site| match decision {
-        Decision::Ask { .. } => Some(Granted::ByName),
-        _ if is_ruled(ground, site) => Some(Granted::ByName),
-        Decision::Run(_) if ground.mode == Mode::Autonomous => Some(Granted::ByMode),
+        Decision::Ask { .. } => Some(SiteGrant::ByName),
+        _ if is_ruled(ground, site) => Some(SiteGrant::ByName),
+        Decision::Run(_) if ground.mode == Mode::Autonomous => Some(SiteGrant::ByMode),
         Decision::Run(_) | Decision::Feedback | Decision::Deny { .. } => None,
     };
     effects.sites.iter().filter_map(|site| Some((site.clone(), granted(site)?))).collect()
 }
 
-fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
-    let plain = |decision| Decided { decision, rewritten: None, nature: Nature::default() };
+fn command(ground: &Ground, effect: &CommandEffect) -> CallDecision {
+    let plain = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
     let (line, cwd, env) = match effect {
         CommandEffect::Start { line, cwd, env } => {
             (line, cwd.as_deref().unwrap_or(&ground.shell_folder), env.as_slice())
@@ -285,7 +289,7 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
     let around = ground.around(cwd);
     let standing = Standing { around: &around, policy: &ground.policy, rules: &words };
     let assessment = octo_shell::assess(line, env, standing);
-    let nature = Nature::of(&assessment.verdict, assessment.lasting, cwd);
+    let nature = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
         verdict => {
@@ -296,7 +300,7 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
             }
         }
     };
-    Decided { decision, rewritten: assessment.rewritten, nature }
+    CallDecision { decision, rewritten: assessment.rewritten, nature }
 }
 
 /// What is done with a line that writes a start-up file of a shell. A risk says more than that; no rule covers either.
@@ -343,7 +347,7 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
         Verdict::Known(_) => match read(ground, cwd) {
             // A rule for the folder would open everything below it to every tool.
             Decision::Ask { reason, .. } => Decision::Ask { reason, rule: None },
-            Decision::Run(_) => with_line(touched, exact),
+            Decision::Run(_) => limited_to_line(touched, exact),
             other => other,
         },
         Verdict::Ask { why, part, rule } => {
@@ -360,7 +364,7 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
 }
 
 /// Limits "always" to this exact line if it touches outside or secret paths.
-fn with_line(touched: Decision, exact: Rule) -> Decision {
+fn limited_to_line(touched: Decision, exact: Rule) -> Decision {
     match touched {
         Decision::Ask {
             reason:

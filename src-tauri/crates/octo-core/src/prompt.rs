@@ -8,7 +8,7 @@
 mod agents;
 mod rules;
 
-pub(crate) use agents::{Agents, MAX_PERSONA};
+pub(crate) use agents::{AgentFiles, MAX_PERSONA};
 use octo_protocol::{ApiError, Block, NoticeKind, PersonaKind, Profile};
 use std::path::Path;
 
@@ -22,7 +22,7 @@ const BASE: &str = include_str!("prompt/base.md");
 pub(crate) fn system_prompt(
     profile: &Profile,
     folder: &Path,
-    agents: &Agents,
+    agents: &AgentFiles,
     skills: &str,
 ) -> Result<String, ApiError> {
     let layers = [
@@ -63,7 +63,7 @@ impl Surroundings {
             self.date,
             system_name(),
             self.folder,
-            shell_words(octo_shell::language()),
+            shell_notice(octo_shell::language()),
         );
         Block::Notice { kind: NoticeKind::Context, text }
     }
@@ -71,7 +71,7 @@ impl Surroundings {
 
 /// Returns the facts about the shell that the terminal's description, which is the same on every system, does
 /// not contain.
-fn shell_words(language: octo_shell::Language) -> &'static str {
+fn shell_notice(language: octo_shell::Language) -> &'static str {
     match language {
         octo_shell::Language::Bash => "",
         octo_shell::Language::PowerShell => {
@@ -97,7 +97,7 @@ mod tests {
     fn the_same_folder_gives_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
-        let agents = Agents::new(folder.path());
+        let agents = AgentFiles::new(folder.path());
         let prompt = |profile| system_prompt(&profile, folder.path(), &agents, "# Skills").unwrap();
         let first = prompt(Profile::CODING);
         assert_eq!(first, prompt(Profile::CODING));
@@ -115,7 +115,7 @@ mod tests {
         // Part of every request of every session: at four bytes per token, under a thousand tokens.
         let folder = tempfile::tempdir().unwrap();
         for profile in [Profile::GENERAL, Profile::CODING] {
-            let agents = Agents::new(folder.path());
+            let agents = AgentFiles::new(folder.path());
             let bytes = system_prompt(&profile, folder.path(), &agents, "").unwrap().len();
             assert!(bytes < 4_000, "{profile:?}: {bytes} bytes");
         }

@@ -22,21 +22,21 @@ const NEWS: usize = 16;
 
 /// How long a file must be empty or missing before it counts as such. Programs rewrite an emptied file within
 /// milliseconds; a person who removes all rules waits for this.
-const SETTLES: Duration = Duration::from_secs(2);
+const EMPTY_AFTER: Duration = Duration::from_secs(2);
 
 /// The name of the file in Octo's home.
 const NAME: &str = "policy.toml";
 
 /// The person's own rules.
 pub(crate) struct Rules {
-    known: Arc<Known>,
+    known: Arc<WatchedPolicy>,
     /// The watcher, dropped with this; `None` if the system cannot watch a folder.
     _watcher: Option<RecommendedWatcher>,
 }
 
-struct Known {
+struct WatchedPolicy {
     file: PolicyFile,
-    held: Mutex<Held>,
+    held: Mutex<PolicyMemory>,
     news: broadcast::Sender<PolicyState>,
     /// Locked while Octo changes the file, so that two of its changes do not mistake each other for outside
     /// changes.
@@ -45,7 +45,7 @@ struct Known {
 
 /// The memory of the file between two reads.
 #[derive(Default)]
-struct Held {
+struct PolicyMemory {
     /// The last reported state; `None` before the first read.
     told: Option<PolicyState>,
     /// The last non-empty content, while it is still in effect.
@@ -58,7 +58,7 @@ impl Rules {
     /// Creates the rules of this home and begins to watch it.
     pub(crate) fn new(home: &Path) -> Self {
         let user = std::env::home_dir().filter(|home| home.is_absolute());
-        let known = Arc::new(Known {
+        let known = Arc::new(WatchedPolicy {
             file: PolicyFile::new(home.join(NAME), user),
             held: Mutex::default(),
             news: broadcast::channel(NEWS).0,
@@ -104,7 +104,7 @@ impl Rules {
     }
 }
 
-impl Known {
+impl WatchedPolicy {
     /// Reads the file and notifies watchers if it changed.
     fn look(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that the last report is the last state read.
@@ -121,10 +121,10 @@ impl Known {
                 Some(said) => {
                     let since = *held.emptied.get_or_insert_with(|| {
                         let now = Instant::now();
-                        look_later(Arc::downgrade(self));
+                        read_later(Arc::downgrade(self));
                         now
                     });
-                    if since.elapsed() < SETTLES {
+                    if since.elapsed() < EMPTY_AFTER {
                         said
                     } else {
                         (held.said, held.emptied) = (None, None);
@@ -152,9 +152,9 @@ impl Known {
 }
 
 /// Reads the file again when the emptied file counts as empty, because no further event may occur then.
-fn look_later(known: Weak<Known>) {
+fn read_later(known: Weak<WatchedPolicy>) {
     let waits = move || {
-        std::thread::sleep(SETTLES);
+        std::thread::sleep(EMPTY_AFTER);
         if let Some(known) = known.upgrade() {
             known.look();
         }
@@ -166,7 +166,7 @@ fn look_later(known: Weak<Known>) {
 
 /// Watches the file and reads it after an event. The folder is watched, because editors replace the old file
 /// with a new one.
-fn watch(known: &Arc<Known>, home: &Path) -> notify::Result<RecommendedWatcher> {
+fn watch(known: &Arc<WatchedPolicy>, home: &Path) -> notify::Result<RecommendedWatcher> {
     let weak = Arc::downgrade(known);
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let about = match &event {

@@ -31,9 +31,11 @@ mod tasks;
 mod timing;
 pub(crate) mod wording;
 
-pub(crate) use calm::Calm;
+pub(crate) use calm::QuietPeriod;
 pub(crate) use card::{is_accepted, unrunnable};
-pub(crate) use decide::{Decision, Hold, Look, Standing, begins, decide, ended, follow, left_out};
+pub(crate) use decide::{
+    Decision, Look, RunSessionAction, Standing, begins, decide, ended, follow, left_out,
+};
 pub(crate) use file::TaskFile;
 pub(crate) use plan::own_zone;
 pub(crate) use runs::{must_hold, must_wait, running};

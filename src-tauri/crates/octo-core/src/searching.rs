@@ -7,7 +7,7 @@ use octo_llm::host_of;
 use octo_protocol::{
     ApiError, KeyState, SearchProvider, SearchProviderDraft, SearchProviderKind, SearchProviders, Secret,
 };
-use octo_tools::{Engine, Engines};
+use octo_tools::{Engine, SearchEngines};
 use secrecy::SecretString;
 use std::sync::{Mutex, PoisonError};
 
@@ -15,12 +15,12 @@ use std::sync::{Mutex, PoisonError};
 const OWNER: &str = "search";
 
 /// The providers in use.
-pub(crate) struct Searching {
+pub(crate) struct SearchConfig {
     keys: KeyRing,
     providers: Mutex<SearchProviders>,
 }
 
-impl Searching {
+impl SearchConfig {
     pub fn new(keys: KeyRing, providers: &SearchProviders) -> Self {
         Self { keys, providers: Mutex::new(providers.clone()) }
     }
@@ -117,7 +117,7 @@ impl Searching {
     }
 }
 
-impl Engines for Searching {
+impl SearchEngines for SearchConfig {
     fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
         Box::pin(async {
             let mut engines = Vec::new();
@@ -165,7 +165,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_stays_with_its_provider_until_it_is_removed() {
-        let searching = Searching::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
+        let searching = SearchConfig::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
         let (brave, tavily) = (SearchProviderKind::Brave, SearchProviderKind::Tavily);
         let missing = searching.accept(draft(brave, Some("  "), None)).await.unwrap_err();
         assert_eq!(missing.key, "search.key_missing");
@@ -193,7 +193,7 @@ mod tests {
     #[tokio::test]
     async fn the_names_in_the_keychain_stay() {
         let keys = KeyRing::open(Keys::Memory).await;
-        let searching = Searching::new(keys.clone(), &SearchProviders::default());
+        let searching = SearchConfig::new(keys.clone(), &SearchProviders::default());
         for (kind, host) in [
             (SearchProviderKind::Brave, "https://api.search.brave.com"),
             (SearchProviderKind::Tavily, "https://api.tavily.com"),
@@ -205,7 +205,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_address_holds_no_secret_and_names_a_host() {
-        let searching = Searching::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
+        let searching = SearchConfig::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
         let searxng = SearchProviderKind::Searxng;
         for address in ["", "searx", "ftp://searx.example", "https://me:s3cret@searx.example", "https://"] {
             let error = searching.accept(draft(searxng, None, Some(address))).await.unwrap_err();

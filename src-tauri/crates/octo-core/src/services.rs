@@ -9,7 +9,7 @@ use crate::{
     models::Models,
     rules::Rules,
     schedule::{Schedule, Tasks},
-    searching::Searching,
+    searching::SearchConfig,
     trash::HomeTrash,
 };
 use octo_documents::Reader;
@@ -28,7 +28,7 @@ pub(crate) struct Services {
     /// The capability to search the web.
     pub search: Search,
     /// The providers that are asked when the web is searched.
-    pub searching: Arc<Searching>,
+    pub searching: Arc<SearchConfig>,
     /// The attachment to the person's browser.
     pub browser: HomeBrowser,
     /// Reads documents in separate processes.

@@ -52,7 +52,7 @@ use crate::{library::Shelf, live::Live};
 use actor::Actor;
 pub(crate) use background::command_gone;
 pub(crate) use before_call::midnight;
-pub(crate) use inbox::{Ask, Reply, UserMessage, Via, sendable};
+pub(crate) use inbox::{Ask, ChatOrigin, Reply, UserMessage, sendable};
 pub(crate) use invoked::asked_call;
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use recovery::recover;
@@ -107,13 +107,13 @@ pub(crate) enum Report {
     /// A call was prepared.
     Prepared(calls::PreparedReport),
     /// A waiting call was checked again.
-    LookedAgain(questions::SecondLook),
+    LookedAgain(questions::Recheck),
     /// A call ended.
     CallEnded(calls::EndedReport),
     /// The spending before a model call.
     Budget(before_call::BudgetReport),
     /// Progress of a side call.
-    Beside(side_call::SideProgress),
+    Beside(side_call::SideCallReport),
     /// Summarised messages were written out.
     Archived(compacting::ArchiveReport),
     /// A turn finished and nothing waits: the look back at it may begin.
@@ -265,7 +265,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
         };
         let outcome = match outcome {
             Ok(()) => {
-                session.settle_task();
+                session.end_step();
                 Ok(())
             }
             broken => broken,
@@ -287,14 +287,14 @@ impl Session {
             Report::Model(progress) => self.model_progressed(progress).await,
             Report::RetryDue(attempt) => self.retry_due(attempt).await,
             Report::Prepared(report) => self.call_prepared(report).await,
-            Report::LookedAgain(look) => self.looked_again(look).await,
+            Report::LookedAgain(look) => self.apply_recheck(look).await,
             Report::CallEnded(report) => self.call_ended(report).await,
             Report::Budget(report) => self.budget_checked(report).await,
             Report::Beside(progress) => self.side_progressed(progress).await,
             Report::Archived(report) => self.archived(report).await,
             Report::Finished(turn) => self.suggest(turn).await,
             Report::Over(over) => self.look_back(over).await,
-            Report::LookedBack(news) => self.looked_back(news).await,
+            Report::LookedBack(news) => self.finish_look_back(news).await,
             Report::Idle(pause) => self.idle(pause).await,
             Report::Command(news) => self.command_news(news).await,
             Report::Wake => self.wake(StoreRetry::UntilStored).await,

@@ -14,7 +14,7 @@ use crate::{
     slash::{self, Parsed},
 };
 use octo_protocol::{ApiError, Block, ErrorCode, ModelId, Sent, SessionId};
-use octo_tools::SkillWish;
+use octo_tools::SkillTask;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
 
@@ -136,7 +136,7 @@ impl Sessions {
         &self,
         session: SessionId,
         typed: Vec<Block>,
-        wish: SkillWish,
+        wish: SkillTask,
     ) -> Result<Sent, ApiError> {
         let typed = UserMessage::in_window(typed).sendable()?;
         self.runtime.services.browser.person_acted();

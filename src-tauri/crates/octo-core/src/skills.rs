@@ -4,33 +4,33 @@
 
 use futures::future::BoxFuture;
 use octo_protocol::{Effort, Profile, SessionId};
-use octo_tools::DeskLeave;
+use octo_tools::BuiltinGrant;
 use std::{path::PathBuf, sync::Arc};
 
 /// Provides the skills of a home and of the folders in use.
 pub trait SkillSource: Send + Sync {
     /// Returns the facts about a skill. Cheap, and runs nothing of the skill: it is called before every
     /// invocation, including those that then do not happen.
-    fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>>;
+    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillCard, SkillError>>;
 
     /// Returns the skill expanded for its task, with the output of `commands` in the places of the commands in
     /// its text.
     fn load(
         &self,
-        ask: SkillAsk,
+        ask: SkillRequest,
         commands: Arc<dyn SkillCommands>,
-    ) -> BoxFuture<'static, Result<Loaded, SkillError>>;
+    ) -> BoxFuture<'static, Result<LoadedSkill, SkillError>>;
 }
 
 /// Runs the commands in a skill's instructions that are allowed to run.
 pub trait SkillCommands: Send + Sync {
     /// Returns the outcome of each, in order.
-    fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<CommandEnd>>;
+    fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<SkillCommandOutcome>>;
 }
 
 /// The outcome of a command in a skill's instructions. The words are for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CommandEnd {
+pub enum SkillCommandOutcome {
     /// It ran; this is its output.
     Ran(String),
     /// It was left to the model for this reason.
@@ -39,7 +39,7 @@ pub enum CommandEnd {
 
 /// A request for a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillAsk {
+pub struct SkillRequest {
     /// Its name as written.
     pub name: String,
     /// Its task: the arguments.
@@ -74,7 +74,7 @@ pub enum Manner {
 
 /// A skill expanded for a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loaded {
+pub enum LoadedSkill {
     /// Its instructions go into the conversation.
     Inline {
         /// The instructions, as Markdown.
@@ -101,7 +101,7 @@ pub struct Fork {
     /// cache is valid for one effort.
     pub effort: Option<Effort>,
     /// The builtin commands it may run without asking; only for bundled skills.
-    pub leave: DeskLeave,
+    pub leave: BuiltinGrant,
 }
 
 /// The model of a sub-agent.

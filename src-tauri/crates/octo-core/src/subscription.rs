@@ -1,6 +1,6 @@
 //! The updates a client receives for a topic.
 //!
-//! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a lag or
+//! One forwarder per subscription merges adjacent deltas for about [`MERGE_TIME`], sends batches, and after a lag or
 //! a gap sends a fresh snapshot. It never makes the agent wait.
 
 use crate::{browsing, topics::Topics, troubles::News};
@@ -15,16 +15,16 @@ use tokio::sync::{
 };
 
 /// How long deltas are merged: about two frames, imperceptible to the eye.
-const MERGE: Duration = Duration::from_millis(30);
+const MERGE_TIME: Duration = Duration::from_millis(30);
 /// How long changes of the running work are gathered: one step of an agent causes several.
 const GATHER: Duration = Duration::from_millis(100);
 /// Delay before a failed lookup is repeated.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Maximum number of another process's events read at once.
-const CATCH_UP: u32 = 500;
+const CATCH_UP_EVENTS: u32 = 500;
 /// Number of batches a client may leave unread before the forwarder waits for it; further events collect in the
 /// broadcast meanwhile, and a lag there ends in a snapshot.
-const BATCHES: usize = 64;
+const PENDING_BATCHES: usize = 64;
 
 /// The updates of a topic, in batches. The first batch is a snapshot. Dropping this ends the subscription.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub(crate) async fn subscribe(topics: Topics, topic: Topic) -> Result<Subscripti
         seq: 0,
     };
     let first = forwarder.begin().await?;
-    let (sender, batches) = mpsc::channel(BATCHES);
+    let (sender, batches) = mpsc::channel(PENDING_BATCHES);
     tokio::spawn(async move {
         if sender.send(first).await.is_ok() {
             forwarder.forward(sender).await;
@@ -83,7 +83,7 @@ struct Forwarder {
     seq: u64,
 }
 
-enum Flow {
+enum ForwarderFlow {
     On,
     Over,
 }
@@ -136,33 +136,33 @@ impl Forwarder {
                 state = self.chats.recv() => self.take_chats(state, &mut batch).await,
                 changed = self.activity.changed(), if self.topic == Topic::Activity => match changed {
                     Ok(()) => self.take_activity(&mut batch).await,
-                    Err(_) => Flow::Over,
+                    Err(_) => ForwarderFlow::Over,
                 },
                 changed = self.neighbours.changed() => match changed {
                     Ok(()) => self.catch_up(&mut batch).await,
-                    Err(_) => Flow::Over,
+                    Err(_) => ForwarderFlow::Over,
                 },
             };
-            let mut over = matches!(flow, Flow::Over);
+            let mut over = matches!(flow, ForwarderFlow::Over);
             // Text is gathered for a moment; any other update is sent at once, with the gathered text.
             let gather =
                 !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
             if gather && !over {
-                let until = tokio::time::Instant::now() + MERGE;
+                let until = tokio::time::Instant::now() + MERGE_TIME;
                 while !over {
                     let flow = tokio::select! {
                         () = tokio::time::sleep_until(until) => break,
                         event = self.events.recv() => {
                             let flow = self.take_event(event, &mut batch).await;
-                            if matches!(flow, Flow::Over) || matches!(batch.last(), Some(Update::Event { .. })) {
-                                over = matches!(flow, Flow::Over);
+                            if matches!(flow, ForwarderFlow::Over) || matches!(batch.last(), Some(Update::Event { .. })) {
+                                over = matches!(flow, ForwarderFlow::Over);
                                 break;
                             }
                             flow
                         }
                         delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
                     };
-                    over = matches!(flow, Flow::Over);
+                    over = matches!(flow, ForwarderFlow::Over);
                 }
             }
             if !batch.is_empty() && sender.send(batch).await.is_err() {
@@ -174,101 +174,117 @@ impl Forwarder {
         }
     }
 
-    async fn take_event(&mut self, event: Result<Arc<Envelope>, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_event(
+        &mut self,
+        event: Result<Arc<Envelope>, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> ForwarderFlow {
         match event {
             Ok(envelope) => self.push_event(&envelope, batch).await,
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
-    async fn push_event(&mut self, envelope: &Envelope, batch: &mut Vec<Update>) -> Flow {
+    async fn push_event(&mut self, envelope: &Envelope, batch: &mut Vec<Update>) -> ForwarderFlow {
         if let (Topic::Session { id }, octo_protocol::Event::SessionRemoved { id: gone }) =
             (self.topic, &envelope.event)
             && id == *gone
         {
             batch.push(Update::Ended);
-            return Flow::Over;
+            return ForwarderFlow::Over;
         }
         if let (Topic::Ledger, Topic::Session { id }, octo_protocol::Event::CallBilled { call }) =
             (self.topic, envelope.topic, &envelope.event)
         {
             batch.push(Update::Billed { session: id, call: Box::new(call.clone()) });
-            return Flow::On;
+            return ForwarderFlow::On;
         }
         if envelope.topic != self.topic || envelope.seq <= self.seq {
-            return Flow::On;
+            return ForwarderFlow::On;
         }
         if envelope.seq != self.seq + 1 {
             return self.start_over(batch).await;
         }
         self.seq = envelope.seq;
         batch.push(Update::Event { envelope: envelope.clone() });
-        Flow::On
+        ForwarderFlow::On
     }
 
-    async fn take_delta(&mut self, delta: Result<Arc<Delta>, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_delta(
+        &mut self,
+        delta: Result<Arc<Delta>, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> ForwarderFlow {
         match delta {
             Ok(delta) => {
                 // The event a delta builds on was published before it: take events first.
                 loop {
                     match self.events.try_recv() {
                         Ok(envelope) => {
-                            if let Flow::Over = self.push_event(&envelope, batch).await {
-                                return Flow::Over;
+                            if let ForwarderFlow::Over = self.push_event(&envelope, batch).await {
+                                return ForwarderFlow::Over;
                             }
                         }
                         Err(TryRecvError::Empty) => break,
                         Err(TryRecvError::Lagged(_)) => return self.start_over(batch).await,
-                        Err(TryRecvError::Closed) => return Flow::Over,
+                        Err(TryRecvError::Closed) => return ForwarderFlow::Over,
                     }
                 }
                 if self.topic == (Topic::Session { id: delta.session }) {
                     merge(batch, &delta);
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
-    async fn take_news(&mut self, news: Result<News, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_news(&mut self, news: Result<News, RecvError>, batch: &mut Vec<Update>) -> ForwarderFlow {
         match news {
             Ok((session, trouble)) => {
                 if self.is_told_of(session) {
                     batch.push(Update::Trouble { session, trouble });
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
-    async fn take_policy(&mut self, policy: Result<PolicyState, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_policy(
+        &mut self,
+        policy: Result<PolicyState, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> ForwarderFlow {
         match policy {
             Ok(policy) => {
                 if self.topic == Topic::Settings {
                     batch.push(Update::Policy { policy: Box::new(policy) });
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
-    async fn take_chats(&mut self, state: Result<ChatState, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_chats(
+        &mut self,
+        state: Result<ChatState, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> ForwarderFlow {
         match state {
             Ok(state) => {
                 if self.topic == Topic::Settings {
                     batch.push(Update::Chats { state: Box::new(state) });
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
@@ -276,20 +292,24 @@ impl Forwarder {
         &mut self,
         state: Result<LibraryState, RecvError>,
         batch: &mut Vec<Update>,
-    ) -> Flow {
+    ) -> ForwarderFlow {
         match state {
             Ok(state) => {
                 if self.topic == Topic::Library {
                     batch.push(Update::Library { state });
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
-    async fn take_tasks(&mut self, state: Result<TasksState, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_tasks(
+        &mut self,
+        state: Result<TasksState, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> ForwarderFlow {
         match state {
             Ok(state) => {
                 if self.topic == Topic::Tasks {
@@ -298,16 +318,16 @@ impl Forwarder {
                 if self.topic == Topic::Activity {
                     return self.take_activity(batch).await;
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
     /// Takes another process's stored changes to the topic. Changes of this process that are not sent yet are
     /// among them and are not taken again.
-    async fn catch_up(&mut self, batch: &mut Vec<Update>) -> Flow {
+    async fn catch_up(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
         match self.topic {
             Topic::Session { .. } | Topic::Sessions | Topic::Trash => {}
             // Each process keeps this data itself, or no events report it.
@@ -316,45 +336,45 @@ impl Forwarder {
             | Topic::Browser
             | Topic::Library
             | Topic::Tasks
-            | Topic::Activity => return Flow::On,
+            | Topic::Activity => return ForwarderFlow::On,
         }
         loop {
             let (topic, seq) = (self.topic, self.seq);
-            let missed = match self.topics.events_since(topic, seq, CATCH_UP).await {
+            let missed = match self.topics.events_since(topic, seq, CATCH_UP_EVENTS).await {
                 Ok(missed) => missed,
                 // The next change includes it; the session list reports a purged session.
                 Err(error) => {
                     tracing::warn!(%error, "what another process stored could not be read");
-                    return Flow::On;
+                    return ForwarderFlow::On;
                 }
             };
-            let more = missed.len() >= CATCH_UP as usize;
+            let more = missed.len() >= CATCH_UP_EVENTS as usize;
             for envelope in &missed {
-                if let Flow::Over = self.push_event(envelope, batch).await {
-                    return Flow::Over;
+                if let ForwarderFlow::Over = self.push_event(envelope, batch).await {
+                    return ForwarderFlow::Over;
                 }
             }
             if !more {
-                return Flow::On;
+                return ForwarderFlow::On;
             }
         }
     }
 
     /// Takes the running work, once all changes of one step have happened.
-    async fn take_activity(&mut self, batch: &mut Vec<Update>) -> Flow {
+    async fn take_activity(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
         tokio::time::sleep(GATHER).await;
         self.activity.mark_unchanged();
         match self.topics.activity().await {
             Ok(state) => {
                 batch.push(Update::Activity { state });
-                Flow::On
+                ForwarderFlow::On
             }
             // Clients keep their last state; a closed store ends the subscription anyway.
             Err(error) => {
                 tracing::warn!(%error, "what runs could not be looked up; it is tried again");
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(RETRY_DELAY).await;
                 self.activity.mark_changed();
-                Flow::On
+                ForwarderFlow::On
             }
         }
     }
@@ -363,22 +383,22 @@ impl Forwarder {
         &mut self,
         news: Result<browsing::News, RecvError>,
         batch: &mut Vec<Update>,
-    ) -> Flow {
+    ) -> ForwarderFlow {
         match news {
             Ok(browsing::News::State(state)) => {
                 if self.topic == Topic::Browser {
                     batch.push(Update::Browser { state });
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Ok(browsing::News::Page(session, page)) => {
                 if self.topic == (Topic::Session { id: session }) {
                     batch.push(Update::Page { page: page.map(|page| *page) });
                 }
-                Flow::On
+                ForwarderFlow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => Flow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::Over,
         }
     }
 
@@ -403,7 +423,7 @@ impl Forwarder {
     }
 
     /// Replaces everything collected with a snapshot.
-    async fn start_over(&mut self, batch: &mut Vec<Update>) -> Flow {
+    async fn start_over(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
         self.events = self.events.resubscribe();
         self.deltas = self.deltas.resubscribe();
         self.troubles = self.troubles.resubscribe();
@@ -413,11 +433,11 @@ impl Forwarder {
         match self.begin().await {
             Ok(begin) => {
                 *batch = begin;
-                Flow::On
+                ForwarderFlow::On
             }
             Err(error) => {
                 batch.push(Update::Fault { error });
-                Flow::Over
+                ForwarderFlow::Over
             }
         }
     }

@@ -9,11 +9,11 @@ pub(crate) const LONGEST_ANSWER: u64 = 400;
 /// Number of messages considered.
 const MESSAGES: usize = 8;
 /// Number of characters considered per message.
-const CUT: usize = 400;
+const MESSAGE_CHARS: usize = 400;
 /// Number of open plan items considered.
 const TODOS: usize = 6;
 /// Maximum length of a guess that is shown, in characters: a longer one is not a short line.
-const LONGEST: usize = 80;
+const MAX_GUESS: usize = 80;
 
 /// Builds the question, or returns `None` if no message could be followed.
 pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
@@ -33,7 +33,8 @@ pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
             .filter(|text| !text.is_empty())
             .collect();
         let words = words.join("\n");
-        (!words.is_empty()).then(|| format!("{who}: {}", words.chars().take(CUT).collect::<String>()))
+        (!words.is_empty())
+            .then(|| format!("{who}: {}", words.chars().take(MESSAGE_CHARS).collect::<String>()))
     });
     let said: Vec<String> = said.collect();
     let recent = said.get(said.len().saturating_sub(MESSAGES)..)?;
@@ -63,7 +64,7 @@ pub(crate) fn read(answer: &str) -> Option<String> {
     let line = line.trim_matches(quotes).trim();
     let none = line.trim_end_matches('.').eq_ignore_ascii_case("none");
     let shown =
-        !line.is_empty() && !none && line.chars().count() <= LONGEST && !line.chars().any(char::is_control);
+        !line.is_empty() && !none && line.chars().count() <= MAX_GUESS && !line.chars().any(char::is_control);
     shown.then(|| line.to_owned())
 }
 

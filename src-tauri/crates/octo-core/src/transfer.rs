@@ -13,10 +13,10 @@ mod redact;
 use crate::{base::Base, blocking::blocking, services::Services};
 pub(crate) use import::{Incoming, read};
 use octo_protocol::{
-    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported,
-    SessionId, SessionInfo, TranscriptPage, words,
+    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExport, SessionId,
+    SessionInfo, TranscriptPage, words,
 };
-use octo_workspace::Unfinished;
+use octo_workspace::UnfinishedWrites;
 use pieces::Piece;
 use redact::Redaction;
 use secrecy::SecretString;
@@ -44,7 +44,7 @@ pub(crate) struct Outgoing {
 }
 
 /// An unwritten export.
-struct Made {
+struct ExportFile {
     name: String,
     bytes: Vec<u8>,
     parts: Vec<ExportPart>,
@@ -88,7 +88,7 @@ impl Outgoing {
         Ok(Self { info, page, context, model, pictures, secrets })
     }
 
-    fn make(self, form: ExportForm, language: octo_protocol::Language) -> Result<Made, ApiError> {
+    fn make(self, form: ExportForm, language: octo_protocol::Language) -> Result<ExportFile, ApiError> {
         let words = Words(language);
         let mut redaction = Redaction::new(&self.secrets)?;
         let title = redaction.text(&self.info.title);
@@ -103,7 +103,7 @@ impl Outgoing {
             ExportForm::Html => html::written(&title, &self, &shown, &words).into_bytes(),
             ExportForm::Json => file::written(&self, &mut redaction)?,
         };
-        Ok(Made { name, bytes, parts, secrets })
+        Ok(ExportFile { name, bytes, parts, secrets })
     }
 
     /// Returns a preview of the export.
@@ -131,8 +131,8 @@ impl Outgoing {
         form: ExportForm,
         language: octo_protocol::Language,
         to: PathBuf,
-        unfinished: Unfinished,
-    ) -> Result<SessionExported, ApiError> {
+        unfinished: UnfinishedWrites,
+    ) -> Result<SessionExport, ApiError> {
         blocking(move || {
             let taken = || ApiError::new("export.taken").arg("path", to.display());
             let to = free_name(&to).ok_or_else(taken)?;
@@ -140,7 +140,7 @@ impl Outgoing {
             unfinished.write_private(&to, &made.bytes).map_err(|error| {
                 ApiError::new("export.unwritable").arg("path", to.display()).detail(error)
             })?;
-            Ok(SessionExported { path: to.display().to_string(), bytes: made.bytes.len() as u64 })
+            Ok(SessionExport { path: to.display().to_string(), bytes: made.bytes.len() as u64 })
         })
         .await
     }

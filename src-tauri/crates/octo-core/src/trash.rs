@@ -15,7 +15,9 @@ use crate::{blocking::blocking, clock::Clock, config::Remover};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
-use octo_workspace::{Arrival, Measure, Removal, Residence, Slip, Sweep, Trash, TrashError, path_bytes, rm};
+use octo_workspace::{
+    Arrival, HomeLocation, Measure, Removal, Trash, TrashError, TrashScan, TrashSlip, path_bytes, rm,
+};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -32,7 +34,7 @@ pub(crate) struct HomeTrash {
     files: Trash,
     home: PathBuf,
     /// The home's former locations: things are restored to its present one.
-    residence: Residence,
+    residence: HomeLocation,
     /// The clock that decides expiry.
     clock: Arc<dyn Clock>,
     /// Locked while entries are created from content, so that each is created once.
@@ -42,7 +44,7 @@ pub(crate) struct HomeTrash {
 }
 
 impl HomeTrash {
-    pub(crate) fn new(residence: &Residence, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(residence: &HomeLocation, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
             clock,
@@ -81,7 +83,7 @@ impl HomeTrash {
                 .map_err(|error| ApiError::new("trash.not_deleted").arg("path", path.display()).detail(error))
         })
         .await?;
-        self.take_in(Sweep::New).await?;
+        self.take_in(TrashScan::New).await?;
         Ok(id)
     }
 
@@ -116,14 +118,14 @@ impl HomeTrash {
     }
 
     /// Runs [`HomeTrash::take_in`] and only logs errors: the next look tries again.
-    pub(crate) async fn look(&self, sweep: Sweep) {
+    pub(crate) async fn look(&self, sweep: TrashScan) {
         if let Err(error) = self.take_in(sweep).await {
             tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");
         }
     }
 
     /// Creates entries for new content.
-    pub(crate) async fn take_in(&self, sweep: Sweep) -> Result<(), ApiError> {
+    pub(crate) async fn take_in(&self, sweep: TrashScan) -> Result<(), ApiError> {
         let _one_at_a_time = self.taking_in.lock().await;
         let files = self.files.clone();
         let known = self.clone();
@@ -142,7 +144,7 @@ impl HomeTrash {
             Ok((rows, gone))
         })
         .await?;
-        if sweep == Sweep::All {
+        if sweep == TrashScan::All {
             let known = self.store.read(|reader| reader.trash_files()).await?;
             let files = self.files.clone();
             let missing = move || Ok(known.into_iter().filter(|id| !files.holds(*id)).collect::<Vec<_>>());
@@ -166,7 +168,7 @@ impl HomeTrash {
     }
 }
 
-fn row_of(slip: &Slip, kind: TrashKind, measure: Measure) -> TrashRow {
+fn row_of(slip: &TrashSlip, kind: TrashKind, measure: Measure) -> TrashRow {
     let folder = slip.path.parent().unwrap_or_else(|| Path::new("/"));
     TrashRow {
         path: path_bytes(&slip.path),
@@ -212,7 +214,7 @@ fn explained(error: &TrashError) -> ApiError {
 
 impl HomeTrash {
     /// Deletes expired entries in the background.
-    pub(crate) fn keep_within(&self, limits: TrashLimits) {
+    pub(crate) fn expire_in_background(&self, limits: TrashLimits) {
         let trash = self.clone();
         tokio::spawn(async move {
             if let Err(error) = trash.expire(limits).await {

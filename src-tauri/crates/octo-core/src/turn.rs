@@ -16,7 +16,7 @@ mod batch;
 mod tests;
 
 use batch::Batch;
-pub use batch::{Order, Settle};
+pub use batch::{Order, SettleReason};
 use octo_protocol::{CallId, ToolCall};
 use std::collections::HashMap;
 
@@ -173,7 +173,7 @@ pub enum Action {
     /// Cancel the running call; [`Input::Ended`] follows.
     Cancel(CallId),
     /// Give the call a result without running it, and withdraw its question if it has one.
-    Settle(CallId, Settle),
+    Settle(CallId, SettleReason),
     /// Put the results of all calls into the context as one message.
     CloseBatch,
     /// Put waiting messages into the context.
@@ -275,8 +275,11 @@ impl Turn {
             actions.extend(turn.advance());
             actions
         } else {
-            let mut actions: Vec<Action> =
-                stored.open.iter().map(|(call, ..)| Action::Settle(*call, Settle::NotReached)).collect();
+            let mut actions: Vec<Action> = stored
+                .open
+                .iter()
+                .map(|(call, ..)| Action::Settle(*call, SettleReason::NotReached))
+                .collect();
             actions.push(Action::CloseBatch);
             actions.extend(turn.think());
             actions
@@ -288,8 +291,8 @@ impl Turn {
     fn end_restored(&mut self, stored: &Restored) -> Vec<Action> {
         let how = |known: &Known| match known {
             Known::Ended => None,
-            Known::Started => Some(Settle::Interrupted),
-            Known::Planned | Known::Asking => Some(Settle::Stopped),
+            Known::Started => Some(SettleReason::Interrupted),
+            Known::Planned | Known::Asking => Some(SettleReason::Stopped),
         };
         let mut actions: Vec<Action> = stored
             .open
@@ -333,18 +336,20 @@ impl Turn {
                 Phase::Thinking { stopping: false } => self.answered(calls, finish),
                 // The answer won the race against Stop: its calls are settled anyway.
                 Phase::Thinking { stopping: true } => {
-                    self.end_with(ids(calls), Settle::Stopped, Ending::Stopped)
+                    self.end_with(ids(calls), SettleReason::Stopped, Ending::Stopped)
                 }
                 Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
             Input::ModelStopped { calls } => match self.phase {
-                Phase::Thinking { .. } => self.end_with(calls, Settle::Stopped, Ending::Stopped),
+                Phase::Thinking { .. } => self.end_with(calls, SettleReason::Stopped, Ending::Stopped),
                 Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
             Input::ModelFailed { calls } => match self.phase {
-                Phase::Thinking { stopping: true } => self.end_with(calls, Settle::Stopped, Ending::Stopped),
+                Phase::Thinking { stopping: true } => {
+                    self.end_with(calls, SettleReason::Stopped, Ending::Stopped)
+                }
                 Phase::Thinking { stopping: false } => {
-                    self.end_with(calls, Settle::NotReached, Ending::ModelFailed)
+                    self.end_with(calls, SettleReason::NotReached, Ending::ModelFailed)
                 }
                 Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
@@ -408,7 +413,7 @@ impl Turn {
             Finish::Truncated => {
                 self.truncations += 1;
                 // A call at the end of a cut answer may contain half a file: none of them runs.
-                let mut actions = settle_all(ids(calls), Settle::Truncated);
+                let mut actions = settle_all(ids(calls), SettleReason::Truncated);
                 if self.truncations > self.limits.truncations {
                     actions.extend(self.end(Ending::Truncated));
                 } else {
@@ -417,7 +422,7 @@ impl Turn {
                 }
                 actions
             }
-            Finish::Refused => self.end_with(ids(calls), Settle::NotReached, Ending::Refused),
+            Finish::Refused => self.end_with(ids(calls), SettleReason::NotReached, Ending::Refused),
         }
     }
 
@@ -430,7 +435,7 @@ impl Turn {
             if *count > self.limits.same_call {
                 self.refusals += 1;
                 batch.push_settled(call);
-                actions.push(Action::Settle(call, Settle::Repeated));
+                actions.push(Action::Settle(call, SettleReason::Repeated));
             } else {
                 batch.push(call);
             }
@@ -459,7 +464,7 @@ impl Turn {
         }
     }
 
-    fn end_with(&mut self, calls: Vec<CallId>, how: Settle, ending: Ending) -> Vec<Action> {
+    fn end_with(&mut self, calls: Vec<CallId>, how: SettleReason, ending: Ending) -> Vec<Action> {
         let mut actions = settle_all(calls, how);
         actions.extend(self.end(ending));
         actions
@@ -471,7 +476,7 @@ impl Turn {
     }
 }
 
-fn settle_all(calls: Vec<CallId>, how: Settle) -> Vec<Action> {
+fn settle_all(calls: Vec<CallId>, how: SettleReason) -> Vec<Action> {
     if calls.is_empty() {
         return Vec::new();
     }

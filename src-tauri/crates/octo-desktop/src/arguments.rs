@@ -12,10 +12,10 @@ const HIDDEN: &str = "--hidden";
 const QUICK: &str = "--quick-ask";
 
 /// File name extension of a skill package.
-const SKILLS: &str = "skill";
+const SKILL_EXTENSION: &str = "skill";
 
 /// Maximum links and files of one start. No person opens more at once.
-const MOST: usize = 16;
+const MAX_OPENED: usize = 16;
 
 /// Request of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> 
             start.window = WindowAtStart::Hidden;
         } else if argument == QUICK {
             start.window = WindowAtStart::QuickAsk;
-        } else if !argument.starts_with('-') && !argument.is_empty() && start.errands.len() < MOST {
-            start.errands.push(errand(argument, folder));
+        } else if !argument.starts_with('-') && !argument.is_empty() && start.errands.len() < MAX_OPENED {
+            start.errands.push(open_request(argument, folder));
         }
     }
     if !start.errands.is_empty() {
@@ -59,12 +59,12 @@ pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> 
     start
 }
 
-fn errand(argument: &str, folder: &Path) -> Errand {
+fn open_request(argument: &str, folder: &Path) -> Errand {
     if is_link(argument) {
         return link(argument);
     }
     let path = file(argument).unwrap_or_else(|| folder.join(argument));
-    let skills = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(SKILLS));
+    let skills = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(SKILL_EXTENSION));
     match path.into_os_string().into_string() {
         Ok(path) if skills => Errand::InspectSkills { path },
         Ok(path) => Errand::Refused { error: ApiError::new("link.not_a_skill").arg("path", path) },
@@ -88,7 +88,7 @@ fn file(argument: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_protocol::ErrandSource;
+    use octo_protocol::OpenRequestSource;
 
     fn inspect(path: &str) -> Errand {
         Errand::InspectSkills { path: path.to_owned() }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_start_says_what_it_is_for() {
         use WindowAtStart::{Hidden, QuickAsk, Shown};
-        let new = Errand::NewSession { prompt: "x".to_owned(), folder: None, from: ErrandSource::Link };
+        let new = Errand::NewSession { prompt: "x".to_owned(), folder: None, from: OpenRequestSource::Link };
         for (arguments, window, errands) in [
             (vec![], Shown, vec![]),
             (vec!["--hidden"], Hidden, vec![]),
@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn one_start_does_not_ask_for_endless_things() {
         let many = vec!["octo://new"; 1000];
-        assert_eq!(read(many, Path::new("/")).errands.len(), MOST);
+        assert_eq!(read(many, Path::new("/")).errands.len(), MAX_OPENED);
     }
 }

@@ -36,7 +36,7 @@ impl Work {
 
 /// The busy sessions. Idle ones are not stored: there may be ten thousand.
 #[derive(Clone, Debug, Default)]
-pub struct Census {
+pub struct WorkTracker {
     busy: BTreeMap<SessionId, SessionStatus>,
     /// Background commands, and runs that have not begun.
     others: usize,
@@ -46,7 +46,7 @@ pub struct Census {
     here: BTreeSet<SessionId>,
 }
 
-impl Census {
+impl WorkTracker {
     /// Starts over from the list of sessions.
     pub fn start_over(&mut self, list: &[SessionInfo]) {
         self.busy.clear();
@@ -110,7 +110,7 @@ impl Census {
     /// Returns the busy sessions without any known running work, such as a session that has waited since an
     /// earlier start.
     #[must_use]
-    pub fn busy_unseen(&self) -> Vec<SessionId> {
+    pub fn busy_without_activity(&self) -> Vec<SessionId> {
         self.busy.keys().filter(|session| !self.told.contains(session)).copied().collect()
     }
 

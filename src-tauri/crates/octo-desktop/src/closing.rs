@@ -1,12 +1,12 @@
 //! Decides the effect of closing the window.
 
-use octo_protocol::{Closing, WayBack};
+use octo_protocol::{Closing, WindowRecovery};
 
 /// Effect of closing the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseStep {
     /// The page asks, and explains how to bring the window back.
-    Ask(WayBack),
+    Ask(WindowRecovery),
     /// The window is hidden, Octo keeps running.
     Hide,
     /// Octo quits. Running work is stored and continues at the next start.
@@ -31,7 +31,7 @@ pub enum Page {
 /// A window is only hidden if it can be brought back, and a person who closes it again during the question has
 /// answered it.
 #[must_use]
-pub fn on_close(chosen: Closing, back: Option<WayBack>, page: Page) -> CloseStep {
+pub fn on_close(chosen: Closing, back: Option<WindowRecovery>, page: Page) -> CloseStep {
     match (back, chosen, page) {
         (None, _, _) | (_, Closing::Quit, _) | (_, _, Page::Over) => CloseStep::Quit,
         (Some(_), Closing::Hide, _) => CloseStep::Hide,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     const ALL: [Closing; 3] = [Closing::Ask, Closing::Hide, Closing::Quit];
-    const WAYS: [WayBack; 2] = [WayBack::Tray, WayBack::Start];
+    const WAYS: [WindowRecovery; 2] = [WindowRecovery::Tray, WindowRecovery::Start];
 
     #[test]
     fn a_window_is_hidden_only_where_it_can_be_brought_back() {

@@ -16,12 +16,12 @@ mod updates;
 mod waking;
 
 pub use arguments::{Start, WindowAtStart, read};
-pub use census::{Census, Work};
+pub use census::{Work, WorkTracker};
 pub use closing::{CloseStep, Page, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
-pub use notices::{Act, Attention, Deed, NoticeKind, Notices, Sight, Subject};
-pub use runs::{RunNews, Why};
-pub use sights::Sights;
-pub use updates::{is_news, until_look};
+pub use notices::{Act, Attention, Deed, NoticeKind, NoticeSubject, Notices, PersonView};
+pub use runs::{RunNotice, RunProblem};
+pub use sights::WindowViews;
+pub use updates::{is_news, until_check};
 pub use waking::{NAP, TICK, Waking};

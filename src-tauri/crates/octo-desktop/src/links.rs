@@ -3,7 +3,7 @@
 //! A link is untrusted. It is bounded, it may only open something, and its content is shown to the person, who
 //! decides whether to send it.
 
-use octo_protocol::{ApiError, Errand, ErrandSource};
+use octo_protocol::{ApiError, Errand, OpenRequestSource};
 use std::path::Path;
 use url::Url;
 
@@ -17,10 +17,10 @@ pub const LINK_LIMIT: usize = 16 * 1024;
 /// explanation.
 #[must_use]
 pub fn link(text: &str) -> Errand {
-    meaning(text).unwrap_or_else(|error| Errand::Refused { error })
+    try_parse(text).unwrap_or_else(|error| Errand::Refused { error })
 }
 
-fn meaning(text: &str) -> Result<Errand, ApiError> {
+fn try_parse(text: &str) -> Result<Errand, ApiError> {
     if text.len() > LINK_LIMIT {
         return Err(ApiError::new("link.too_long")
             .arg("size", text.len().div_ceil(1024))
@@ -73,7 +73,7 @@ fn new_session(url: &Url) -> Result<Errand, ApiError> {
     {
         return Err(ApiError::new("link.folder").arg("folder", folder));
     }
-    Ok(Errand::NewSession { prompt, folder, from: ErrandSource::Link })
+    Ok(Errand::NewSession { prompt, folder, from: OpenRequestSource::Link })
 }
 
 /// Returns whether a folder is on this machine: even checking a network folder would reveal the person to its
@@ -119,7 +119,7 @@ mod tests {
         let new = |prompt: &str, folder: Option<&str>| Errand::NewSession {
             prompt: prompt.to_owned(),
             folder: folder.map(str::to_owned),
-            from: ErrandSource::Link,
+            from: OpenRequestSource::Link,
         };
         for (text, errand) in [
             ("octo://new".to_owned(), new("", None)),
@@ -204,7 +204,7 @@ mod tests {
             let mut url = Url::parse("octo://new").unwrap();
             url.query_pairs_mut().append_pair("prompt", &prompt);
             let errand = link(url.as_str());
-            prop_assert_eq!(errand, Errand::NewSession { prompt, folder: None, from: ErrandSource::Link });
+            prop_assert_eq!(errand, Errand::NewSession { prompt, folder: None, from: OpenRequestSource::Link });
         }
     }
 }

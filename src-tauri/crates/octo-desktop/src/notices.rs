@@ -2,18 +2,18 @@
 //! session they look at.
 
 use crate::{
-    census::{Census, Work},
-    runs::{RunNews, Runs, news},
+    census::{Work, WorkTracker},
+    runs::{RunNotice, RunTracker, news},
 };
 use octo_protocol::{
-    ActivityRow, NoticeSettings, RunId, SessionId, SessionInfo, SessionStatus, Source, Switch, TaskNews,
-    TaskRun,
+    ActivityRow, NoticeSettings, RunId, SessionId, SessionInfo, SessionStatus, Source, Switch,
+    TaskNotifications, TaskRun,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The person's current view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sight {
+pub struct PersonView {
     /// Whether they look at Octo's window.
     pub attention: Attention,
     /// The session the page shows.
@@ -43,7 +43,7 @@ pub enum NoticeKind {
 
 /// Subject of a notice. Each has at most one notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Subject {
+pub enum NoticeSubject {
     /// A session.
     Session(SessionId),
     /// A run of a scheduled task that has no session.
@@ -81,18 +81,18 @@ pub enum Act {
     /// task's name, and nothing of the conversation.
     Show {
         /// Its subject.
-        of: Subject,
+        of: NoticeSubject,
         /// Its kind.
         kind: NoticeKind,
         /// The session's title, or the scheduled task's name.
         title: String,
         /// Details of the run, if the subject is one.
-        run: Option<RunNews>,
+        run: Option<RunNotice>,
     },
     /// Withdraws the subject's notice: the person saw it, it is outdated, or must not be shown.
     Withdraw {
         /// Its subject.
-        of: Subject,
+        of: NoticeSubject,
     },
 }
 
@@ -100,7 +100,7 @@ impl Act {
     /// Applies the setting of the subject's scheduled task, if any: an earlier notice must not stay in place of
     /// a suppressed one.
     #[must_use]
-    pub fn as_told(self, task: Option<TaskNews>) -> Self {
+    pub fn with_task_setting(self, task: Option<TaskNotifications>) -> Self {
         match self {
             Self::Show { of, kind, .. } if task.is_some_and(|task| !kind.is_news_of(task)) => {
                 Self::Withdraw { of }
@@ -114,11 +114,11 @@ impl NoticeKind {
     /// Returns whether a scheduled task's own setting allows this notice; the person's setting for all sessions
     /// applies as well.
     #[must_use]
-    pub fn is_news_of(self, task: TaskNews) -> bool {
+    pub fn is_news_of(self, task: TaskNotifications) -> bool {
         match task {
-            TaskNews::All => true,
-            TaskNews::Trouble => self != Self::Finished,
-            TaskNews::Nothing => false,
+            TaskNotifications::All => true,
+            TaskNotifications::Trouble => self != Self::Finished,
+            TaskNotifications::Nothing => false,
         }
     }
 }
@@ -126,17 +126,17 @@ impl NoticeKind {
 /// Follows the list of sessions, the runs of scheduled tasks and the person's view.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
-    census: Census,
+    census: WorkTracker,
     /// Whether the list was received once.
     begun: bool,
-    runs: Runs,
+    runs: RunTracker,
     /// Sessions whose end a run reports: a run is active in them, or ended before the session's end was
     /// received.
     led: BTreeSet<SessionId>,
-    shown: BTreeMap<Subject, NoticeKind>,
+    shown: BTreeMap<NoticeSubject, NoticeKind>,
     /// Sessions that the person stopped from outside: their end is not reported.
     stopped: BTreeSet<SessionId>,
-    sight: Sight,
+    sight: PersonView,
     wanted: NoticeSettings,
 }
 
@@ -202,10 +202,10 @@ impl Notices {
                 self.led.remove(&session);
             }
         }
-        let of = run.session.map_or(Subject::Run(run.id), Subject::Session);
+        let of = run.session.map_or(NoticeSubject::Run(run.id), NoticeSubject::Session);
         match news(&run.status).filter(|(kind, _)| self.is_due(of, *kind)) {
             Some((kind, why)) => {
-                let news = RunNews { task: run.task.clone(), why };
+                let news = RunNotice { task: run.task.clone(), why };
                 Some(self.show(of, kind, run.name.clone(), Some(news)))
             }
             // The session reports a question in it.
@@ -223,7 +223,7 @@ impl Notices {
         let was_busy = before.is_some();
         let is_end = matches!(info.status, SessionStatus::Idle | SessionStatus::Failed);
         if is_end && was_busy && self.led.contains(&info.id) {
-            return self.led_end(info.id);
+            return self.end_by_run(info.id);
         }
         let news = match info.status {
             status if before == Some(status) => return None,
@@ -241,7 +241,7 @@ impl Notices {
         let stopped = is_end && self.stopped.remove(&info.id);
         // A person who started it in a terminal, or with another program, sees its end there.
         let told_there = info.source == Source::Headless && !self.census.is_here(info.id);
-        let of = Subject::Session(info.id);
+        let of = NoticeSubject::Session(info.id);
         match news.filter(|kind| !stopped && !told_there && self.is_due(of, *kind)) {
             Some(kind) => Some(self.show(of, kind, info.title.clone(), None)),
             None => self.withdraw(of),
@@ -249,12 +249,12 @@ impl Notices {
     }
 
     /// Processes the end of a session's turn that a run reports.
-    fn led_end(&mut self, session: SessionId) -> Option<Act> {
+    fn end_by_run(&mut self, session: SessionId) -> Option<Act> {
         self.stopped.remove(&session);
         if !self.runs.is_open_in(session) {
             self.led.remove(&session);
         }
-        let of = Subject::Session(session);
+        let of = NoticeSubject::Session(session);
         // An earlier report of its run stays.
         if self.shown.get(&of) == Some(&NoticeKind::Question) { self.withdraw(of) } else { None }
     }
@@ -264,21 +264,21 @@ impl Notices {
         self.census.forget(session);
         self.stopped.remove(&session);
         self.led.remove(&session);
-        self.withdraw(Subject::Session(session))
+        self.withdraw(NoticeSubject::Session(session))
     }
 
     /// Records a change of the person's view. A session that is visible now needs no notice.
-    pub fn look(&mut self, sight: Sight) -> Option<Act> {
+    pub fn look(&mut self, sight: PersonView) -> Option<Act> {
         self.sight = sight;
         let session = sight.session.filter(|_| sight.attention == Attention::Here)?;
-        self.withdraw(Subject::Session(session))
+        self.withdraw(NoticeSubject::Session(session))
     }
 
     /// Records that the person stops everything. Returns the sessions to stop one by one: the others stop with
     /// the known running work.
     pub fn stop_all(&mut self) -> Vec<SessionId> {
         self.stopped.extend(self.census.busy());
-        self.census.busy_unseen()
+        self.census.busy_without_activity()
     }
 
     /// Records that the person stops a session with its notice.
@@ -286,7 +286,7 @@ impl Notices {
         self.stopped.insert(session);
     }
 
-    fn is_due(&self, of: Subject, kind: NoticeKind) -> bool {
+    fn is_due(&self, of: NoticeSubject, kind: NoticeKind) -> bool {
         let wanted = match kind {
             NoticeKind::Question => self.wanted.question,
             NoticeKind::Finished => self.wanted.finished,
@@ -295,19 +295,21 @@ impl Notices {
         let unseen = match (self.sight.attention, kind) {
             (Attention::Elsewhere, _) => true,
             // It waits for the person, who is occupied with something else in the window.
-            (Attention::Here, NoticeKind::Question) => self.sight.session.map(Subject::Session) != Some(of),
+            (Attention::Here, NoticeKind::Question) => {
+                self.sight.session.map(NoticeSubject::Session) != Some(of)
+            }
             // The list marks it unread.
             (Attention::Here, NoticeKind::Finished | NoticeKind::Failed) => false,
         };
         wanted == Switch::On && unseen
     }
 
-    fn show(&mut self, of: Subject, kind: NoticeKind, title: String, run: Option<RunNews>) -> Act {
+    fn show(&mut self, of: NoticeSubject, kind: NoticeKind, title: String, run: Option<RunNotice>) -> Act {
         self.shown.insert(of, kind);
         Act::Show { of, kind, title, run }
     }
 
-    fn withdraw(&mut self, of: Subject) -> Option<Act> {
+    fn withdraw(&mut self, of: NoticeSubject) -> Option<Act> {
         self.shown.remove(&of).map(|_| Act::Withdraw { of })
     }
 }

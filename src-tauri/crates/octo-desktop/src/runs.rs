@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 
 /// Details of a notice about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunNews {
+pub struct RunNotice {
     /// File of the scheduled task.
     pub task: String,
     /// Reason for the question or the failure; `None` after success.
-    pub why: Option<Why>,
+    pub why: Option<RunProblem>,
 }
 
-impl RunNews {
+impl RunNotice {
     /// Actions of its notice: the list of scheduled tasks shows whether and how it is retried.
-    pub const DEEDS: &'static [Deed] = &[Deed::Open];
+    pub const ACTIONS: &'static [Deed] = &[Deed::Open];
 }
 
 /// Reason why a run asks or did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum RunProblem {
     /// It failed, or could not begin.
     Error(ApiError),
     /// It exceeded its time limit.
@@ -34,7 +34,7 @@ pub enum Why {
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum RunStage {
     Asks,
     Open,
     Over,
@@ -42,13 +42,13 @@ enum Stage {
 
 /// Follows the list of runs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Runs {
+pub(crate) struct RunTracker {
     /// Whether the list was received once.
     begun: bool,
-    known: BTreeMap<RunId, (Stage, Option<SessionId>)>,
+    known: BTreeMap<RunId, (RunStage, Option<SessionId>)>,
 }
 
-impl Runs {
+impl RunTracker {
     /// Returns the runs that have progressed, oldest first. Runs that ended before the first list are not news;
     /// a run that asks is, however old: nothing else reports it.
     pub(crate) fn heard<'a>(&mut self, list: &'a [TaskRun]) -> Vec<&'a TaskRun> {
@@ -58,48 +58,48 @@ impl Runs {
         let is_further = |run: &&TaskRun| {
             let stage = stage(&run.status);
             let known = before.get(&run.id).map(|(stage, _)| *stage);
-            known != Some(stage) && !(first && stage == Stage::Over)
+            known != Some(stage) && !(first && stage == RunStage::Over)
         };
         list.iter().rev().filter(is_further).collect()
     }
 
     /// Returns how many missed runs ask.
     pub(crate) fn asking(&self) -> usize {
-        self.known.values().filter(|(stage, _)| *stage == Stage::Asks).count()
+        self.known.values().filter(|(stage, _)| *stage == RunStage::Asks).count()
     }
 
     /// Returns whether a run is active in this session.
     pub(crate) fn is_open_in(&self, session: SessionId) -> bool {
-        self.known.values().any(|known| *known == (Stage::Open, Some(session)))
+        self.known.values().any(|known| *known == (RunStage::Open, Some(session)))
     }
 }
 
-fn stage(status: &RunStatus) -> Stage {
+fn stage(status: &RunStatus) -> RunStage {
     match status {
-        RunStatus::Asked => Stage::Asks,
-        RunStatus::Waiting { .. } | RunStatus::Running | RunStatus::NeedsYou => Stage::Open,
+        RunStatus::Asked => RunStage::Asks,
+        RunStatus::Waiting { .. } | RunStatus::Running | RunStatus::NeedsYou => RunStage::Open,
         RunStatus::Finished
         | RunStatus::Failed { .. }
         | RunStatus::TimedOut
         | RunStatus::OverBudget
         | RunStatus::Stopped
         | RunStatus::Interrupted
-        | RunStatus::Skipped { .. } => Stage::Over,
+        | RunStatus::Skipped { .. } => RunStage::Over,
     }
 }
 
 /// Returns the notice for a run's status; `None` if the person caused it, knows it or reads it in the list. The
 /// session reports a question in it.
-pub(crate) fn news(status: &RunStatus) -> Option<(NoticeKind, Option<Why>)> {
+pub(crate) fn news(status: &RunStatus) -> Option<(NoticeKind, Option<RunProblem>)> {
     match status {
-        RunStatus::Asked => Some((NoticeKind::Question, Some(Why::Missed))),
+        RunStatus::Asked => Some((NoticeKind::Question, Some(RunProblem::Missed))),
         RunStatus::Finished => Some((NoticeKind::Finished, None)),
         RunStatus::Failed { error }
         | RunStatus::Skipped {
             reason: SkipReason::CouldNotStart { error } | SkipReason::Unrunnable { error },
-        } => Some((NoticeKind::Failed, Some(Why::Error(error.clone())))),
-        RunStatus::TimedOut => Some((NoticeKind::Failed, Some(Why::TimedOut))),
-        RunStatus::OverBudget => Some((NoticeKind::Failed, Some(Why::OverBudget))),
+        } => Some((NoticeKind::Failed, Some(RunProblem::Error(error.clone())))),
+        RunStatus::TimedOut => Some((NoticeKind::Failed, Some(RunProblem::TimedOut))),
+        RunStatus::OverBudget => Some((NoticeKind::Failed, Some(RunProblem::OverBudget))),
         RunStatus::Waiting { .. }
         | RunStatus::Running
         | RunStatus::NeedsYou

@@ -1,18 +1,18 @@
 //! Tracks the session in each of several windows, and the focused window.
 
-use crate::{Attention, Sight};
+use crate::{Attention, PersonView};
 use octo_protocol::{SessionId, WindowNumber};
 use std::collections::BTreeMap;
 
 /// The windows' views. The windows show different sessions; the person uses at most one of them.
 #[derive(Debug, Default)]
-pub struct Sights {
+pub struct WindowViews {
     shown: BTreeMap<WindowNumber, SessionId>,
     at: Option<WindowNumber>,
     last: WindowNumber,
 }
 
-impl Sights {
+impl WindowViews {
     /// Assigns a number to a window that will open for a session; numbers are never reused.
     pub fn open(&mut self, session: SessionId) -> WindowNumber {
         self.last.0 += 1;
@@ -47,9 +47,9 @@ impl Sights {
     }
 
     /// Returns the person's current view. While they are elsewhere, it is the view of the first window.
-    pub fn now(&self) -> Sight {
+    pub fn now(&self) -> PersonView {
         let attention = if self.at.is_some() { Attention::Here } else { Attention::Elsewhere };
-        Sight { attention, session: self.shown.get(&self.at.unwrap_or_default()).copied() }
+        PersonView { attention, session: self.shown.get(&self.at.unwrap_or_default()).copied() }
     }
 }
 
@@ -61,15 +61,15 @@ mod tests {
     fn what_counts_is_the_window_the_person_is_at() {
         let (one, other) = (SessionId::new(), SessionId::new());
         let first = WindowNumber::default();
-        let mut sights = Sights::default();
+        let mut sights = WindowViews::default();
         sights.show(first, Some(one));
-        let elsewhere = Sight { attention: Attention::Elsewhere, session: Some(one) };
+        let elsewhere = PersonView { attention: Attention::Elsewhere, session: Some(one) };
         assert_eq!(sights.now(), elsewhere);
 
         let beside = sights.open(other);
         assert_eq!((sights.window_of(one), sights.window_of(other)), (Some(first), Some(beside)));
         sights.attend(Some(beside));
-        assert_eq!(sights.now(), Sight { attention: Attention::Here, session: Some(other) });
+        assert_eq!(sights.now(), PersonView { attention: Attention::Here, session: Some(other) });
         // Activity in an unfocused window does not count as seen.
         sights.show(first, None);
         assert_eq!(sights.now().session, Some(other));

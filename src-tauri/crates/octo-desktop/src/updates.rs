@@ -4,18 +4,18 @@ use octo_protocol::{Millis, Switch, UpdateSettings};
 use std::time::Duration;
 
 /// Minimum interval between checks of the update server, in milliseconds.
-const DAY: Millis = 24 * 60 * 60 * 1_000;
+const CHECK_INTERVAL: Millis = 24 * 60 * 60 * 1_000;
 
 /// Returns the time until the next check; `None` if the person did not agree to checks.
 ///
 /// A clock that was set back delays the next check by a day at most.
 #[must_use]
-pub fn until_look(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
+pub fn until_check(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
     match (settings.by_itself, settings.looked) {
         (Switch::Off, _) => None,
         (Switch::On, None) => Some(Duration::ZERO),
         (Switch::On, Some(looked)) => {
-            let left = looked.saturating_add(DAY).saturating_sub(now).clamp(0, DAY);
+            let left = looked.saturating_add(CHECK_INTERVAL).saturating_sub(now).clamp(0, CHECK_INTERVAL);
             Some(Duration::from_millis(left.unsigned_abs()))
         }
     }
@@ -38,19 +38,19 @@ mod tests {
     fn updates_are_looked_for_once_a_day_and_only_where_the_person_agreed() {
         for (by_itself, looked, hours) in [
             (Switch::Off, None, None),
-            (Switch::Off, Some(NOW - 100 * DAY), None),
+            (Switch::Off, Some(NOW - 100 * CHECK_INTERVAL), None),
             (Switch::On, None, Some(0)),
-            (Switch::On, Some(NOW - 100 * DAY), Some(0)),
-            (Switch::On, Some(NOW - DAY), Some(0)),
+            (Switch::On, Some(NOW - 100 * CHECK_INTERVAL), Some(0)),
+            (Switch::On, Some(NOW - CHECK_INTERVAL), Some(0)),
             (Switch::On, Some(NOW - 23 * HOUR), Some(1)),
             (Switch::On, Some(NOW), Some(24)),
-            (Switch::On, Some(NOW + 400 * DAY), Some(24)),
+            (Switch::On, Some(NOW + 400 * CHECK_INTERVAL), Some(24)),
         ] {
             let settings = UpdateSettings { by_itself, looked, told: None };
             let until = hours.map(|hours: u64| Duration::from_secs(hours * 60 * 60));
-            assert_eq!(until_look(&settings, NOW), until, "{settings:?}");
+            assert_eq!(until_check(&settings, NOW), until, "{settings:?}");
         }
-        assert_eq!(until_look(&UpdateSettings::default(), NOW), None, "off as Octo comes");
+        assert_eq!(until_check(&UpdateSettings::default(), NOW), None, "off as Octo comes");
     }
 
     #[test]

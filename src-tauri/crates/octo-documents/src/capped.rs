@@ -6,13 +6,13 @@ use std::io::{self, Write};
 pub(crate) const MAX_TEXT: usize = 16 << 20;
 
 /// Collects text up to a limit. Above it, writing fails, which stops the reader.
-pub(crate) struct Capped<W> {
+pub(crate) struct CappedWriter<W> {
     inner: W,
     left: usize,
     full: bool,
 }
 
-impl<W: Write> Capped<W> {
+impl<W: Write> CappedWriter<W> {
     pub(crate) fn new(inner: W, limit: usize) -> Self {
         Self { inner, left: limit, full: false }
     }
@@ -27,7 +27,7 @@ impl<W: Write> Capped<W> {
     }
 }
 
-impl<W: Write> Write for Capped<W> {
+impl<W: Write> Write for CappedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() > self.left {
             self.full = true;

@@ -3,7 +3,7 @@
 
 use crate::{
     DocumentError, Format, archive,
-    capped::{Capped, MAX_TEXT},
+    capped::{CappedWriter, MAX_TEXT},
     pdf, presentation, sheet, word,
 };
 use std::{
@@ -15,7 +15,7 @@ use std::{
 /// First output of the child, by which its parent recognises it.
 pub(crate) const GREETING: &str = "octo-document 1\n";
 /// Exit status of a child whose standard error contains a [`DocumentError`].
-pub(crate) const REFUSED: u8 = 10;
+pub(crate) const REFUSED_STATUS: u8 = 10;
 
 /// Maximum size of a document that is not passed as a file.
 const MAX_STREAMED: u64 = 64 << 20;
@@ -25,7 +25,7 @@ const MAX_STREAMED: u64 = 64 << 20;
 pub fn serve(format: &str) -> ExitCode {
     // A library's messages about a broken document are of no use.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut out = Capped::new(BufWriter::new(io::stdout().lock()), MAX_TEXT);
+    let mut out = CappedWriter::new(BufWriter::new(io::stdout().lock()), MAX_TEXT);
     let read = bind()
         .and_then(|()| Ok(out.inner().write_all(GREETING.as_bytes())?))
         .and_then(|()| read_standard_input(format, &mut out));
@@ -42,7 +42,7 @@ pub fn serve(format: &str) -> ExitCode {
             let words = serde_json::to_string(&error).unwrap_or_default();
             // If this fails, there is no reader left.
             let _ = io::stderr().write_all(words.as_bytes());
-            ExitCode::from(REFUSED)
+            ExitCode::from(REFUSED_STATUS)
         }
     }
 }

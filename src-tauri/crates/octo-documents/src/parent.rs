@@ -3,7 +3,7 @@
 use crate::{
     DocumentError, Format,
     capped::MAX_TEXT,
-    child::{GREETING, REFUSED},
+    child::{GREETING, REFUSED_STATUS},
 };
 use std::{
     ffi::OsString,
@@ -19,11 +19,11 @@ use std::{
 #[cfg(unix)]
 pub(crate) const MEMORY: u64 = 1 << 30;
 /// Wall-clock timeout of a child.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Interval between checks of a running child.
-const LOOK: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum bytes read of a child's standard error.
-const MAX_WORDS: u64 = 64 << 10;
+const MAX_ERROR_OUTPUT: u64 = 64 << 10;
 /// Environment variables passed to a child: those a program may need to find its own libraries, and none of the
 /// person's.
 const VARIABLES: &[&str] = &["LD_LIBRARY_PATH", "SystemRoot"];
@@ -50,11 +50,11 @@ impl Reader {
     /// [`crate::serve`] with that name.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
-        Self { program: program.into(), arguments, patience: PATIENCE }
+        Self { program: program.into(), arguments, patience: TIME_LIMIT }
     }
 
     /// Creates a reader that starts this same program, with `read-document` and the format's name.
-    pub fn of_this_program() -> Self {
+    pub fn from_this_program() -> Self {
         // The running file itself, even if an update has replaced it.
         #[cfg(target_os = "linux")]
         let program = PathBuf::from("/proc/self/exe");
@@ -96,19 +96,19 @@ impl Reader {
             thread::spawn(move || pipe.write_all(&bytes));
         }
         let text = child.stdout.take().map(|out| collect(out, MAX_TEXT as u64 + 4_096));
-        let words = child.stderr.take().map(|error| collect(error, MAX_WORDS));
+        let words = child.stderr.take().map(|error| collect(error, MAX_ERROR_OUTPUT));
         let status = wait(child, self.patience, stop)?;
         let gathered = |thread: Option<thread::JoinHandle<Vec<u8>>>| {
             thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
         };
         let (text, words) = (gathered(text), gathered(words));
-        if status.code() == Some(i32::from(REFUSED))
+        if status.code() == Some(i32::from(REFUSED_STATUS))
             && let Ok(error) = serde_json::from_slice::<DocumentError>(&words)
         {
             return Err(error);
         }
         if !status.success() {
-            return Err(ended(status));
+            return Err(end_error(status));
         }
         let text = String::from_utf8_lossy(&text);
         match text.strip_prefix(GREETING) {
@@ -145,7 +145,7 @@ fn wait(child: &mut Child, patience: Duration, stop: &dyn Fn() -> bool) -> Resul
             Ok(Some(status)) => return Ok(status),
             Ok(None) if stop() => return Err(DocumentError::Stopped),
             Ok(None) if began.elapsed() > patience => return Err(took_too_long()),
-            Ok(None) => thread::sleep(LOOK),
+            Ok(None) => thread::sleep(CHECK_INTERVAL),
             Err(error) => return Err(DocumentError::Failed(error.to_string())),
         }
     }
@@ -156,7 +156,7 @@ fn took_too_long() -> DocumentError {
 }
 
 /// Returns the error for a child that ended without a message.
-fn ended(status: ExitStatus) -> DocumentError {
+fn end_error(status: ExitStatus) -> DocumentError {
     #[cfg(unix)]
     {
         use nix::sys::signal::Signal;

@@ -11,7 +11,7 @@ use std::{
 const MAX_FILE: u64 = 64 << 20;
 /// Minimum text of a document, below which it is assumed to consist of scanned pages: the reference system uses
 /// the same.
-const LEAST: usize = 20;
+const MIN_TEXT: usize = 20;
 
 pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
     let mut bytes = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
             Ok(Err(_)) | Err(_) => unread.push(page),
         }
     }
-    if letters < LEAST {
+    if letters < MIN_TEXT {
         return Err(DocumentError::NoText(
             "there is next to no text in it: it is probably a scan, or its fonts do not say which letters they show"
                 .to_owned(),

@@ -8,7 +8,7 @@ use crate::{
 use std::io::{Read, Seek, Write};
 
 /// Maximum level of items; deeper ones are shown at this level.
-const DEEPEST: usize = 8;
+const MAX_LEVEL: usize = 8;
 
 pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
     let mut parts = Parts::open(source)?;
@@ -56,8 +56,8 @@ struct Slide {
     text: String,
     /// Text of the body placeholder alone: on a notes page, the notes.
     body: String,
-    shape: Shape,
-    paragraph: Paragraph,
+    shape: ShapeRole,
+    paragraph: SlideParagraph,
     table: Option<Vec<Vec<String>>>,
     cell: String,
     in_text: bool,
@@ -65,7 +65,7 @@ struct Slide {
 
 /// Purpose of a shape.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Shape {
+enum ShapeRole {
     #[default]
     Text,
     Title,
@@ -75,7 +75,7 @@ enum Shape {
 }
 
 #[derive(Default)]
-struct Paragraph {
+struct SlideParagraph {
     text: String,
     level: usize,
 }
@@ -97,16 +97,16 @@ fn slide<R: Read + Seek>(parts: &mut Parts<R>, part: &str) -> Result<Slide, Docu
 impl Slide {
     fn open(&mut self, tag: &Tag<'_>) {
         match tag.name() {
-            "sp" => self.shape = Shape::Text,
+            "sp" => self.shape = ShapeRole::Text,
             "ph" => {
                 self.shape = match tag.get("type").as_deref() {
-                    Some("title" | "ctrTitle") => Shape::Title,
-                    Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => Shape::Furniture,
-                    Some("body") => Shape::Body,
-                    Some(_) | None => Shape::Text,
+                    Some("title" | "ctrTitle") => ShapeRole::Title,
+                    Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => ShapeRole::Furniture,
+                    Some("body") => ShapeRole::Body,
+                    Some(_) | None => ShapeRole::Text,
                 };
             }
-            "p" => self.paragraph = Paragraph::default(),
+            "p" => self.paragraph = SlideParagraph::default(),
             "pPr" => self.paragraph.level = tag.number("lvl").unwrap_or(0),
             "t" => self.in_text = true,
             "br" => self.paragraph.text.push(' '),
@@ -135,14 +135,14 @@ impl Slide {
                 table::write(&mut text, &self.table.take().unwrap_or_default())?;
                 self.text.push_str(&String::from_utf8_lossy(&text));
             }
-            "sp" => self.shape = Shape::Text,
+            "sp" => self.shape = ShapeRole::Text,
             _ => {}
         }
         Ok(())
     }
 
     fn end_paragraph(&mut self) {
-        let Paragraph { text, level } = std::mem::take(&mut self.paragraph);
+        let SlideParagraph { text, level } = std::mem::take(&mut self.paragraph);
         let text = text.trim();
         if text.is_empty() {
             return;
@@ -155,16 +155,16 @@ impl Slide {
             return;
         }
         match self.shape {
-            Shape::Furniture => {}
-            Shape::Title => {
+            ShapeRole::Furniture => {}
+            ShapeRole::Title => {
                 if !self.title.is_empty() {
                     self.title.push(' ');
                 }
                 self.title.push_str(text);
             }
-            Shape::Text | Shape::Body => {
-                self.text.push_str(&format!("{}- {text}\n", "  ".repeat(level.min(DEEPEST))));
-                if self.shape == Shape::Body {
+            ShapeRole::Text | ShapeRole::Body => {
+                self.text.push_str(&format!("{}- {text}\n", "  ".repeat(level.min(MAX_LEVEL))));
+                if self.shape == ShapeRole::Body {
                     self.body.push_str(text);
                     self.body.push('\n');
                 }

@@ -11,9 +11,9 @@ use std::{
 };
 
 /// Maximum level of headings; deeper ones are shown at this level.
-const DEEPEST: usize = 6;
+const MAX_HEADING: usize = 6;
 /// Maximum level of list items; deeper ones are shown at this level.
-const DEEPEST_ITEM: usize = 8;
+const MAX_ITEM_LEVEL: usize = 8;
 /// Maximum styles or lists that are inspected.
 const MAX_STYLES: usize = 10_000;
 
@@ -25,12 +25,12 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
     let headings = headings(&mut parts, &beside("styles.xml"))?;
     let lists = lists(&mut parts, &beside("numbering.xml"))?;
     let links = parts.relations(&body)?;
-    let mut reading = Body {
+    let mut reading = WordBody {
         into,
         headings,
         lists,
         links,
-        paragraph: Paragraph::default(),
+        paragraph: WordParagraph::default(),
         tables: Vec::new(),
         run: Run::default(),
         in_text: false,
@@ -99,7 +99,7 @@ fn note(found: &mut HashMap<String, usize>, style: Option<&String>, level: Optio
 
 /// Mark of a list's items.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum ListMark {
     Bullet,
     Number,
 }
@@ -108,8 +108,8 @@ enum Mark {
 fn lists<R: Read + Seek>(
     parts: &mut Parts<R>,
     part: &str,
-) -> Result<HashMap<String, HashMap<usize, Mark>>, DocumentError> {
-    let mut abstracts: HashMap<String, HashMap<usize, Mark>> = HashMap::new();
+) -> Result<HashMap<String, HashMap<usize, ListMark>>, DocumentError> {
+    let mut abstracts: HashMap<String, HashMap<usize, ListMark>> = HashMap::new();
     let mut lists = HashMap::new();
     if !parts.has(part) {
         return Ok(lists);
@@ -122,8 +122,8 @@ fn lists<R: Read + Seek>(
                 "lvl" => level = tag.number("ilvl").unwrap_or(0),
                 "numFmt" => {
                     let mark = match tag.get("val").as_deref() {
-                        Some("bullet" | "none") | None => Mark::Bullet,
-                        Some(_) => Mark::Number,
+                        Some("bullet" | "none") | None => ListMark::Bullet,
+                        Some(_) => ListMark::Number,
                     };
                     if let Some(definition) = definition.as_ref().filter(|_| abstracts.len() < MAX_STYLES) {
                         abstracts.entry(definition.clone()).or_default().insert(level, mark);
@@ -150,12 +150,12 @@ fn lists<R: Read + Seek>(
 }
 
 /// The text read so far.
-struct Body<'a> {
+struct WordBody<'a> {
     into: &'a mut dyn Write,
     headings: HashMap<String, usize>,
-    lists: HashMap<String, HashMap<usize, Mark>>,
+    lists: HashMap<String, HashMap<usize, ListMark>>,
     links: HashMap<String, Relation>,
-    paragraph: Paragraph,
+    paragraph: WordParagraph,
     /// Tables that enclose the current position, the outermost first.
     tables: Vec<Table>,
     run: Run,
@@ -167,7 +167,7 @@ struct Body<'a> {
 }
 
 #[derive(Default)]
-struct Paragraph {
+struct WordParagraph {
     text: String,
     style: Option<String>,
     list: Option<String>,
@@ -189,7 +189,7 @@ struct Table {
     cell: String,
 }
 
-impl Body<'_> {
+impl WordBody<'_> {
     fn take(&mut self, piece: &Piece<'_>) -> Result<(), DocumentError> {
         match piece {
             Piece::Open(tag) => self.open(tag),
@@ -202,7 +202,7 @@ impl Body<'_> {
 
     fn open(&mut self, tag: &Tag<'_>) {
         match tag.name() {
-            "p" => self.paragraph = Paragraph::default(),
+            "p" => self.paragraph = WordParagraph::default(),
             "pStyle" => self.paragraph.style = tag.get("val"),
             "numId" => self.paragraph.list = tag.get("val").filter(|list| list != "0"),
             "ilvl" => self.paragraph.level = tag.number("val").unwrap_or(0),
@@ -264,7 +264,7 @@ impl Body<'_> {
     }
 
     fn end_paragraph(&mut self) -> Result<(), DocumentError> {
-        let Paragraph { text, style, list, level } = std::mem::take(&mut self.paragraph);
+        let WordParagraph { text, style, list, level } = std::mem::take(&mut self.paragraph);
         let text = text.trim();
         if text.is_empty() {
             return Ok(());
@@ -283,15 +283,15 @@ impl Body<'_> {
             (Some(level), _) => {
                 // Bold adds nothing to a heading, and a heading is one line.
                 let text = text.replace("**", "").replace('\n', " ");
-                writeln!(self.into, "\n{} {text}", "#".repeat(level.min(DEEPEST)))?;
+                writeln!(self.into, "\n{} {text}", "#".repeat(level.min(MAX_HEADING)))?;
             }
             (None, Some(list)) => {
                 if !was_item {
                     writeln!(self.into)?;
                 }
                 let mark = self.lists.get(&list).and_then(|marks| marks.get(&level));
-                let mark = if mark == Some(&Mark::Number) { "1." } else { "-" };
-                writeln!(self.into, "{}{mark} {text}", "  ".repeat(level.min(DEEPEST_ITEM)))?;
+                let mark = if mark == Some(&ListMark::Number) { "1." } else { "-" };
+                writeln!(self.into, "{}{mark} {text}", "  ".repeat(level.min(MAX_ITEM_LEVEL)))?;
             }
             (None, None) => writeln!(self.into, "\n{text}")?,
         }

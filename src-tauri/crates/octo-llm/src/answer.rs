@@ -20,7 +20,7 @@ pub const MAX_ANSWER: usize = 128 * 1024 * 1024;
 /// Blocks finish in order: a block that is complete before an earlier one is buffered until the earlier one is
 /// complete too.
 pub struct Answer {
-    reader: Reader,
+    reader: FrameReader,
     decoder: Box<dyn Decode>,
     /// Index of the block that finishes next.
     next: u32,
@@ -31,14 +31,14 @@ pub struct Answer {
 }
 
 /// Framing of a body's events.
-enum Reader {
+enum FrameReader {
     /// Server-sent events.
     Text(SseReader),
     /// Binary frames.
     Binary(EventStreamReader),
 }
 
-impl Reader {
+impl FrameReader {
     fn push(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), ProviderError> {
         match self {
             Self::Text(reader) => reader.push(bytes, events),
@@ -75,9 +75,9 @@ impl Answer {
         };
         let reader = match protocol {
             Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                Reader::Text(SseReader::new())
+                FrameReader::Text(SseReader::new())
             }
-            Protocol::Bedrock => Reader::Binary(EventStreamReader::default()),
+            Protocol::Bedrock => FrameReader::Binary(EventStreamReader::default()),
         };
         Self { reader, decoder, next: 0, held: BTreeMap::new(), taken: 0 }
     }

@@ -15,14 +15,14 @@ pub use decode::Decoder;
 pub use encode::encode;
 
 pub(crate) use credentials::access;
-pub(crate) use sign::Unsigned;
+pub(crate) use sign::UnsignedRequest;
 
 use reqwest::Url;
 
 /// Service name in a signature.
 const SERVICE: &str = "bedrock";
 /// Media type of the stream's frames, sent in `accept`.
-pub(crate) const FRAMES: &str = "application/vnd.amazon.eventstream";
+pub(crate) const FRAME_MEDIA_TYPE: &str = "application/vnd.amazon.eventstream";
 
 /// Returns the address of requests for a model. A model's id may be a whole ARN, with slashes and colons in it.
 pub(crate) fn url(base: &Url, model: &str) -> String {

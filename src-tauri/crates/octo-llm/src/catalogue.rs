@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
 /// Timeout for the list.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum bytes read from it; OpenRouter's list of all its models is one megabyte.
-const LARGEST: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum names read; routers have hundreds.
-const MOST: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 
 /// Asks a provider for its models, with the endpoint's key. Bedrock keeps its list at another host, for which
 /// the key was not given, so it is not asked.
@@ -32,7 +32,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
         let mut response = sent.map_err(transport::network)?;
         let status = response.status();
         let headers = response.headers().clone();
-        let body = text(&mut response, LARGEST).await.map_err(transport::network)?;
+        let body = text(&mut response, MAX_BYTES).await.map_err(transport::network)?;
         if status.is_success() {
             read(&body)
         } else {
@@ -45,7 +45,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
         }
     };
     let slow = |_| ProviderError::new(ErrorClass::Network, "The list of models took too long.");
-    tokio::time::timeout(PATIENCE, asked).await.map_err(slow)?
+    tokio::time::timeout(LIST_TIMEOUT, asked).await.map_err(slow)?
 }
 
 fn url(protocol: Protocol, base: &Url) -> Result<String, ProviderError> {
@@ -63,7 +63,7 @@ fn url(protocol: Protocol, base: &Url) -> Result<String, ProviderError> {
 /// Reads the names in a list in the format of OpenAI and Anthropic. Google's names include a path.
 pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
     if http::is_html(body) {
-        return Err(http::web_page());
+        return Err(http::web_page_error());
     }
     let no_list = || ProviderError::new(ErrorClass::Malformed, "The server did not send a list of models.");
     let body: Value = serde_json::from_str(body).map_err(|_| no_list())?;
@@ -74,7 +74,7 @@ pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
         let id = id.strip_prefix("models/").unwrap_or(id);
         (!id.is_empty() && !id.chars().any(char::is_control)).then(|| id.to_owned())
     };
-    Ok(rows.iter().filter_map(name).take(MOST).collect())
+    Ok(rows.iter().filter_map(name).take(MAX_NAMES).collect())
 }
 
 /// Reads the body, up to a maximum size.

@@ -14,11 +14,11 @@ pub struct Dialect {
     /// Headers that carry the key (Anthropic).
     pub key_headers: KeyHeaders,
     /// Field that names the conversation.
-    pub cache_key: CacheKey,
+    pub cache_key: CacheKeyField,
     /// Form of cache markers (OpenAI Chat).
-    pub markers: Markers,
+    pub markers: MarkerStyle,
     /// Whether the model takes cache breakpoints (OpenAI Responses, OpenAI Chat).
-    pub breakpoints: Breakpoints,
+    pub breakpoints: BreakpointSupport,
     /// Whether reasoning is requested in a form that can be sent back (OpenAI Responses).
     pub reasoning_items: ReasoningItems,
     /// Whether calls must carry signatures (OpenAI Chat).
@@ -68,7 +68,7 @@ pub enum KeyHeaders {
 
 /// Field that names the conversation, to route its requests to the cache they filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CacheKey {
+pub enum CacheKeyField {
     /// No known field. OpenAI Responses has one of its own and writes that.
     #[default]
     Unsent,
@@ -84,7 +84,7 @@ pub enum CacheKey {
 /// With markers, content is always a list of parts: a marker must not change the bytes of the part it is
 /// attached to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Markers {
+pub enum MarkerStyle {
     /// No known markers.
     #[default]
     Unknown,
@@ -99,7 +99,7 @@ pub enum Markers {
 /// Responses request is part of its input: a breakpoint must not change the bytes of the part it is attached
 /// to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Breakpoints {
+pub enum BreakpointSupport {
     /// Not known to take breakpoints.
     #[default]
     Unknown,
@@ -136,7 +136,7 @@ impl Dialect {
             "api.anthropic.com" => Self { unsigned: UnsignedReasoning::Drop, ..common },
             "api.openai.com" => Self {
                 output_limit: OutputLimit::MaxCompletionTokens,
-                cache_key: CacheKey::PromptCacheKey,
+                cache_key: CacheKeyField::PromptCacheKey,
                 ..common
             },
             "api.deepseek.com" | "api.moonshot.ai" | "api.moonshot.cn" => {
@@ -145,12 +145,12 @@ impl Dialect {
             "openrouter.ai" => Self {
                 key_headers: KeyHeaders::ApiKeyAndBearer,
                 unsigned: UnsignedReasoning::Drop,
-                cache_key: CacheKey::SessionId,
-                markers: Markers::CacheControl,
+                cache_key: CacheKeyField::SessionId,
+                markers: MarkerStyle::CacheControl,
                 ..common
             },
             "dashscope.aliyuncs.com" | "dashscope-intl.aliyuncs.com" | "dashscope-us.aliyuncs.com" => {
-                Self { markers: Markers::CacheControl, ..common }
+                Self { markers: MarkerStyle::CacheControl, ..common }
             }
             "generativelanguage.googleapis.com" => Self { signatures: CallSignatures::Asked, ..common },
             _ => common,
@@ -161,7 +161,7 @@ impl Dialect {
     #[must_use]
     pub fn for_model(self, card: &ModelCard) -> Self {
         let breakpoints = match card.caching.kind {
-            CacheKind::Breakpoints { .. } => Breakpoints::Explicit,
+            CacheKind::Breakpoints { .. } => BreakpointSupport::Explicit,
             CacheKind::None
             | CacheKind::Markers { .. }
             | CacheKind::Prefix { .. }
@@ -189,14 +189,14 @@ mod tests {
         assert_eq!(dialect("https://api.openai.com/v1").output_limit, OutputLimit::MaxCompletionTokens);
         assert_eq!(dialect("https://api.openai.com.example/v1").output_limit, OutputLimit::MaxTokens);
         assert_eq!(dialect("https://api.deepseek.com").padding, ReasoningPadding::Always);
-        assert_eq!(dialect("https://api.openai.com/v1").cache_key, CacheKey::PromptCacheKey);
-        assert_eq!(dialect("https://openrouter.ai/api/v1").cache_key, CacheKey::SessionId);
-        assert_eq!(dialect("https://openrouter.ai/api/v1").markers, Markers::CacheControl);
+        assert_eq!(dialect("https://api.openai.com/v1").cache_key, CacheKeyField::PromptCacheKey);
+        assert_eq!(dialect("https://openrouter.ai/api/v1").cache_key, CacheKeyField::SessionId);
+        assert_eq!(dialect("https://openrouter.ai/api/v1").markers, MarkerStyle::CacheControl);
         assert_eq!(
             dialect("https://dashscope-intl.aliyuncs.com/compatible-mode/v1").markers,
-            Markers::CacheControl
+            MarkerStyle::CacheControl
         );
-        assert_eq!(dialect("https://host.example").cache_key, CacheKey::Unsent);
+        assert_eq!(dialect("https://host.example").cache_key, CacheKeyField::Unsent);
         assert_eq!(dialect("not an address"), Dialect::default());
     }
 
@@ -210,6 +210,6 @@ mod tests {
         card.efforts = vec![Effort::Low];
         card.caching.kind = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1_800 };
         let found = common.for_model(&card);
-        assert_eq!(found, Dialect { breakpoints: Breakpoints::Explicit, ..common });
+        assert_eq!(found, Dialect { breakpoints: BreakpointSupport::Explicit, ..common });
     }
 }

@@ -49,9 +49,13 @@ impl Endpoint {
 impl Endpoint {
     /// Returns whether requests carry a key. A header set by the person may be one, and AWS credentials may
     /// contain a token that is one.
-    fn carries(&self) -> Carries {
+    fn carries(&self) -> Sensitivity {
         let secret = self.key.is_some() || !self.network.headers.is_empty();
-        if secret || self.protocol == Protocol::Bedrock { Carries::Key } else { Carries::Conversation }
+        if secret || self.protocol == Protocol::Bedrock {
+            Sensitivity::Key
+        } else {
+            Sensitivity::Conversation
+        }
     }
 }
 
@@ -66,7 +70,7 @@ impl Endpoint {
 /// settings cannot be used.
 pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, ProviderError> {
     let url = parse(&endpoint.base_url)?;
-    guard(&url, endpoint.carries())?;
+    check_transport(&url, endpoint.carries())?;
     Ok(Arc::new(Transport::new(endpoint, url)?))
 }
 
@@ -87,7 +91,7 @@ pub fn host_of(base_url: &str) -> Result<String, ProviderError> {
 /// Returns [`ErrorClass::Address`] or [`ErrorClass::Insecure`], as [`connect`] does.
 pub fn keyed_host(base_url: &str) -> Result<String, ProviderError> {
     let url = parse(base_url)?;
-    guard(&url, Carries::Key)?;
+    check_transport(&url, Sensitivity::Key)?;
     Ok(url.origin().ascii_serialization())
 }
 
@@ -124,20 +128,20 @@ fn parse(base_url: &str) -> Result<Url, ProviderError> {
     Ok(url)
 }
 
-enum Carries {
+enum Sensitivity {
     Key,
     Conversation,
 }
 
 /// Rejects insecure addresses. Plain http may reach this machine; without a key also the private network (a
 /// model on another computer in the house); nothing else.
-fn guard(url: &Url, carries: Carries) -> Result<(), ProviderError> {
+fn check_transport(url: &Url, carries: Sensitivity) -> Result<(), ProviderError> {
     if url.scheme() == "https" {
         return Ok(());
     }
     let allowed = match (reach(url), carries) {
-        (Reach::Machine, _) | (Reach::PrivateNetwork, Carries::Conversation) => true,
-        (Reach::PrivateNetwork, Carries::Key) | (Reach::World, _) => false,
+        (Reach::Machine, _) | (Reach::PrivateNetwork, Sensitivity::Conversation) => true,
+        (Reach::PrivateNetwork, Sensitivity::Key) | (Reach::World, _) => false,
     };
     if allowed {
         Ok(())
@@ -163,11 +167,11 @@ pub(crate) fn reach(url: &Url) -> Reach {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(v4) = host.parse::<Ipv4Addr>() {
-        return reach_v4(v4);
+        return distance_v4(v4);
     }
     if let Ok(v6) = host.parse::<Ipv6Addr>() {
         return match v6.to_ipv4_mapped() {
-            Some(v4) => reach_v4(v4),
+            Some(v4) => distance_v4(v4),
             None if v6.is_loopback() => Reach::Machine,
             None if v6.is_unique_local() || v6.is_unicast_link_local() => Reach::PrivateNetwork,
             None => Reach::World,
@@ -182,7 +186,7 @@ pub(crate) fn reach(url: &Url) -> Reach {
     }
 }
 
-fn reach_v4(address: Ipv4Addr) -> Reach {
+fn distance_v4(address: Ipv4Addr) -> Reach {
     if address.is_loopback() {
         Reach::Machine
     } else if address.is_private() || address.is_link_local() {

@@ -1,6 +1,6 @@
 //! Events of a model's stream.
 
-use crate::Billed;
+use crate::BilledUsage;
 use octo_protocol::Block;
 
 /// One event of a stream. Block indexes count from 0 without gaps, regardless of the wire's own numbers.
@@ -30,7 +30,7 @@ pub enum ModelEvent {
         content: Block,
     },
     /// Cost of the call so far; later figures replace earlier ones.
-    Usage(Billed),
+    Usage(BilledUsage),
     /// The answer is over.
     Finished(FinishReason),
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Event name that an exception is given.
 pub(crate) const EXCEPTION: &str = "exception";
 /// Length of the shortest frame: a prelude of twelve bytes and a checksum of four.
-const SHORTEST: usize = 16;
+const MIN_FRAME: usize = 16;
 
 /// Reads frames from bytes pushed in pieces of any size.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl EventStreamReader {
         self.held.extend_from_slice(bytes);
         while let Some(length) = self.held.first_chunk::<4>() {
             let length = u32::from_be_bytes(*length) as usize;
-            if !(SHORTEST..=sse::MAX_FRAME).contains(&length) {
+            if !(MIN_FRAME..=sse::MAX_FRAME).contains(&length) {
                 return Err(malformed(format!("a frame of {length} bytes")));
             }
             if self.held.len() < length {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Estimated bytes of a token.
-const TOKEN: u64 = 4;
+const BYTES_PER_TOKEN: u64 = 4;
 /// Share of the expected tokens below which a shortfall is ignored: providers round, and templates add a
 /// little.
 const TOLERANCE: f64 = 0.02;
@@ -54,14 +54,14 @@ pub struct Piece {
 impl Sent {
     /// Digests a request that begins now.
     pub fn new(request: &ModelRequest, started_at: Millis) -> Self {
-        let mut tools = Digest::default();
+        let mut tools = RequestHasher::default();
         for tool in request.tools.iter() {
             tools.text(&tool.name).text(&tool.description).text(&tool.parameters.to_string());
         }
-        let mut system = Digest::default();
+        let mut system = RequestHasher::default();
         system.text(&request.system);
         let messages = request.messages.iter().map(|message| {
-            let mut digest = Digest::default();
+            let mut digest = RequestHasher::default();
             digest.text(match message.role {
                 Role::User => "user",
                 Role::Assistant => "assistant",
@@ -105,7 +105,7 @@ impl Sent {
 
 /// Cache read that a request should have achieved if the conversation only grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Expected {
+pub struct ExpectedRead {
     /// Number of tokens.
     pub tokens: u64,
     /// Basis of the figure.
@@ -118,7 +118,7 @@ pub struct Expected {
     pub minimum: u64,
 }
 
-/// Basis of an [`Expected`].
+/// Basis of an [`ExpectedRead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -130,7 +130,7 @@ pub enum Basis {
 
 /// Returns how much the next request should read from the entries of `previous`, the last request of the same
 /// model in the same conversation. `None` if the provider is not known to cache.
-pub fn expected(previous: &Sent, caching: &Caching) -> Option<Expected> {
+pub fn expected(previous: &Sent, caching: &Caching) -> Option<ExpectedRead> {
     let (messages, estimate) = previous.covered(caching);
     let (reported, step) = match caching.kind {
         CacheKind::None => return None,
@@ -147,7 +147,7 @@ pub fn expected(previous: &Sent, caching: &Caching) -> Option<Expected> {
         None => (estimate, Basis::Estimated),
     };
     let (life, minimum) = (caching.life(), caching.minimum);
-    Some(Expected { tokens: tokens / step * step, basis, messages, life, minimum })
+    Some(ExpectedRead { tokens: tokens / step * step, basis, messages, life, minimum })
 }
 
 /// Explains why `now` read less than expected; `None` if it did not. `elapsed` is the time from the start of
@@ -156,7 +156,7 @@ pub fn expected(previous: &Sent, caching: &Caching) -> Option<Expected> {
 /// Names the first segment that changed, in the order of the request; a pause counts only when nothing changed,
 /// since a change would have cost the same without it.
 pub fn explain(
-    expected: &Expected,
+    expected: &ExpectedRead,
     actual: &Usage,
     previous: &Sent,
     now: &Sent,
@@ -190,7 +190,7 @@ pub fn explain(
     })
 }
 
-fn falls_short(expected: &Expected, actual: &Usage) -> bool {
+fn falls_short(expected: &ExpectedRead, actual: &Usage) -> bool {
     let tolerance = match expected.basis {
         Basis::Reported => TOLERANCE,
         Basis::Estimated => ROUGH_TOLERANCE,
@@ -202,12 +202,12 @@ fn falls_short(expected: &Expected, actual: &Usage) -> bool {
 
 /// Hashes a piece and counts its bytes.
 #[derive(Default)]
-struct Digest {
+struct RequestHasher {
     hasher: blake3::Hasher,
     bytes: u64,
 }
 
-impl Digest {
+impl RequestHasher {
     fn text(&mut self, text: &str) -> &mut Self {
         // The length is included, so two texts cannot be confused.
         self.hasher.update(&text.len().to_le_bytes()).update(text.as_bytes());
@@ -244,7 +244,10 @@ impl Digest {
 
     fn piece(&self) -> Piece {
         let [a, b, c, d, e, f, g, h, ..] = *self.hasher.finalize().as_bytes();
-        Piece { hash: u64::from_le_bytes([a, b, c, d, e, f, g, h]), tokens: self.bytes.div_ceil(TOKEN) }
+        Piece {
+            hash: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            tokens: self.bytes.div_ceil(BYTES_PER_TOKEN),
+        }
     }
 }
 
@@ -347,7 +350,8 @@ mod tests {
         let by_bytes = expected(&previous, &Caching::anthropic()).unwrap();
         assert_eq!(by_bytes.basis, Basis::Estimated);
         assert!((2_000..2_100).contains(&by_bytes.tokens), "{by_bytes:?}");
-        let miss = |expected: &Expected, tokens| explain(expected, &read(tokens), &previous, &now, MINUTE);
+        let miss =
+            |expected: &ExpectedRead, tokens| explain(expected, &read(tokens), &previous, &now, MINUTE);
         assert_eq!(miss(&by_bytes, 1_500), None, "an estimate may be wrong");
         assert_eq!(miss(&by_bytes, 0), Some(CacheMiss::ProviderSilent));
         let long = Caching { minimum: 4096, ..Caching::anthropic() };

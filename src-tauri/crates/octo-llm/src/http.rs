@@ -10,16 +10,16 @@ const HTML_PAGE: &str = "The server sent a web page instead of an answer.";
 
 /// Fields that only a complete answer has: Anthropic's, Chat Completions', and the one of Responses and
 /// Bedrock.
-const WHOLE_ANSWER: [&str; 3] = ["content", "choices", "output"];
+const ANSWER_FIELDS: [&str; 3] = ["content", "choices", "output"];
 /// Maximum characters shown of a body without a message of its own.
-const EXCERPT: usize = 200;
+const MAX_EXCERPT: usize = 200;
 /// Maximum characters of any message.
-pub(crate) const MESSAGE: usize = 500;
+pub(crate) const MAX_MESSAGE: usize = 500;
 
 /// Returns the error for an answer with `status`; `body` may be truncated.
 pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
     let message = message_of(body);
-    let class = named_by_aws(headers, &message).unwrap_or_else(|| class_of(status, &message));
+    let class = aws_class(headers, &message).unwrap_or_else(|| class_of(status, &message));
     let shown =
         if message.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") };
     let retry_after = retry_after(headers, now).or_else(|| retry_delay(body));
@@ -28,7 +28,7 @@ pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemT
 
 /// Classifies an error by AWS's header with the exception's name: a wrong signature has the same status as a
 /// missing permission.
-fn named_by_aws(headers: &HeaderMap, message: &str) -> Option<ErrorClass> {
+fn aws_class(headers: &HeaderMap, message: &str) -> Option<ErrorClass> {
     exception_class(headers.get("x-amzn-errortype")?.to_str().ok()?, message)
 }
 
@@ -86,20 +86,20 @@ fn exception_class(name: &str, message: &str) -> Option<ErrorClass> {
 }
 
 /// Returns the error for a browser page, whatever its status.
-pub(crate) fn web_page() -> ProviderError {
+pub(crate) fn web_page_error() -> ProviderError {
     ProviderError::new(ErrorClass::Malformed, HTML_PAGE)
 }
 
 /// Returns the error for a complete answer with status 200 in place of a stream.
-pub(crate) fn not_a_stream(body: &str) -> ProviderError {
+pub(crate) fn not_a_stream_error(body: &str) -> ProviderError {
     if is_html(body) {
-        return web_page();
+        return web_page_error();
     }
     let body = serde_json::from_str::<Value>(body).unwrap_or_default();
     match body.get("error") {
         Some(error) if !error.is_null() => reported(error),
         // A model did answer, and was paid; a retry would only repeat that.
-        _ if WHOLE_ANSWER.iter().any(|field| body.get(field).is_some()) => ProviderError::new(
+        _ if ANSWER_FIELDS.iter().any(|field| body.get(field).is_some()) => ProviderError::new(
             ErrorClass::Invalid,
             "The server cannot stream: it sent its whole answer at once.",
         ),
@@ -130,7 +130,7 @@ fn class_of(status: u16, message: &str) -> ErrorClass {
     match status {
         401 => ErrorClass::Auth,
         402 => ErrorClass::Billing,
-        403 if speaks_of_quota(message) => ErrorClass::Billing,
+        403 if mentions_quota(message) => ErrorClass::Billing,
         403 => ErrorClass::Forbidden,
         // Redirects are not followed: the key was given for this address only.
         300..=399 | 404 | 405 | 410 => ErrorClass::NotFound,
@@ -150,7 +150,7 @@ fn class_of(status: u16, message: &str) -> ErrorClass {
     }
 }
 
-fn speaks_of_quota(message: &str) -> bool {
+fn mentions_quota(message: &str) -> bool {
     let message = message.to_lowercase();
     ["quota", "billing", "balance", "credit", "insufficient funds", "payment"]
         .iter()
@@ -235,7 +235,7 @@ fn message_of(body: &str) -> String {
             .or_else(|| message_in(body))
             .or_else(|| error.and_then(Value::as_str).map(str::to_owned))
     });
-    found.unwrap_or_else(|| shorten(body.trim(), EXCERPT))
+    found.unwrap_or_else(|| shorten(body.trim(), MAX_EXCERPT))
 }
 
 /// Unwraps a list of one: Google's compatible endpoint wraps its errors like this.
@@ -252,7 +252,7 @@ fn retry_delay(body: &str) -> Option<Duration> {
     let details = only(&body).pointer("/error/details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let number = delay.strip_suffix('s')?.parse::<f64>().ok()?;
-    (number.is_finite() && number >= 0.0).then(|| seconds(number))
+    (number.is_finite() && number >= 0.0).then(|| duration_of_seconds(number))
 }
 
 /// Returns the `message` of an error object, or the object itself if it is text. OpenAI's `code` is appended if
@@ -280,7 +280,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
 }
 
 /// Converts seconds; a time too long for a `Duration` becomes the longest one.
-fn seconds(number: f64) -> Duration {
+fn duration_of_seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX)
 }
 
@@ -289,11 +289,11 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
-        return Some(seconds(milliseconds / 1000.0));
+        return Some(duration_of_seconds(milliseconds / 1000.0));
     }
     let asked = text(RETRY_AFTER.as_str())?;
     match number(asked) {
-        Some(asked) => Some(seconds(asked)),
+        Some(asked) => Some(duration_of_seconds(asked)),
         // A past date means now.
         None => {
             httpdate::parse_http_date(asked).ok().map(|date| date.duration_since(now).unwrap_or_default())
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn the_message_is_found_wherever_vendors_put_it() {
-        let (long, excerpt) = ("x".repeat(900), "x".repeat(EXCERPT));
+        let (long, excerpt) = ("x".repeat(900), "x".repeat(MAX_EXCERPT));
         for (body, expected) in [
             (
                 r#"{"type":"error","error":{"type":"invalid_request_error","message":"first"},"message":"second"}"#,
@@ -454,17 +454,17 @@ mod tests {
             r#"{"object":"response","error":null,"output":[]}"#,
             r#"{"output":{"message":{}},"stopReason":"end_turn"}"#,
         ] {
-            let class = not_a_stream(whole).class;
+            let class = not_a_stream_error(whole).class;
             assert_eq!(class, ErrorClass::Invalid, "{whole}");
             assert!(!class.is_retryable(), "each try would be paid for");
         }
         for other in ["", "no", "{}", "[]", r#"{"message":"try later"}"#] {
-            assert_eq!(not_a_stream(other).class, ErrorClass::Malformed, "{other}");
+            assert_eq!(not_a_stream_error(other).class, ErrorClass::Malformed, "{other}");
         }
         assert_eq!(
-            not_a_stream(r#"{"error":{"type":"rate_limit_error","message":"x"}}"#).class,
+            not_a_stream_error(r#"{"error":{"type":"rate_limit_error","message":"x"}}"#).class,
             ErrorClass::RateLimited
         );
-        assert_eq!(not_a_stream("<html>").class, ErrorClass::Malformed);
+        assert_eq!(not_a_stream_error("<html>").class, ErrorClass::Malformed);
     }
 }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 /// Longest time that bytes (comments, pings, an unterminated frame) may arrive without any part of an answer.
 /// Longer than any model is known to think without output; silence without bytes ends sooner, see
 /// [`crate::transport::READ_TIMEOUT`].
-const LONGEST: Duration = Duration::from_secs(30 * 60);
+const MAX_SILENCE: Duration = Duration::from_secs(30 * 60);
 
 /// Time of a stream's last content.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LastWord(Instant);
+pub(crate) struct LastContent(Instant);
 
-impl LastWord {
+impl LastContent {
     /// Starts the measurement at the beginning of the stream.
     pub(crate) fn at(now: Instant) -> Self {
         Self(now)
@@ -27,10 +27,10 @@ impl LastWord {
         if events > 0 {
             self.0 = now;
         }
-        if now.saturating_duration_since(self.0) <= LONGEST {
+        if now.saturating_duration_since(self.0) <= MAX_SILENCE {
             return Ok(());
         }
-        let minutes = LONGEST.as_secs() / 60;
+        let minutes = MAX_SILENCE.as_secs() / 60;
         let message = format!("The server kept the connection for {minutes} minutes and said nothing.");
         Err(ProviderError::new(ErrorClass::Network, message))
     }
@@ -44,13 +44,13 @@ mod tests {
     fn bytes_that_say_nothing_keep_a_stream_alive_for_a_while_only() {
         let begun = Instant::now();
         let minute = |count: u64| begun + Duration::from_secs(60 * count);
-        let mut last = LastWord::at(begun);
+        let mut last = LastContent::at(begun);
         for at in 1..=30 {
             assert_eq!(last.heard(0, minute(at)), Ok(()), "{at}");
         }
         assert_eq!(last.heard(0, minute(31)).map_err(|error| error.class), Err(ErrorClass::Network));
 
-        let mut last = LastWord::at(begun);
+        let mut last = LastContent::at(begun);
         assert_eq!(last.heard(1, minute(31)), Ok(()), "a word after a long time is a word");
         assert_eq!(last.heard(0, minute(61)), Ok(()));
         assert!(last.heard(0, minute(62)).is_err());

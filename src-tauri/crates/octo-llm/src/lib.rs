@@ -54,5 +54,5 @@ pub use prices::*;
 pub use provider::*;
 pub use request::*;
 pub use retry::*;
-pub use trial::{is_of_world, try_way};
+pub use trial::{is_of_world, test_connection};
 pub use warmth::*;

@@ -8,13 +8,13 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Timeout for a local server to accept a connection.
-const CONNECT: Duration = Duration::from_millis(500);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Timeout for its answer. A server that is loading a model answers nevertheless.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum bytes read of an answer. A list of a thousand models is smaller.
-const LARGEST: usize = 2 * 1024 * 1024;
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum names read.
-const MOST: usize = 500;
+const MAX_NAMES: usize = 500;
 
 /// Looks for the presets' local servers at their addresses. Asks only this machine (the presets cannot name
 /// another), without a proxy and without following redirects. A server must be of the preset's kind and have a
@@ -26,8 +26,8 @@ const MOST: usize = 500;
 pub async fn find_local_servers(presets: &Presets) -> Result<Vec<LocalServer>, ProviderError> {
     let client = Client::builder()
         .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT)
-        .timeout(ANSWER)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(ANSWER_TIMEOUT)
         .no_proxy()
         .redirect(redirect::Policy::none())
         .build()
@@ -35,27 +35,27 @@ pub async fn find_local_servers(presets: &Presets) -> Result<Vec<LocalServer>, P
     let places = presets.providers().iter().filter_map(|preset| Some((preset, preset.local.as_ref()?.kind)));
     let looks = places.flat_map(|(preset, kind)| {
         let client = &client;
-        preset.addresses.iter().map(move |address| look(client, preset, kind, address))
+        preset.addresses.iter().map(move |address| probe(client, preset, kind, address))
     });
     Ok(join_all(looks).await.into_iter().flatten().collect())
 }
 
-async fn look(client: &Client, preset: &Preset, kind: LocalKind, address: &Address) -> Option<LocalServer> {
+async fn probe(client: &Client, preset: &Preset, kind: LocalKind, address: &Address) -> Option<LocalServer> {
     let base = Url::parse(&address.url).ok()?;
     let models = match kind {
-        LocalKind::Ollama => ollama(&ask(client, &base, "/api/tags").await?),
+        LocalKind::Ollama => ollama(&get_json(client, &base, "/api/tags").await?),
         LocalKind::LmStudio => {
-            match ask(client, &base, "/api/v1/models").await.as_ref().and_then(lm_studio) {
+            match get_json(client, &base, "/api/v1/models").await.as_ref().and_then(lm_studio) {
                 Some(models) => Some(models),
                 // Before LM Studio 0.4.
-                None => lm_studio_v0(&ask(client, &base, "/api/v0/models").await?),
+                None => lm_studio_v0(&get_json(client, &base, "/api/v0/models").await?),
             }
         }
-        LocalKind::LlamaCpp => owned_by("llamacpp", &ask(client, &base, "/v1/models").await?),
-        LocalKind::Vllm => owned_by("vllm", &ask(client, &base, "/v1/models").await?),
+        LocalKind::LlamaCpp => owned_by("llamacpp", &get_json(client, &base, "/v1/models").await?),
+        LocalKind::Vllm => owned_by("vllm", &get_json(client, &base, "/v1/models").await?),
     };
     let mut models = models.filter(|models| !models.is_empty())?;
-    models.truncate(MOST);
+    models.truncate(MAX_NAMES);
     Some(LocalServer {
         preset: preset.id.clone(),
         base_url: address.url.clone(),
@@ -65,11 +65,11 @@ async fn look(client: &Client, preset: &Preset, kind: LocalKind, address: &Addre
 }
 
 /// Returns the JSON at a path of the server, ignoring the path of its address.
-async fn ask(client: &Client, base: &Url, path: &str) -> Option<Value> {
+async fn get_json(client: &Client, base: &Url, path: &str) -> Option<Value> {
     let mut url = base.clone();
     url.set_path(path);
     let mut response = client.get(url).send().await.ok()?.error_for_status().ok()?;
-    let body = catalogue::text(&mut response, LARGEST).await.ok()?;
+    let body = catalogue::text(&mut response, MAX_BYTES).await.ok()?;
     serde_json::from_str(&body).ok()
 }
 

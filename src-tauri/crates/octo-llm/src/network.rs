@@ -38,7 +38,7 @@ pub enum Proxy {
 }
 
 /// Names that the person's headers may not use, since the request's meaning, framing or key depend on them.
-const RESERVED: &[&str] = &[
+const RESERVED_HEADERS: &[&str] = &[
     "accept",
     "authorization",
     "connection",
@@ -57,7 +57,7 @@ const RESERVED: &[&str] = &[
     "x-api-key",
 ];
 /// This machine, in the form of a proxy's exception list.
-const MACHINE: &str = "localhost,127.0.0.0/8,::1";
+const LOOPBACK_HOSTS: &str = "localhost,127.0.0.0/8,::1";
 /// Name prefix of the headers signed for AWS.
 const RESERVED_PREFIX: &str = "x-amz-";
 
@@ -89,7 +89,7 @@ impl Network {
                 .trim()
                 .parse()
                 .map_err(|_| wrong("A header's name holds characters no name can have.".to_owned()))?;
-            if RESERVED.contains(&name.as_str()) || name.as_str().starts_with(RESERVED_PREFIX) {
+            if RESERVED_HEADERS.contains(&name.as_str()) || name.as_str().starts_with(RESERVED_PREFIX) {
                 return Err(wrong(format!("The header {name} is Octo's own.")));
             }
             let mut value = HeaderValue::from_str(value.expose_secret().trim())
@@ -126,9 +126,9 @@ impl Network {
     pub fn apply(&self, builder: ClientBuilder, base: &Url) -> Result<ClientBuilder, ProviderError> {
         let proxy = self.proxy()?;
         let builder = match (self.road(base), proxy) {
-            (Road::System, _) => builder,
-            (Road::Manual, Some(proxy)) => builder.no_proxy().proxy(proxy),
-            (Road::Direct, _) | (Road::Manual, None) => builder.no_proxy(),
+            (ProxyRoute::System, _) => builder,
+            (ProxyRoute::Manual, Some(proxy)) => builder.no_proxy().proxy(proxy),
+            (ProxyRoute::Direct, _) | (ProxyRoute::Manual, None) => builder.no_proxy(),
         };
         match &self.extra_ca {
             None => Ok(builder),
@@ -147,7 +147,7 @@ impl Network {
         &self,
     ) -> Result<impl Fn(ClientBuilder) -> ClientBuilder + Send + Sync + use<>, ProviderError> {
         self.check()?;
-        let manual = self.proxy()?.map(|proxy| proxy.no_proxy(NoProxy::from_string(MACHINE)));
+        let manual = self.proxy()?.map(|proxy| proxy.no_proxy(NoProxy::from_string(LOOPBACK_HOSTS)));
         let trusted = self.extra_ca.as_deref().map(certificates).transpose()?.unwrap_or_default();
         let is_direct = matches!(self.proxy, Proxy::None);
         Ok(move |builder: ClientBuilder| {
@@ -160,13 +160,13 @@ impl Network {
         })
     }
 
-    fn road(&self, base: &Url) -> Road {
+    fn road(&self, base: &Url) -> ProxyRoute {
         match (reach(base), &self.proxy) {
-            (Reach::Machine, _) | (_, Proxy::None) => Road::Direct,
-            (Reach::World, Proxy::System) => Road::System,
-            (Reach::PrivateNetwork, Proxy::System) => Road::Direct,
-            (Reach::PrivateNetwork, Proxy::Manual(_)) if base.scheme() == "http" => Road::Direct,
-            (Reach::PrivateNetwork | Reach::World, Proxy::Manual(_)) => Road::Manual,
+            (Reach::Machine, _) | (_, Proxy::None) => ProxyRoute::Direct,
+            (Reach::World, Proxy::System) => ProxyRoute::System,
+            (Reach::PrivateNetwork, Proxy::System) => ProxyRoute::Direct,
+            (Reach::PrivateNetwork, Proxy::Manual(_)) if base.scheme() == "http" => ProxyRoute::Direct,
+            (Reach::PrivateNetwork | Reach::World, Proxy::Manual(_)) => ProxyRoute::Manual,
         }
     }
 
@@ -181,7 +181,7 @@ impl Network {
 }
 
 /// Supported kinds of proxies. `socks5` resolves names on this machine, `socks5h` at the proxy.
-const PROXIES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
+const PROXY_SCHEMES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
 
 /// Parses a proxy's address.
 ///
@@ -192,7 +192,7 @@ const PROXIES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
 pub fn proxy_address(address: &str) -> Result<Url, ProviderError> {
     let wrong = |why: &str| ProviderError::new(ErrorClass::Proxy, why);
     let url = Url::parse(address.trim()).map_err(|_| wrong("The proxy's address is not an address."))?;
-    if !PROXIES.contains(&url.scheme()) || url.host_str().is_none_or(str::is_empty) {
+    if !PROXY_SCHEMES.contains(&url.scheme()) || url.host_str().is_none_or(str::is_empty) {
         return Err(wrong(
             "The proxy's address must begin with http://, https://, socks5:// or socks5h:// and name a host.",
         ));
@@ -202,7 +202,7 @@ pub fn proxy_address(address: &str) -> Result<Url, ProviderError> {
 
 /// Route of requests to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Road {
+enum ProxyRoute {
     Direct,
     System,
     Manual,
@@ -265,18 +265,18 @@ mod tests {
     fn loopback_is_never_reached_through_a_proxy_and_plain_http_stays_near() {
         let manual = Proxy::Manual(SecretString::from("http://name:pass@proxy.example:3128"));
         for (address, system, by_hand) in [
-            ("http://127.0.0.1:1", Road::Direct, Road::Direct),
-            ("https://localhost", Road::Direct, Road::Direct),
-            ("http://[::1]:1", Road::Direct, Road::Direct),
-            ("http://192.168.1.4", Road::Direct, Road::Direct),
-            ("https://192.168.1.4", Road::Direct, Road::Manual),
-            ("https://api.example.com", Road::System, Road::Manual),
+            ("http://127.0.0.1:1", ProxyRoute::Direct, ProxyRoute::Direct),
+            ("https://localhost", ProxyRoute::Direct, ProxyRoute::Direct),
+            ("http://[::1]:1", ProxyRoute::Direct, ProxyRoute::Direct),
+            ("http://192.168.1.4", ProxyRoute::Direct, ProxyRoute::Direct),
+            ("https://192.168.1.4", ProxyRoute::Direct, ProxyRoute::Manual),
+            ("https://api.example.com", ProxyRoute::System, ProxyRoute::Manual),
         ] {
             let base = Url::parse(address).unwrap();
             let road = |proxy: Proxy| Network { proxy, ..Network::default() }.road(&base);
             assert_eq!(road(Proxy::System), system, "{address}");
             assert_eq!(road(manual.clone()), by_hand, "{address}");
-            assert_eq!(road(Proxy::None), Road::Direct, "{address}");
+            assert_eq!(road(Proxy::None), ProxyRoute::Direct, "{address}");
         }
     }
 

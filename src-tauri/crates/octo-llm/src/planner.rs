@@ -112,7 +112,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
     };
     let mut fixed = policy.fixed.filter(|_| limit > 0).map(offered);
     let places = places(layout, lookback);
-    let turn = layout.turn_before();
+    let turn = layout.previous_turn();
     let life_of = |index: usize| {
         let is_finished = turn.is_some_and(|turn| index <= turn);
         offered(if is_finished { policy.finished } else { policy.current })
@@ -140,7 +140,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
 fn places(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
     let Some(last) = layout.eligible_before(layout.lasting) else { return Vec::new() };
     let mut places = vec![last];
-    let previous = layout.call_before(last);
+    let previous = layout.previous_call(last);
     let within_reach = |from: usize, index: usize| positions(layout.messages, from, index) < lookback.max(1);
     let between = previous.filter(|previous| !within_reach(*previous, last)).and_then(|previous| {
         (previous + 1..last)
@@ -148,7 +148,7 @@ fn places(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
             .take_while(|index| within_reach(previous, *index))
             .last()
     });
-    for place in [previous, layout.turn_before(), between].into_iter().flatten() {
+    for place in [previous, layout.previous_turn(), between].into_iter().flatten() {
         if !places.contains(&place) {
             places.push(place);
         }
@@ -166,7 +166,7 @@ impl Layout<'_> {
     }
 
     /// Returns where the model's previous call ended, before the call that ends with message `last`.
-    fn call_before(&self, last: usize) -> Option<usize> {
+    fn previous_call(&self, last: usize) -> Option<usize> {
         let is_answer = |message: &Message| {
             let by_it =
                 self.model.is_none() || message.meta.model.is_none() || message.meta.model == self.model;
@@ -177,11 +177,11 @@ impl Layout<'_> {
     }
 
     /// Returns where the last call of the previous turn ended.
-    fn turn_before(&self) -> Option<usize> {
+    fn previous_turn(&self) -> Option<usize> {
         let lasting = self.messages.get(..self.lasting)?;
         let current = lasting.last()?.turn;
         let begins = lasting.iter().rposition(|message| message.turn != current)? + 1;
-        self.call_before(begins)
+        self.previous_call(begins)
     }
 }
 

@@ -12,10 +12,10 @@ mod names;
 mod sound;
 
 pub use card::ModelCard;
-pub use file::{Address, Local, LocalKind, Preset, PresetId};
+pub use file::{Address, LocalKind, LocalServerKind, Preset, PresetId};
 
 use crate::host_of;
-use card::Priced;
+use card::PriceScope;
 use file::{Line, Table};
 use octo_protocol::{ApiError, PresetAddress, PresetInfo, PresetList, PresetModel, Protocol};
 use std::{collections::HashSet, path::Path, sync::LazyLock};
@@ -23,7 +23,7 @@ use std::{collections::HashSet, path::Path, sync::LazyLock};
 /// Built-in table.
 const BUILT_IN: &str = include_str!("../presets.json");
 /// Format version this code reads. It changes when older files become unreadable.
-const VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 /// Maximum size of the file in the home. The built-in one has a twentieth of it.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
@@ -127,26 +127,26 @@ impl Presets {
         self.table.card(self.at(base_url), protocol, model)
     }
 
-    fn at(&self, base_url: &str) -> Option<(&Preset, Priced)> {
-        let asked = Place::of(base_url)?;
+    fn at(&self, base_url: &str) -> Option<(&Preset, PriceScope)> {
+        let asked = NormalizedAddress::of(base_url)?;
         let places = || {
             self.table.providers.iter().flat_map(|preset| {
                 preset
                     .addresses
                     .iter()
-                    .filter_map(move |address| Some((preset, address, Place::of(&address.url)?)))
+                    .filter_map(move |address| Some((preset, address, NormalizedAddress::of(&address.url)?)))
             })
         };
         let below = places().filter(|(_, _, place)| asked.is_below(place));
         if let Some((preset, address, _)) = below.max_by_key(|(_, _, place)| place.path.len()) {
-            return Some((preset, if address.priced { Priced::AsListed } else { Priced::Otherwise }));
+            return Some((preset, if address.priced { PriceScope::AsListed } else { PriceScope::Otherwise }));
         }
         // Elsewhere at its host may be another offer of the provider: a plan, a batch queue.
         if let Some((preset, _, _)) = places().find(|(_, _, place)| place.host == asked.host) {
-            return Some((preset, Priced::Otherwise));
+            return Some((preset, PriceScope::Otherwise));
         }
         let preset = self.table.providers.iter().find(|preset| preset.is_at(&asked.host))?;
-        Some((preset, Priced::AsListed))
+        Some((preset, PriceScope::AsListed))
     }
 
     /// Returns the providers, in display order.
@@ -176,7 +176,7 @@ impl Presets {
                 protocol,
                 light: preset.light_of(name).map(str::to_owned),
                 fallback: preset.fallback_of(name).map(str::to_owned),
-                facts: self.table.card(Some((preset, Priced::AsListed)), protocol, name).facts(),
+                facts: self.table.card(Some((preset, PriceScope::AsListed)), protocol, name).facts(),
             }
         };
         let address =
@@ -200,15 +200,15 @@ impl Table {
     fn read(text: &str, path: &str) -> Result<Self, PresetsError> {
         /// Fields that every version of the format has.
         #[derive(serde::Deserialize)]
-        struct Versioned {
+        struct VersionHeader {
             version: u32,
         }
         let malformed = |error: serde_json::Error| PresetsError::Malformed {
             path: path.to_owned(),
             why: error.to_string(),
         };
-        let Versioned { version } = serde_json::from_str(text).map_err(malformed)?;
-        if version != VERSION {
+        let VersionHeader { version } = serde_json::from_str(text).map_err(malformed)?;
+        if version != FORMAT_VERSION {
             return Err(PresetsError::Version { path: path.to_owned(), version });
         }
         let table: Self = serde_json::from_str(text).map_err(malformed)?;
@@ -219,8 +219,8 @@ impl Table {
     /// Returns this table overridden by another.
     fn with(&self, own: Self, path: &Path) -> Result<Self, PresetsError> {
         let mut table = self.clone();
-        lay_over(&mut table.providers, own.providers, |preset| preset.id.clone());
-        lay_over(&mut table.models, own.models, |line| line.name.clone());
+        merge_rows(&mut table.providers, own.providers, |preset| preset.id.clone());
+        merge_rows(&mut table.models, own.models, |line| line.name.clone());
         table
             .check()
             .map_err(|why| PresetsError::Unsound { path: path.display().to_string(), why })
@@ -232,7 +232,7 @@ impl Table {
     }
 }
 
-fn lay_over<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
+fn merge_rows<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
     let replaced: HashSet<String> = own.iter().map(&id).collect();
     let mut own: Vec<Option<T>> = own.into_iter().map(Some).collect();
     // A replaced row keeps its position, which is the display order of providers.
@@ -265,14 +265,14 @@ fn read(path: &Path) -> Result<Option<Table>, PresetsError> {
 }
 
 /// Normalized address, for comparison.
-struct Place {
+struct NormalizedAddress {
     /// Scheme, host and port; all names of this machine become one.
     host: String,
     /// Path without a trailing slash.
     path: String,
 }
 
-impl Place {
+impl NormalizedAddress {
     fn of(base_url: &str) -> Option<Self> {
         let host = host_of(base_url).ok()?;
         let url = reqwest::Url::parse(base_url.trim()).ok()?;

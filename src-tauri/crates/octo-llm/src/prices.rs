@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 const PICO_PER_NANO: u128 = 1_000;
 /// Highest plausible price, in dollars per million tokens. The most expensive model ever listed cost 600
 /// (o1-pro, 2025): a larger figure is a price per token in the wrong column.
-const DEAREST: f64 = 10_000.0;
+const MAX_PRICE: f64 = 10_000.0;
 
 /// Price of a token in pico-dollars, equal to the price of a million tokens in micro-dollars: the unit in which
 /// all published prices are whole numbers.
@@ -23,12 +23,12 @@ impl Price {
             clippy::cast_sign_loss,
             reason = "the range is checked; rounding takes the last binary digit off a decimal figure"
         )]
-        (0.0..=DEAREST).contains(&dollars).then(|| Self((dollars * 1e6).round() as u64))
+        (0.0..=MAX_PRICE).contains(&dollars).then(|| Self((dollars * 1e6).round() as u64))
     }
 
     /// Returns the price of a million tokens.
     pub fn of_a_million(self) -> Cost {
-        Cost::nano_dollars(self.0.saturating_mul(1_000))
+        Cost::from_nano_dollars(self.0.saturating_mul(1_000))
     }
 
     fn pico_dollars(self, tokens: u64) -> u128 {
@@ -62,7 +62,7 @@ pub struct Rates {
 
 impl Rates {
     /// Returns the cost of a call; `None` if the price of a used kind of token is missing.
-    fn cost(&self, billed: &Billed) -> Option<Cost> {
+    fn cost(&self, billed: &BilledUsage) -> Option<Cost> {
         let Usage { input, cache_read, cache_write, output } = billed.usage;
         let hour = billed.written_for_an_hour.min(cache_write);
         let mut pico: u128 = 0;
@@ -78,7 +78,7 @@ impl Rates {
             }
         }
         let nano = pico.saturating_add(PICO_PER_NANO / 2) / PICO_PER_NANO;
-        Some(Cost::nano_dollars(u64::try_from(nano).unwrap_or(u64::MAX)))
+        Some(Cost::from_nano_dollars(u64::try_from(nano).unwrap_or(u64::MAX)))
     }
 
     /// Returns whether no price is lower than in `other`: a longer request never costs less.
@@ -125,14 +125,14 @@ pub struct LongRates {
 
 /// Billed tokens of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Billed {
+pub struct BilledUsage {
     /// Token counts.
     pub usage: Usage,
     /// Part of `usage.cache_write` that is kept for an hour; the rest has the shortest lifetime.
     pub written_for_an_hour: u64,
 }
 
-impl Billed {
+impl BilledUsage {
     /// Caps the hour-long part at the total written: a server's nonsense must not reach a sum.
     #[must_use]
     pub fn sound(self) -> Self {
@@ -143,7 +143,7 @@ impl Billed {
     /// shortest lifetime, then from the hour-long writes, then from the input at full price. Never more than
     /// there were.
     #[must_use]
-    pub fn had_it_read(self, tokens: u64) -> Self {
+    pub fn with_cache_read(self, tokens: u64) -> Self {
         let Usage { input, cache_read, cache_write, output } = self.usage;
         let not_written = tokens.min(cache_write);
         let not_paid = (tokens - not_written).min(input);
@@ -157,7 +157,7 @@ impl Billed {
     }
 }
 
-impl From<Usage> for Billed {
+impl From<Usage> for BilledUsage {
     /// Assigns all writes the shortest lifetime.
     fn from(usage: Usage) -> Self {
         Self { usage, written_for_an_hour: 0 }
@@ -167,7 +167,7 @@ impl From<Usage> for Billed {
 impl Prices {
     /// Returns the cost of a call, to the nearest nano-dollar; `None` if the price of a used kind of token is
     /// missing: an unknown price is never guessed. On overflow, returns the largest amount.
-    pub fn cost(&self, billed: impl Into<Billed>) -> Option<Cost> {
+    pub fn cost(&self, billed: impl Into<BilledUsage>) -> Option<Cost> {
         let billed = billed.into();
         let Usage { input, cache_read, cache_write, .. } = billed.usage;
         // The usage's own sum is not used: a server's nonsense may overflow it.
@@ -177,9 +177,9 @@ impl Prices {
 
     /// Returns the extra cost of a call over the same call with `tokens` more read from the cache; `None` if a
     /// price is missing. Zero if cache reads are not cheaper.
-    pub fn cost_above_reading(&self, billed: impl Into<Billed>, tokens: u64) -> Option<Cost> {
+    pub fn cost_above_cached(&self, billed: impl Into<BilledUsage>, tokens: u64) -> Option<Cost> {
         let billed = billed.into();
-        Some(self.cost(billed)?.saturating_sub(self.cost(billed.had_it_read(tokens))?))
+        Some(self.cost(billed)?.saturating_sub(self.cost(billed.with_cache_read(tokens))?))
     }
 
     /// Returns the prices of a request with this many input tokens in all.
@@ -202,7 +202,7 @@ impl Prices {
     }
 
     /// Returns whether longer requests never cost less.
-    pub(crate) fn is_sane(&self) -> bool {
+    pub(crate) fn is_monotonic(&self) -> bool {
         let steps =
             std::iter::once((0, &self.rates)).chain(self.long.iter().map(|long| (long.above, &long.rates)));
         steps

@@ -4,7 +4,7 @@ use crate::Endpoint;
 use secrecy::{ExposeSecret, SecretString};
 
 /// Length of the shortest text that is redacted as a secret.
-const SHORTEST: usize = 6;
+const MIN_SECRET: usize = 6;
 
 /// Secrets, and the words that replace each.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Secrets {
     /// Adds a secret. Ignores text that is too short to be one.
     pub(crate) fn learn(&mut self, secret: &SecretString, stands: &'static str) {
         let length = secret.expose_secret().len();
-        if length >= SHORTEST {
+        if length >= MIN_SECRET {
             let place =
                 self.known.iter().take_while(|(known, _)| known.expose_secret().len() > length).count();
             self.known.insert(place, (secret.clone(), stands));

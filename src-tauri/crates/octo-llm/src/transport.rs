@@ -2,7 +2,7 @@
 
 use crate::{
     Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
-    ProviderError, ProviderId, anthropic, bedrock, endpoint, http, last_word::LastWord, openai_chat,
+    ProviderError, ProviderId, anthropic, bedrock, endpoint, http, last_word::LastContent, openai_chat,
     openai_responses, redact::Secrets,
 };
 use futures::stream;
@@ -30,18 +30,18 @@ pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
 /// Timeout for the body of an error. Its status is informative enough.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum bytes read of an error's body.
-const ERROR_BODY: usize = 64 * 1024;
+const MAX_ERROR_BODY: usize = 64 * 1024;
 
 /// Content type of requests.
 const JSON: &str = "application/json";
 
 /// A provider over HTTP.
 pub(crate) struct Transport {
-    call: Arc<Call>,
+    call: Arc<CallContext>,
 }
 
 /// Data of a call, shared by all calls of a provider.
-struct Call {
+struct CallContext {
     id: ProviderId,
     endpoint: Endpoint,
     client: Client,
@@ -54,7 +54,7 @@ impl Transport {
         let headers = headers(&endpoint)?;
         let client = client(&endpoint, &base)?;
         let id = endpoint::provider_id(endpoint.protocol, &base);
-        Ok(Self { call: Arc::new(Call { id, endpoint, client, base, headers }) })
+        Ok(Self { call: Arc::new(CallContext { id, endpoint, client, base, headers }) })
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
     let mut headers = endpoint.network.header_map()?;
     let accepted = match endpoint.protocol {
         Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => "text/event-stream",
-        Protocol::Bedrock => bedrock::FRAMES,
+        Protocol::Bedrock => bedrock::FRAME_MEDIA_TYPE,
     };
     headers.insert(ACCEPT, HeaderValue::from_static(accepted));
     let bearer =
@@ -149,18 +149,18 @@ struct Machine {
 }
 
 enum State {
-    Start { call: Arc<Call>, request: Box<ModelRequest> },
-    Reading(Box<Reading>),
+    Start { call: Arc<CallContext>, request: Box<ModelRequest> },
+    Reading(Box<OpenResponse>),
     Over,
 }
 
-struct Reading {
+struct OpenResponse {
     response: Response,
     answer: Answer,
     /// Whether the body was checked to begin like a stream.
     begun: bool,
     /// Time of the last content.
-    said: LastWord,
+    said: LastContent,
 }
 
 impl Machine {
@@ -174,8 +174,8 @@ impl Machine {
                 State::Start { call, request } => match call.start(request, &mut self.secrets).await {
                     Ok(response) => {
                         let answer = Answer::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
-                        let said = LastWord::at(Instant::now());
-                        let reading = Reading { response, answer, begun: false, said };
+                        let said = LastContent::at(Instant::now());
+                        let reading = OpenResponse { response, answer, begun: false, said };
                         self.state = State::Reading(Box::new(reading));
                     }
                     Err(error) => {
@@ -206,7 +206,7 @@ impl Machine {
     }
 }
 
-impl Reading {
+impl OpenResponse {
     /// Reads one piece of the body. `events` receives the decoded events, including those before an error.
     async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
         let Some(bytes) = self.response.chunk().await.map_err(network)? else {
@@ -218,7 +218,7 @@ impl Reading {
             self.begun = true;
             // No event begins like a page or like JSON.
             if matches!(first, b'<' | b'{' | b'[') {
-                return Err(http::not_a_stream(&body_of(&mut self.response, bytes.to_vec()).await));
+                return Err(http::not_a_stream_error(&read_body(&mut self.response, bytes.to_vec()).await));
             }
         }
         let before = events.len();
@@ -228,7 +228,7 @@ impl Reading {
     }
 }
 
-impl Call {
+impl CallContext {
     /// Sends the request and checks the status and the content type of the answer.
     async fn start(&self, request: &ModelRequest, secrets: &mut Secrets) -> Result<Response, ProviderError> {
         let (url, asked) = self.encode(request);
@@ -236,14 +236,14 @@ impl Call {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         if self.endpoint.protocol == Protocol::Bedrock && self.endpoint.key.is_none() {
-            headers.extend(self.let_in(&url, &body, secrets).await?);
+            headers.extend(self.auth_headers(&url, &body, secrets).await?);
         }
         let sent = self.client.post(&url).headers(headers).body(body).send().await;
         let mut response = sent.map_err(network)?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
-            let said = secrets.hide(body_of(&mut response, Vec::new()).await);
+            let said = secrets.hide(read_body(&mut response, Vec::new()).await);
             return Err(http::refusal(status.as_u16(), &headers, &said, SystemTime::now()));
         }
         let is_page = response
@@ -251,7 +251,7 @@ impl Call {
             .get(CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/html"));
-        if is_page { Err(http::web_page()) } else { Ok(response) }
+        if is_page { Err(http::web_page_error()) } else { Ok(response) }
     }
 
     /// Returns the address and the body of the request.
@@ -268,7 +268,7 @@ impl Call {
     }
 
     /// Returns the headers that authenticate a request without a key, from the current AWS environment.
-    async fn let_in(
+    async fn auth_headers(
         &self,
         url: &str,
         body: &[u8],
@@ -280,7 +280,7 @@ impl Call {
         let access = found.map_err(unread)??;
         access.secrets(secrets);
         let headers = [(CONTENT_TYPE.as_str(), JSON)];
-        let request = bedrock::Unsigned { method: "POST", url, headers: &headers, body };
+        let request = bedrock::UnsignedRequest { method: "POST", url, headers: &headers, body };
         let named = |(name, value): (String, String)| {
             let unsendable = |_| ProviderError::new(ErrorClass::Auth, "The request cannot be signed.");
             Ok((HeaderName::try_from(name).map_err(unsendable)?, secret(&value)?))
@@ -292,7 +292,7 @@ impl Call {
 /// Redacts an error: servers repeat keys in their messages, and no part of a key may leave with an error. The
 /// text is shortened afterwards, so no truncated key remains.
 fn redacted(mut error: ProviderError, secrets: &Secrets) -> ProviderError {
-    error.message = http::shorten(&secrets.hide(error.message), http::MESSAGE);
+    error.message = http::shorten(&secrets.hide(error.message), http::MAX_MESSAGE);
     error
 }
 
@@ -307,16 +307,16 @@ fn drain(mut response: Response) {
 }
 
 /// Reads the rest of the body, after the already read `begun`, within limits of time and size.
-async fn body_of(response: &mut Response, mut begun: Vec<u8>) -> String {
+async fn read_body(response: &mut Response, mut begun: Vec<u8>) -> String {
     let rest = async {
-        while begun.len() < ERROR_BODY
+        while begun.len() < MAX_ERROR_BODY
             && let Ok(Some(bytes)) = response.chunk().await
         {
             begun.extend_from_slice(&bytes);
         }
     };
     let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, rest).await;
-    begun.truncate(ERROR_BODY);
+    begun.truncate(MAX_ERROR_BODY);
     String::from_utf8_lossy(&begun).into_owned()
 }
 

@@ -5,9 +5,10 @@ use reqwest::{Client, StatusCode, Url, redirect};
 use std::time::Duration;
 
 /// Timeout for a server's answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 /// Error texts of a proxy that refuses a tunnel: an HTTP proxy, and a SOCKS proxy that was offered no login.
-const LOGIN: [&str; 2] = ["proxy authorization required", "does not support user/pass authentication"];
+const LOGIN_REFUSALS: [&str; 2] =
+    ["proxy authorization required", "does not support user/pass authentication"];
 
 /// Returns whether requests to this address leave the private network, judged from its text.
 #[must_use]
@@ -23,14 +24,14 @@ pub fn is_of_world(address: &str) -> bool {
 /// Returns [`ErrorClass::Address`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] for unusable
 /// settings, [`ErrorClass::Auth`] when the proxy wants a password, and [`ErrorClass::Network`] when nothing
 /// answers.
-pub async fn try_way(network: &Network, address: &str) -> Result<String, ProviderError> {
+pub async fn test_connection(network: &Network, address: &str) -> Result<String, ProviderError> {
     let url = Url::parse(address.trim())
         .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
     let host = url.host_str().unwrap_or_default().to_owned();
     let builder = Client::builder()
         .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(transport::CONNECT_TIMEOUT)
-        .timeout(PATIENCE)
+        .timeout(ANSWER_TIMEOUT)
         .redirect(redirect::Policy::none());
     let client = network.apply(builder, &url)?.build().map_err(transport::network)?;
     let login = || ProviderError::new(ErrorClass::Auth, "The proxy wants a name and a password.");
@@ -39,7 +40,7 @@ pub async fn try_way(network: &Network, address: &str) -> Result<String, Provide
         Ok(_) => Ok(host),
         Err(error) => {
             let error = transport::network(error);
-            if LOGIN.iter().any(|refusal| error.message.contains(refusal)) {
+            if LOGIN_REFUSALS.iter().any(|refusal| error.message.contains(refusal)) {
                 return Err(login());
             }
             let mut secrets = Secrets::default();
@@ -119,14 +120,15 @@ mod tests {
             ),
         ] {
             let (proxy, served) = answering(answer);
-            let came = try_way(&through(&proxy), address).await.map_err(|error| error.class);
+            let came = test_connection(&through(&proxy), address).await.map_err(|error| error.class);
             assert_eq!(came.as_deref().map_err(|class| *class), expected, "{answer} {address}");
             assert_eq!(served.join().unwrap(), asked);
         }
         let (server, served) = answering("401 Unauthorized");
-        assert_eq!(try_way(&Network::default(), &server).await.unwrap(), "127.0.0.1");
+        assert_eq!(test_connection(&Network::default(), &server).await.unwrap(), "127.0.0.1");
         served.join().unwrap();
-        let gone = try_way(&through("http://127.0.0.1:9"), "https://models.example").await.unwrap_err();
+        let gone =
+            test_connection(&through("http://127.0.0.1:9"), "https://models.example").await.unwrap_err();
         assert_eq!(gone.class, ErrorClass::Network);
     }
 
@@ -176,18 +178,19 @@ mod tests {
             ("socks5", "http://203.0.113.5:8080/v1", "203.0.113.5:8080"),
         ] {
             let (proxy, served) = socks(0);
-            try_way(&through(scheme, &proxy), address).await.unwrap();
+            test_connection(&through(scheme, &proxy), address).await.unwrap();
             assert_eq!(served.join().unwrap(), asked);
         }
         // A name that only the proxy could resolve is not sent there.
         let (proxy, _) = socks(0);
         // No resolver knows it: a part of it is longer than names can be.
         let unknown = format!("http://{}.example", "a".repeat(64));
-        let failed = try_way(&through("socks5", &proxy), &unknown).await.unwrap_err();
+        let failed = test_connection(&through("socks5", &proxy), &unknown).await.unwrap_err();
         assert_eq!(failed.class, ErrorClass::Network);
         // A proxy that wants a name and a password.
         let (proxy, served) = socks(0xff);
-        let refused = try_way(&through("socks5h", &proxy), "http://models.example").await.unwrap_err();
+        let refused =
+            test_connection(&through("socks5h", &proxy), "http://models.example").await.unwrap_err();
         served.join().unwrap();
         assert_eq!(refused.class, ErrorClass::Auth, "{refused}");
     }

@@ -9,7 +9,7 @@ use crate::{CacheKind, Caching, Price, Rates};
 use std::time::Duration;
 
 /// Maximum refreshes in one pause.
-pub const MOST_REFRESHES: u32 = 3;
+pub const MAX_REFRESHES: u32 = 3;
 /// Margin before an entry's expiry at which a refresh begins.
 const MARGIN: Duration = Duration::from_secs(20);
 /// Weight of the prior, as a number of the person's pauses.
@@ -19,7 +19,7 @@ const PRIOR_MEDIAN: f64 = 40.0;
 /// Tail exponent of the assumed pauses. With the median above, one pause in eight is over five minutes.
 const PRIOR_TAIL: f64 = 0.966;
 /// Minimum saving of a refresh, in dollars; below it a refresh is not worth a request.
-const WORTH_A_REQUEST: f64 = 0.001;
+const MIN_SAVING: f64 = 0.001;
 
 /// Costs and savings of keeping a model's cache warm.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Warmth {
 /// pause.
 pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u32) -> Option<Duration> {
     let period = warmth.life.checked_sub(MARGIN)?;
-    let left = MOST_REFRESHES.checked_sub(refreshes).filter(|left| *left > 0)?;
+    let left = MAX_REFRESHES.checked_sub(refreshes).filter(|left| *left > 0)?;
     let so_far = period * refreshes;
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let tokens = cached as f64 / 1e6;
@@ -73,7 +73,7 @@ pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u
         gain += ((still - then) * saved - still * cost) / here;
         best = best.max(gain);
     }
-    (best >= WORTH_A_REQUEST).then_some(period)
+    (best >= MIN_SAVING).then_some(period)
 }
 
 /// Returns the share of longer pauses, estimated from the person's own and the prior.
@@ -180,7 +180,7 @@ mod tests {
             let pauses: Vec<Duration> = pauses.into_iter().map(Duration::from_secs).collect();
             let warmth = Warmth::of(&Caching::anthropic(), &rates(3.0, read, Some(write))).unwrap();
             let due = keep_warm(&pauses, cached, &warmth, refreshes);
-            if refreshes >= MOST_REFRESHES || read >= write {
+            if refreshes >= MAX_REFRESHES || read >= write {
                 prop_assert_eq!(due, None);
             }
             prop_assert!(due.is_none_or(|due| due < 300 * SECOND));

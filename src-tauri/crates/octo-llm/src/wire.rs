@@ -14,13 +14,13 @@ pub(crate) const NOTHING: &str = "(nothing)";
 /// Text that replaces a result without text.
 pub(crate) const NO_OUTPUT: &str = "(no output)";
 /// Image types that all protocols accept.
-const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 /// Document type that all protocols accept.
-const DOCUMENT: &str = "application/pdf";
+const DOCUMENT_TYPE: &str = "application/pdf";
 /// Length of the longest id sent: OpenAI takes 40 characters.
-const LONGEST_ID: usize = 40;
+const MAX_ID: usize = 40;
 /// Length of the longest tool name sent: OpenAI takes 64 characters.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Decoder half of a codec: events in, model events out.
 pub(crate) trait Decode: Send {
@@ -34,7 +34,7 @@ pub(crate) trait Decode: Send {
 
 /// Upper bound of tokens in any call: a larger figure from a provider is nonsense and is capped to this, so
 /// sums over any number of calls do not overflow.
-const MOST_TOKENS: u64 = 1_000_000_000;
+const MAX_TOKENS: u64 = 1_000_000_000;
 
 /// Reads a token count as a provider writes it; `None` if the value is not a count (text, a negative number,
 /// nothing).
@@ -49,11 +49,11 @@ pub(crate) fn tokens(value: &Value) -> Option<u64> {
         )]
         Some(number as u64)
     };
-    value.as_u64().or_else(whole).map(|count| count.min(MOST_TOKENS))
+    value.as_u64().or_else(whole).map(|count| count.min(MAX_TOKENS))
 }
 
 /// Counts of a provider that includes cached tokens in the input's.
-pub(crate) struct Share {
+pub(crate) struct InclusiveCounts {
     /// The whole input.
     pub(crate) input: Option<u64>,
     pub(crate) cache_read: Option<u64>,
@@ -62,7 +62,7 @@ pub(crate) struct Share {
 }
 
 /// Makes such counts disjoint. The whole input is trusted if given: the parts are cut to fit it.
-pub(crate) fn split_usage(share: Share) -> Usage {
+pub(crate) fn split_usage(share: InclusiveCounts) -> Usage {
     let (read, write) = (share.cache_read.unwrap_or(0), share.cache_write.unwrap_or(0));
     let whole = share.input.unwrap_or(read + write);
     let cache_read = read.min(whole);
@@ -92,7 +92,7 @@ pub(crate) fn cut_off() -> ProviderError {
 }
 
 /// Returns whether text is more than white space. Providers refuse text blocks without content.
-pub(crate) fn says_something(text: &str) -> bool {
+pub(crate) fn has_content(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
@@ -111,15 +111,15 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::NewSkills => "new-skills",
         NoticeKind::Fork => "fork",
     };
-    wrapped(kind, text)
+    wrap(kind, text)
 }
 
 /// Returns the report of finished background commands in the form the model reads.
 pub(crate) fn commands_ended(text: &str) -> String {
-    wrapped("commands", text)
+    wrap("commands", text)
 }
 
-fn wrapped(kind: &str, text: &str) -> String {
+fn wrap(kind: &str, text: &str) -> String {
     let text = text.replace("</octo-notice", "&lt;/octo-notice");
     format!("<octo-notice kind=\"{kind}\">\n{text}\n</octo-notice>")
 }
@@ -131,13 +131,13 @@ pub(crate) fn file(path: &str) -> String {
 
 /// Returns the mention of an attached document in the form the model reads: before its bytes if the model takes
 /// them, otherwise instead of them.
-pub(crate) fn document_words(path: &str) -> String {
+pub(crate) fn document_mention(path: &str) -> String {
     format!("Attached document: {path}")
 }
 
 /// Returns a document's bytes in base64; `None` if the model takes none, or the bytes are gone.
 pub(crate) fn document(request: &ModelRequest, blob: &BlobHash, media_type: &str) -> Option<String> {
-    if !request.documents || media_type != DOCUMENT {
+    if !request.documents || media_type != DOCUMENT_TYPE {
         return None;
     }
     let bytes = request.images.get(blob).filter(|bytes| !bytes.is_empty())?;
@@ -163,7 +163,7 @@ pub(crate) fn picture(
     if !vision {
         return Picture::Words(format!("[Picture \"{name}\" left out: this model takes no pictures.]"));
     }
-    if !PICTURES.contains(&media_type) {
+    if !PICTURE_TYPES.contains(&media_type) {
         return Picture::Words(format!("[Picture \"{name}\" left out: {media_type} cannot be sent.]"));
     }
     match images.get(blob) {
@@ -183,7 +183,7 @@ pub(crate) fn tool_name(name: &str) -> String {
     let allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
     let name: String = name
         .chars()
-        .take(LONGEST_NAME)
+        .take(MAX_NAME)
         .map(|character| if allowed(character) { character } else { '_' })
         .collect();
     if name.is_empty() { "unknown".to_owned() } else { name }
@@ -202,7 +202,7 @@ impl CallIds {
     pub(crate) fn of_call(&mut self, call: CallId, provider_id: &str) -> String {
         let plain = |id: &str| {
             !id.is_empty()
-                && id.len() <= LONGEST_ID
+                && id.len() <= MAX_ID
                 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         };
         let id = if plain(provider_id) && !self.used.contains(provider_id) {

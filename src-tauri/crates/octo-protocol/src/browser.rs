@@ -32,7 +32,7 @@ pub enum BrowserChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum BrowserWay {
+pub enum AttachMethod {
     /// The person pressed Allow in the browser.
     Approved,
     /// The browser was started with a debugging switch: other programs can connect the same way.
@@ -65,7 +65,7 @@ pub enum BrowserState {
         /// Its version, as it reports it.
         version: String,
         /// How Octo got access.
-        way: BrowserWay,
+        way: AttachMethod,
     },
     /// The browser refused the connection, or it ended. Octo does not retry on its own.
     Lost {
@@ -85,7 +85,7 @@ pub struct FoundBrowser {
     /// The id for settings: `chrome`, `edge-beta`.
     pub folder: String,
     /// How it responds to a connection.
-    pub door: BrowserDoor,
+    pub door: BrowserAccess,
     /// The address of the page on which the person allows the connection: `chrome://inspect/#remote-debugging`.
     /// It cannot be opened from outside the browser, only copied.
     pub allow_address: String,
@@ -95,7 +95,7 @@ pub struct FoundBrowser {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum BrowserDoor {
+pub enum BrowserAccess {
     /// It accepts connections after asking the person.
     Asks,
     /// It accepts every connection.
@@ -187,7 +187,7 @@ pub struct GrantedSite {
 #[ts(export, export_to = "protocol.ts")]
 pub struct BrowserView {
     /// The kind of action.
-    pub deed: BrowserDeed,
+    pub deed: BrowserActionKind,
     /// The element it acts on, under its real name in the page.
     pub target: Option<PageElement>,
     /// The site: `https://shop.example`; `None` if no page is involved.
@@ -218,7 +218,7 @@ pub struct PageElement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum BrowserDeed {
+pub enum BrowserActionKind {
     /// Inspects the connection and tabs.
     Look,
     /// Opens a page, or navigates to one.
@@ -305,7 +305,7 @@ pub struct LivePage {
     /// The target of the next action, as fractions of the picture's width and height.
     pub mark: Option<PageMark>,
     /// Who controls it.
-    pub hand: PageHand,
+    pub hand: PageController,
 }
 
 /// A rectangle in fractions (0 to 1) of a picture's width and height.
@@ -326,7 +326,7 @@ pub struct PageMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum PageHand {
+pub enum PageController {
     /// The agent.
     #[default]
     Agent,

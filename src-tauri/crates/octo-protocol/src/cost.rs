@@ -19,7 +19,7 @@ impl Cost {
     pub const DOLLAR: Self = Self(1_000_000_000);
 
     /// Creates a cost from nano-dollars.
-    pub const fn nano_dollars(amount: u64) -> Self {
+    pub const fn from_nano_dollars(amount: u64) -> Self {
         Self(amount)
     }
 
@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn sums_stop_at_the_ends() {
-        let most = Cost::nano_dollars(u64::MAX);
+        let most = Cost::from_nano_dollars(u64::MAX);
         assert_eq!(most.saturating_add(Cost::DOLLAR), most);
-        assert_eq!(most.checked_add(Cost::nano_dollars(1)), None);
+        assert_eq!(most.checked_add(Cost::from_nano_dollars(1)), None);
         assert_eq!(Cost::ZERO.saturating_sub(Cost::DOLLAR), Cost::ZERO);
         assert_eq!([most, most].into_iter().sum::<Cost>(), most);
         let mut total = Cost::DOLLAR;
@@ -110,7 +110,7 @@ mod tests {
         for nonsense in [-0.1, f64::NAN, f64::INFINITY, 2e10] {
             assert_eq!(Cost::from_dollars(nonsense), None, "{nonsense}");
         }
-        assert_eq!(Cost::nano_dollars(1_012_345_678).to_string(), "$1.012345678");
+        assert_eq!(Cost::from_nano_dollars(1_012_345_678).to_string(), "$1.012345678");
         assert_eq!(serde_json::to_string(&Cost::DOLLAR).unwrap(), "1000000000");
     }
 }

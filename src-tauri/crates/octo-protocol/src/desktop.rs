@@ -75,7 +75,7 @@ pub enum Closing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum WayBack {
+pub enum WindowRecovery {
     /// The icon in the tray.
     Tray,
     /// Starting Octo again, because this desktop shows no tray.
@@ -141,7 +141,7 @@ pub enum Errand {
         /// The absolute folder; `None` for the last one used.
         folder: Option<String>,
         /// The source of the request.
-        from: ErrandSource,
+        from: OpenRequestSource,
     },
     /// Opens the page of scheduled tasks.
     OpenTasks,
@@ -158,7 +158,7 @@ pub enum Errand {
     /// Asks what closing the window should do.
     AskClosing {
         /// How the person can bring back a hidden window.
-        back: WayBack,
+        back: WindowRecovery,
     },
     /// Announces an available update. Installs nothing.
     UpdateFound {
@@ -176,7 +176,7 @@ pub enum Errand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum ErrandSource {
+pub enum OpenRequestSource {
     /// A link in another program or page: the person did not write its content.
     Link,
     /// The person, in the tray or the quick ask window.

@@ -86,7 +86,7 @@ impl ApiError {
     }
 
     /// Returns whether the error comes from the store: the requested change was not stored.
-    pub fn is_of_the_store(&self) -> bool {
+    pub fn is_store_error(&self) -> bool {
         self.key.starts_with("store.")
     }
 

@@ -3,8 +3,8 @@
 use crate::{
     ActivityState, Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop,
     CallView, ChatState, LibraryState, LivePage, Message, MessageEnd, MessageId, Millis, PolicyState,
-    Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
-    StreamKind, Suggestion, TaskNumber, TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
+    Question, QuestionId, QueuedMessage, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
+    StepNumber, StreamKind, Suggestion, TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -156,7 +156,7 @@ pub enum Event {
     /// (session) The queue changed.
     QueueChanged {
         /// The queue after the change.
-        queue: Vec<Queued>,
+        queue: Vec<QueuedMessage>,
     },
     /// (session) A command moved to the background or ended there, or the model learned of its end.
     CommandsChanged {
@@ -217,7 +217,7 @@ pub enum Event {
     /// (session) The session restored a step of its time machine.
     WentTo {
         /// The step.
-        task: TaskNumber,
+        task: StepNumber,
         /// All turns now undone: the model no longer sees their messages.
         undone: Vec<TurnId>,
     },

@@ -84,7 +84,7 @@ pub struct HomeBackup {
 /// The result of deleting the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct HomeErased {
+pub struct HomeDeletion {
     /// Names still in the home: files Octo did not create, and files it could not delete.
     pub left: Vec<String>,
     /// Why keys remain in the keychain, if any do.
@@ -116,7 +116,7 @@ pub struct DatabaseBackup {
 /// A damaged database that Octo moved away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct DatabaseReplaced {
+pub struct DatabaseReplacement {
     /// Its new path; its logs are in the same folder.
     pub aside: String,
 }

@@ -46,14 +46,14 @@ pub struct SkillImportChoice {
     /// Its name there.
     pub name: String,
     /// The action if the person has a skill of that name.
-    pub taken: IfNameTaken,
+    pub taken: NameConflictAction,
 }
 
 /// The action if the person already has a skill of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum IfNameTaken {
+pub enum NameConflictAction {
     /// Keep the person's skill and import nothing.
     Keep,
     /// Move the person's skill to the trash.
@@ -65,17 +65,17 @@ pub enum IfNameTaken {
 /// The result of an import. A failing skill does not stop the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct SkillsImported {
+pub struct SkillImportResult {
     /// The names of the imported skills.
     pub names: Vec<String>,
     /// Those that could not be imported, and why.
-    pub refused: Vec<SkillRefused>,
+    pub refused: Vec<SkillImportError>,
 }
 
 /// A skill that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct SkillRefused {
+pub struct SkillImportError {
     /// Its name.
     pub name: String,
     /// The error.

@@ -39,7 +39,7 @@ pub enum LastingKind {
 /// list includes calls that were stopped or failed at the last moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct LastingMark {
+pub struct LastingEffect {
     /// The kind of effect.
     pub kind: LastingKind,
     /// The shortened command, the site or the path.
@@ -56,14 +56,14 @@ pub struct LastingMark {
 /// The lasting effects of one or several steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct Lasting {
+pub struct LastingEffects {
     /// By kind, then by time; each effect once.
-    pub marks: Vec<LastingMark>,
+    pub marks: Vec<LastingEffect>,
     /// The number of further effects not listed.
     pub more: u32,
 }
 
-impl Lasting {
+impl LastingEffects {
     /// Returns whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.marks.is_empty() && self.more == 0

@@ -34,7 +34,7 @@ pub struct MemoryCard {
 pub struct MemorySheet {
     /// Its card.
     pub card: MemoryCard,
-    /// The body, without topic and description; at most [`MEMORY_BODY`] characters should be stored.
+    /// The body, without topic and description; at most [`MEMORY_BODY_MAX_CHARS`] characters should be stored.
     pub body: String,
     /// A hash of the file, to detect a change by another program.
     pub version: String,
@@ -43,10 +43,10 @@ pub struct MemorySheet {
 }
 
 /// The maximum number of characters in a memory's body.
-pub const MEMORY_BODY: usize = 4_000;
+pub const MEMORY_BODY_MAX_CHARS: usize = 4_000;
 
 /// The maximum number of characters of SOUL.md and of USER.md that reach the model.
-pub const PERSONA_SHOWN: usize = 1_000;
+pub const PERSONA_MAX_CHARS: usize = 1_000;
 
 /// One of the two files that every session starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 use ts_rs::TS;
 
 /// The maximum number of characters in a profile's name.
-const LONGEST: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// The agent's profile, by name: one of Octo's two, or a folder of the person's in `agents/`. The name is one
 /// component of a path, and therefore consists only of lower-case letters, digits, `-` and `_`.
@@ -43,7 +43,7 @@ impl TryFrom<String> for Profile {
     fn try_from(name: String) -> Result<Self, InvalidProfile> {
         let may_begin = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-        if may_begin && name.len() <= LONGEST && name.chars().all(is_plain) {
+        if may_begin && name.len() <= MAX_NAME_CHARS && name.chars().all(is_plain) {
             Ok(Self(Cow::Owned(name)))
         } else {
             Err(InvalidProfile(name))
@@ -91,7 +91,7 @@ mod tests {
         for name in ["general", "coding", "my-team_2", "0"] {
             assert_eq!(name.parse::<Profile>().unwrap().name(), name);
         }
-        let long = "a".repeat(LONGEST + 1);
+        let long = "a".repeat(MAX_NAME_CHARS + 1);
         for name in ["", "..", "a/b", "A", "-a", "_", "a b", "ä", "a.md", "a\0", long.as_str()] {
             assert!(name.parse::<Profile>().is_err(), "{name:?}");
             assert!(serde_json::from_value::<Profile>(name.into()).is_err(), "{name:?}");

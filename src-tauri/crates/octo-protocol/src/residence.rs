@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The location of the home, and a planned change of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct ResidenceState {
+pub struct HomeState {
     /// The home's absolute path.
     pub home: String,
     /// Why it cannot be moved, if so.
@@ -51,7 +51,7 @@ pub struct KeptHome {
 /// The result of inspecting a copy of the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct CopyLook {
+pub struct CopyInspection {
     /// The folder that contains it.
     pub path: String,
     /// When it was made, if known.
@@ -73,9 +73,9 @@ pub struct CopyLook {
 /// The result of deleting an old home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct KeptHomeDropped {
+pub struct OldHomeDeletion {
     /// Names still in it: files Octo did not create, and files it could not delete.
     pub left: Vec<String>,
     /// The state after the deletion.
-    pub state: ResidenceState,
+    pub state: HomeState,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 /// The maximum length of a task's file name without `.md`, in bytes.
-pub const TASK_FILE: usize = 64;
+pub const TASK_FILE_MAX_BYTES: usize = 64;
 
 /// The definition of a task: the content of the form and the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -37,7 +37,7 @@ pub struct TaskPlan {
     /// The action for a missed run.
     pub missed: MissedRun,
     /// The events that notify the person.
-    pub tell: TaskNews,
+    pub tell: TaskNotifications,
 }
 
 /// The schedule of a task. Times of day are `HH:MM`, in the plan's zone.
@@ -147,7 +147,7 @@ pub enum MissedRun {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum TaskNews {
+pub enum TaskNotifications {
     /// The end of every run, and questions.
     All,
     /// Of failures and questions.
@@ -167,7 +167,7 @@ pub struct TaskSettings {
     /// The default for missed runs in new tasks.
     pub missed: MissedRun,
     /// The default notifications of new tasks.
-    pub tell: TaskNews,
+    pub tell: TaskNotifications,
 }
 
 /// A task as shown in lists and on its page.

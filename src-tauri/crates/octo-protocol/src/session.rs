@@ -1,9 +1,9 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, ChatService, Effort, ForkOrigin,
-    Message, MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, SessionOrigin, Spending,
-    TextMark, Todo, ToolView, TurnId, Usage,
+    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, ChatService, Effort, Message,
+    MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, SessionOrigin, Spending,
+    SubAgentOrigin, TextMark, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -214,7 +214,7 @@ pub enum CallState {
 /// A message that waits until the current step ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct Queued {
+pub struct QueuedMessage {
     /// Its id.
     pub id: QueuedId,
     /// Its content.
@@ -296,14 +296,14 @@ pub struct SessionSnapshot {
     /// Unanswered questions, oldest first.
     pub questions: Vec<Question>,
     /// Queued messages, oldest first.
-    pub queue: Vec<Queued>,
+    pub queue: Vec<QueuedMessage>,
     /// The plan.
     pub todos: Vec<Todo>,
     /// Background commands that are running, and those whose end the model does not know yet; in the order in
     /// which they moved to the background.
     pub commands: Vec<BackgroundCommand>,
     /// Text that is streaming, from its beginning.
-    pub streaming: Vec<Streaming>,
+    pub streaming: Vec<StreamingBlock>,
     /// Set while a failed model call waits for its next attempt.
     pub retry: Option<Retry>,
     /// The person's unsent text and attachments.
@@ -323,7 +323,7 @@ pub struct SessionSnapshot {
     /// For a sub-agent, the call it works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
-    pub fork: Option<ForkOrigin>,
+    pub fork: Option<SubAgentOrigin>,
     /// The source of its conversation, if that did not begin with the session's own first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -357,7 +357,7 @@ pub struct TranscriptPage {
 /// A block that is still streaming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct Streaming {
+pub struct StreamingBlock {
     /// The message it belongs to.
     pub message: MessageId,
     /// The block's index in the message.

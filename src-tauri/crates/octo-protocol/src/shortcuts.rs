@@ -32,7 +32,7 @@ pub enum WindowShortcut {
 pub type ShortcutKeys = BTreeMap<WindowShortcut, String>;
 
 /// The shortcuts of every text field: undo, redo, select all, cut, copy, paste; and those that close or quit.
-const TAKEN: &[&str] = &[
+const RESERVED_SHORTCUTS: &[&str] = &[
     "Mod+Z",
     "Mod+Y",
     "Mod+A",
@@ -51,19 +51,19 @@ const TAKEN: &[&str] = &[
 
 /// Returns whether these shortcuts are valid: each is a letter or a punctuation mark with Mod, no text field
 /// uses it, no session number uses it, and none is used twice.
-pub fn are_sound(keys: &ShortcutKeys) -> bool {
+pub fn are_valid(keys: &ShortcutKeys) -> bool {
     let different: BTreeSet<&String> = keys.values().collect();
-    different.len() == keys.len() && keys.values().all(|key| is_sound(key))
+    different.len() == keys.len() && keys.values().all(|key| is_valid(key))
 }
 
-fn is_sound(key: &str) -> bool {
+fn is_valid(key: &str) -> bool {
     let Some(rest) = key.strip_prefix("Mod+") else { return false };
     let (rest, shifted) = rest.strip_prefix("Shift+").map_or((rest, false), |rest| (rest, true));
     let mut letters = rest.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return false };
     // The keyboard layout decides which character Shift produces.
     let is_key = letter.is_ascii_uppercase() || (letter.is_ascii_punctuation() && !shifted);
-    is_key && !TAKEN.contains(&key)
+    is_key && !RESERVED_SHORTCUTS.contains(&key)
 }
 
 #[cfg(test)]
@@ -92,11 +92,11 @@ mod tests {
             ("", false),
         ] {
             let keys = ShortcutKeys::from([(WindowShortcut::Palette, key.to_owned())]);
-            assert_eq!(are_sound(&keys), sound, "{key:?}");
+            assert_eq!(are_valid(&keys), sound, "{key:?}");
         }
         let twice =
             [(WindowShortcut::Palette, "Mod+P".to_owned()), (WindowShortcut::New, "Mod+P".to_owned())];
-        assert!(!are_sound(&ShortcutKeys::from(twice)));
-        assert!(are_sound(&ShortcutKeys::new()));
+        assert!(!are_valid(&ShortcutKeys::from(twice)));
+        assert!(are_valid(&ShortcutKeys::new()));
     }
 }

@@ -27,7 +27,7 @@ pub enum SkillOrigin {
 
 impl SkillOrigin {
     /// Returns whether the skill came with a folder, and may therefore be by another author.
-    pub fn is_of_a_folder(self) -> bool {
+    pub fn is_from_folder(self) -> bool {
         matches!(self, Self::ProjectAgents | Self::ProjectClaude | Self::Project)
     }
 
@@ -54,7 +54,7 @@ pub enum SkillTrust {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum SkillWay {
+pub enum SkillExecution {
     /// Its instructions join the conversation.
     Inline,
     /// A sub-agent follows them and reports.
@@ -101,7 +101,7 @@ pub struct SkillCard {
     /// The absolute folder that contains it.
     pub folder: String,
     /// How it runs.
-    pub way: SkillWay,
+    pub way: SkillExecution,
     /// The permitted callers, as its author declares them.
     pub caller: SkillCaller,
     /// Whether it was accepted.

@@ -92,7 +92,7 @@ pub struct ToolCount {
 /// The origin of a sub-agent's session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct ForkOrigin {
+pub struct SubAgentOrigin {
     /// The session that started it.
     pub session: SessionId,
     /// That session's title.

@@ -1,11 +1,11 @@
 //! The time machine: steps of a session, their changes to files, and restoring them.
 
-use crate::{BlobHash, DiffView, Lasting, Millis, TurnId};
+use crate::{BlobHash, DiffView, LastingEffects, Millis, TurnId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 /// A step's number in its session: from 1, never reused. 0 is the state before the first step.
-pub type TaskNumber = u32;
+pub type StepNumber = u32;
 
 /// The recorded state of a path at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum FileImage {
     /// An entry whose content was not stored and which therefore cannot be restored.
     Unsaved {
         /// The reason.
-        why: Unsaved,
+        why: UnsavedReason,
         /// Its length in bytes; 0 where unknown.
         len: u64,
         /// When it was last modified, in nanoseconds since the Unix epoch; 0 where unknown.
@@ -47,7 +47,7 @@ pub enum FileImage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum Unsaved {
+pub enum UnsavedReason {
     /// The file exceeds the limit for one file.
     TooLarge,
     /// All files together exceed the limit.
@@ -76,7 +76,7 @@ pub enum Unsaved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum TaskKind {
+pub enum StepKind {
     /// The state before the first step.
     Start,
     /// The work of one turn.
@@ -93,7 +93,7 @@ pub enum TaskKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum TaskStatus {
+pub enum StepPosition {
     /// It is the active step.
     Current,
     /// It is on the path from the start to the active step.
@@ -105,19 +105,19 @@ pub enum TaskStatus {
 /// A step of the time machine as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct TaskView {
+pub struct StepView {
     /// Its number.
-    pub number: TaskNumber,
+    pub number: StepNumber,
     /// The preceding step; `None` for the start.
-    pub parent: Option<TaskNumber>,
+    pub parent: Option<StepNumber>,
     /// Its kind.
-    pub kind: TaskKind,
+    pub kind: StepKind,
     /// For a run, the turn that did it.
     pub turn: Option<TurnId>,
     /// The beginning of its first message, or the checkpoint's name; at most 60 characters.
     pub summary: String,
     /// Its position relative to the active step.
-    pub status: TaskStatus,
+    pub status: StepPosition,
     /// Whether its parent also has another successor.
     pub branch: bool,
     /// When it began.
@@ -131,30 +131,30 @@ pub struct TaskView {
     /// The number of its effects that no undo takes back.
     pub lasting: u32,
     /// The step whose conversation it continues, if that is not `parent`.
-    pub said_after: Option<TaskNumber>,
+    pub said_after: Option<StepNumber>,
 }
 
 /// The steps of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct TaskTree {
+pub struct StepTree {
     /// By number, the start first. Empty before the first step.
-    pub tasks: Vec<TaskView>,
+    pub tasks: Vec<StepView>,
     /// The active step: the files match its end, or it is changing them now.
-    pub active: TaskNumber,
+    pub active: StepNumber,
     /// The step of the conversation: it differs after a restore of only the files, or only the conversation.
-    pub conversation: TaskNumber,
+    pub conversation: StepNumber,
     /// The step an undo would restore; `None` at the start.
-    pub undo: Option<TaskNumber>,
+    pub undo: Option<StepNumber>,
     /// The step a redo would restore: the newest successor of the active one.
-    pub redo: Option<TaskNumber>,
+    pub redo: Option<StepNumber>,
 }
 
 /// The kind of change a step made to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum TaskChange {
+pub enum StepChange {
     /// The path did not exist before.
     Created,
     /// Its content changed.
@@ -174,7 +174,7 @@ pub struct ChangedPath {
     /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
     /// The kind of change.
-    pub change: TaskChange,
+    pub change: StepChange,
     /// Whether it is a folder.
     pub folder: bool,
     /// Lines added; `None` if lines are meaningless (not text, too large, a link).
@@ -182,13 +182,13 @@ pub struct ChangedPath {
     /// Lines removed.
     pub removed: Option<u32>,
     /// Set if it cannot be undone because its earlier state was not stored.
-    pub unsaved: Option<Unsaved>,
+    pub unsaved: Option<UnsavedReason>,
 }
 
 /// The changes a step made to files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct TaskChanges {
+pub struct StepChanges {
     /// By path.
     pub paths: Vec<ChangedPath>,
     /// The paths omitted by the newest scan of the folder, by path; at most 200.
@@ -196,7 +196,7 @@ pub struct TaskChanges {
     /// The total number of omitted paths.
     pub left_out_total: u32,
     /// Its effects that no undo takes back.
-    pub lasting: Lasting,
+    pub lasting: LastingEffects,
 }
 
 /// A file or folder whose content is not stored.
@@ -206,14 +206,14 @@ pub struct LeftOut {
     /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
     /// The reason.
-    pub why: Unsaved,
+    pub why: UnsavedReason,
 }
 
 /// The other side of a comparison with a step's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum CompareWith {
+pub enum ComparisonTarget {
     /// The state before the step.
     Before,
     /// The current content on disk.
@@ -256,7 +256,7 @@ pub enum ComparedSide {
     /// Its content is not stored.
     Unsaved {
         /// The reason.
-        why: Unsaved,
+        why: UnsavedReason,
     },
 }
 
@@ -265,18 +265,18 @@ pub enum ComparedSide {
 #[ts(export, export_to = "protocol.ts")]
 pub struct RestorePreview {
     /// The active step, from which the restore starts.
-    pub from: TaskNumber,
+    pub from: StepNumber,
     /// The step to restore.
-    pub to: TaskNumber,
+    pub to: StepNumber,
     /// The paths that would be written, deleted or changed, by path.
     pub changes: Vec<ChangedPath>,
     /// Files changed by others since then. They stay as they are unless the request names them.
     pub conflicts: Vec<RestoreConflict>,
     /// Paths that cannot be restored, and stay as they are.
-    pub impossible: Vec<Impossible>,
+    pub impossible: Vec<UnrestorablePath>,
     /// The effects of the steps in between that the restore neither takes back nor repeats. Empty for a restore
     /// of chosen files.
-    pub lasting: Lasting,
+    pub lasting: LastingEffects,
 }
 
 /// A path that changed after the step being left recorded it.
@@ -286,7 +286,7 @@ pub struct RestoreConflict {
     /// The absolute path.
     pub path: String,
     /// The effect of overwriting it.
-    pub change: TaskChange,
+    pub change: StepChange,
     /// Whether the steps in between changed it too.
     pub source: ConflictSource,
 }
@@ -305,27 +305,27 @@ pub enum ConflictSource {
 /// A path that cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct Impossible {
+pub struct UnrestorablePath {
     /// The absolute path.
     pub path: String,
     /// The reason.
-    pub why: ImpossibleReason,
+    pub why: UnrestorableReason,
 }
 
 /// Why a path cannot be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum ImpossibleReason {
+pub enum UnrestorableReason {
     /// The wanted state was not stored.
     NotKept {
         /// The reason.
-        why: Unsaved,
+        why: UnsavedReason,
     },
     /// The current content could not be saved, and Octo therefore does not destroy it.
     PresentNotSaved {
         /// The reason.
-        why: Unsaved,
+        why: UnsavedReason,
     },
     /// A parent folder is now a link or a file.
     ParentNotFolder,
@@ -369,15 +369,15 @@ pub enum FileSelection {
 #[ts(export, export_to = "protocol.ts")]
 pub struct RestoreReport {
     /// The active step after the restore.
-    pub active: TaskNumber,
+    pub active: StepNumber,
     /// The safety entry with the earlier files; `None` if no file had to change.
-    pub safety: Option<TaskNumber>,
+    pub safety: Option<StepNumber>,
     /// The number of changed paths.
     pub changed: u32,
     /// Paths in conflict that were left unchanged.
     pub kept: Vec<String>,
     /// Paths that could not be restored.
-    pub impossible: Vec<Impossible>,
+    pub impossible: Vec<UnrestorablePath>,
 }
 
 /// The time machine's disk usage.
@@ -398,7 +398,7 @@ pub struct TimeSpace {
 /// The result of a cleanup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct TimeCollected {
+pub struct TimeCleanup {
     /// Bytes freed.
     #[ts(type = "number")]
     pub freed_bytes: u64,

@@ -138,7 +138,7 @@ pub enum ExportKind {
 /// An exported session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct SessionExported {
+pub struct SessionExport {
     /// The file's absolute path.
     pub path: String,
     /// Its size in bytes.

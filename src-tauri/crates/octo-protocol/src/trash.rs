@@ -161,7 +161,7 @@ pub enum OnConflict {
 /// A file in the way of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct PresentThing {
+pub struct ConflictingFile {
     /// Its absolute path.
     pub path: String,
     /// Its form.
@@ -200,7 +200,7 @@ pub enum Restored {
         /// The entry.
         id: TrashId,
         /// The existing file.
-        present: PresentThing,
+        present: ConflictingFile,
     },
     /// It could not be restored; it is still in the trash.
     Failed {
@@ -214,7 +214,7 @@ pub enum Restored {
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct TrashRestored {
+pub struct TrashRestoreResult {
     /// One per entry, in the order of the request.
     pub outcomes: Vec<Restored>,
 }
@@ -236,7 +236,7 @@ pub struct EmptyReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum TrashLook {
+pub enum TrashExcerpt {
     /// The beginning of a text file.
     Text {
         /// Its first lines.
@@ -278,9 +278,9 @@ pub struct TrashPreview {
     /// The entry.
     pub entry: TrashEntry,
     /// The preview.
-    pub look: TrashLook,
+    pub look: TrashExcerpt,
     /// The file now at its old path.
-    pub present: Option<PresentThing>,
+    pub present: Option<ConflictingFile>,
     /// When its retention by age ends; `None` for no limit.
     #[ts(type = "number | null")]
     pub until: Option<Millis>,

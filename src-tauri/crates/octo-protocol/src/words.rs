@@ -55,7 +55,10 @@ pub fn resolve(language: Language) -> Language {
     match language {
         Language::System => {
             let said = |name| std::env::var(name).ok();
-            of_locales(said, cfg!(any(windows, target_os = "macos")).then(sys_locale::get_locale).flatten())
+            language_of_locales(
+                said,
+                cfg!(any(windows, target_os = "macos")).then(sys_locale::get_locale).flatten(),
+            )
         }
         definite => definite,
     }
@@ -64,7 +67,7 @@ pub fn resolve(language: Language) -> Language {
 /// On macOS and Windows a program not started from a terminal finds no locale in its environment; there `LANG`
 /// also belongs to a terminal and is not the person's choice for their system. `LC_ALL` is deliberate
 /// everywhere.
-fn of_locales(said: impl Fn(&'static str) -> Option<String>, system: Option<String>) -> Language {
+fn language_of_locales(said: impl Fn(&'static str) -> Option<String>, system: Option<String>) -> Language {
     let of = |name| said(name).filter(|value| !value.is_empty());
     let locale = of("LC_ALL").or(system).or_else(|| of("LC_MESSAGES")).or_else(|| of("LANG"));
     if locale.is_some_and(|value| value.to_ascii_lowercase().starts_with("zh")) {
@@ -137,7 +140,7 @@ mod tests {
                     _ => lang.to_owned(),
                 })
             };
-            let found = of_locales(said, system.map(str::to_owned));
+            let found = language_of_locales(said, system.map(str::to_owned));
             assert_eq!(found, expected, "{all:?} {messages:?} {lang:?} {system:?}");
         }
     }

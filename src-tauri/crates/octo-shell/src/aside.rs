@@ -18,7 +18,7 @@ use tokio::{
 const KEPT: usize = 64 * 1024;
 
 /// How long its output is read after it ended: processes it left running may keep the pipes open without end.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const DRAIN_TIME: Duration = Duration::from_secs(1);
 
 /// A program to run.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Aside<'a> {
 
 /// The result of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AsideEnd {
+pub struct HookProgramEnd {
     /// Its exit status; `None` if a signal killed it.
     pub code: Option<i32>,
     /// The beginning of its standard output.
@@ -55,7 +55,7 @@ impl Aside<'_> {
     ///
     /// [`io::ErrorKind::TimedOut`] when its time was up: its whole process group is killed then. Otherwise when
     /// it could not be started.
-    pub async fn run(self) -> io::Result<AsideEnd> {
+    pub async fn run(self) -> io::Result<HookProgramEnd> {
         #[cfg(windows)]
         let program = crate::language::INTERPRETER.program.clone();
         #[cfg(not(windows))]
@@ -71,7 +71,7 @@ impl Aside<'_> {
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let group = Group(child.id());
+        let group = ProcessGroup(child.id());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let telling = async {
             if let Some(mut stdin) = stdin {
@@ -79,7 +79,7 @@ impl Aside<'_> {
                 let _ = stdin.write_all(&self.input).await;
             }
         };
-        let (output, errors) = (Heard::default(), Heard::default());
+        let (output, errors) = (CapturedStream::default(), CapturedStream::default());
         let whole = async {
             let hearing = async { tokio::join!(telling, output.hear(stdout), errors.hear(stderr)) };
             let mut hearing = std::pin::pin!(hearing);
@@ -87,12 +87,12 @@ impl Aside<'_> {
                 biased;
                 status = child.wait() => {
                     // Everything the program itself wrote has been read by then.
-                    let _rest = tokio::time::timeout(LAST_WORDS, &mut hearing).await;
+                    let _rest = tokio::time::timeout(DRAIN_TIME, &mut hearing).await;
                     status
                 }
                 _ = &mut hearing => child.wait().await,
             };
-            status.map(|status| AsideEnd {
+            status.map(|status| HookProgramEnd {
                 code: status.code(),
                 output: output.text(),
                 errors: errors.text(),
@@ -105,9 +105,9 @@ impl Aside<'_> {
 }
 
 /// Kills the rest of a process group when dropped.
-struct Group(Option<u32>);
+struct ProcessGroup(Option<u32>);
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(leader) = self.0.and_then(|leader| i32::try_from(leader).ok()) {
@@ -123,9 +123,9 @@ impl Drop for Group {
 
 /// The output read from one stream so far.
 #[derive(Default)]
-struct Heard(Mutex<Vec<u8>>);
+struct CapturedStream(Mutex<Vec<u8>>);
 
-impl Heard {
+impl CapturedStream {
     /// Reads until the stream is closed.
     async fn hear(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
         let mut piece = vec![0; 8 * 1024];

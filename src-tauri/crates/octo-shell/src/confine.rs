@@ -48,7 +48,7 @@ pub struct Confinement {
 
 /// Whether the system confines a thread, and its child processes, to a [`Confinement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Enforced {
+pub enum Enforcement {
     /// Fully, or as much as an older kernel can.
     Yes,
     /// The system cannot confine a thread; macOS uses a program that starts the command.
@@ -72,11 +72,11 @@ impl Confinement {
     /// # Errors
     ///
     /// When the system supports confinement but refuses. Nothing may be started then.
-    pub fn enforce(&self) -> io::Result<Enforced> {
+    pub fn enforce(&self) -> io::Result<Enforcement> {
         #[cfg(target_os = "linux")]
         return landlocked::enforce(&self.grants());
         #[cfg(not(target_os = "linux"))]
-        Ok(Enforced::Unavailable)
+        Ok(Enforcement::Unavailable)
     }
 
     /// Returns the program that must start the command, on systems that confine this way. Reads the home's

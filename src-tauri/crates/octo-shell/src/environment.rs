@@ -36,18 +36,18 @@ enum Source {
 struct Asked {
     /// The process's own variables, with which the shell is started.
     own: Variables,
-    answer: Mutex<Option<Answer>>,
+    answer: Mutex<Option<LoginShellAnswer>>,
 }
 
 #[derive(Debug)]
-struct Answer {
+struct LoginShellAnswer {
     /// The start-up files that produced it.
     stamp: Stamp,
     variables: Arc<Variables>,
 }
 
 /// Cached once per process.
-static PERSON: LazyLock<Arc<Asked>> = LazyLock::new(|| Arc::new(Asked::new(capture::own())));
+static PERSON_CACHE: LazyLock<Arc<Asked>> = LazyLock::new(|| Arc::new(Asked::new(capture::own())));
 
 impl Asked {
     fn new(own: Variables) -> Self {
@@ -72,7 +72,7 @@ impl Asked {
             (None, Some(known)) => Arc::clone(&known.variables),
             (None, None) => Arc::new(self.own.clone()),
         };
-        *answer = Some(Answer { stamp, variables: Arc::clone(&variables) });
+        *answer = Some(LoginShellAnswer { stamp, variables: Arc::clone(&variables) });
         variables
     }
 }
@@ -83,7 +83,7 @@ impl LoginEnvironment {
     /// most ten seconds (and `bash` for as long if it does not answer); if none does, commands get the
     /// process's own environment.
     pub fn capture() -> Self {
-        Self(Source::Shell(Arc::clone(&PERSON)))
+        Self(Source::Shell(Arc::clone(&PERSON_CACHE)))
     }
 
     /// Returns an environment of exactly these variables.
@@ -102,10 +102,10 @@ impl LoginEnvironment {
             .filter(|(name, _)| !is_hidden(name, secret))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        for name in UNSET {
+        for name in ALWAYS_UNSET {
             variables.remove(*name);
         }
-        variables.extend(SET.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        variables.extend(ALWAYS_SET.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         variables
     }
 }
@@ -114,8 +114,8 @@ impl LoginEnvironment {
 /// variables name. Their login shell's variables count once it was asked, the process's own until then.
 pub(crate) fn startup_files(home: Option<&Path>) -> Vec<PathBuf> {
     let answered =
-        PERSON.answer.try_lock().ok().and_then(|answer| Some(Arc::clone(&answer.as_ref()?.variables)));
-    startup_files_of(answered.as_deref().unwrap_or(&PERSON.own), home)
+        PERSON_CACHE.answer.try_lock().ok().and_then(|answer| Some(Arc::clone(&answer.as_ref()?.variables)));
+    startup_files_of(answered.as_deref().unwrap_or(&PERSON_CACHE.own), home)
 }
 
 fn startup_files_of(variables: &Variables, home: Option<&Path>) -> Vec<PathBuf> {
@@ -141,7 +141,7 @@ pub(crate) fn is_hidden(name: &str, secret: &[String]) -> bool {
 }
 
 /// Variables of every command: a terminal with colours, and no pager that waits for a key.
-const SET: &[(&str, &str)] = &[
+const ALWAYS_SET: &[(&str, &str)] = &[
     ("TERM", "xterm-256color"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
@@ -153,13 +153,13 @@ const SET: &[(&str, &str)] = &[
 
 /// Variables removed from every command: leftovers of the queried shell. Git may ask for a password, because
 /// the question is visible.
-const UNSET: &[&str] =
+const ALWAYS_UNSET: &[&str] =
     &["_", "SHLVL", "PWD", "OLDPWD", "GIT_TERMINAL_PROMPT", "PROMPT_COMMAND", "PS1", "COLUMNS", "LINES"];
 
 /// Returns the environment of a command that runs without approval, derived from the login environment: in it,
 /// the words [`crate::judge`] examined have their usual meaning.
 pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
-    let mut variables: Variables = login.into_iter().filter(|(name, _)| !bends(name)).collect();
+    let mut variables: Variables = login.into_iter().filter(|(name, _)| !alters_commands(name)).collect();
     let path = variables.get("PATH").cloned().unwrap_or_default();
     variables.insert("PATH".to_owned(), searched(&path, folder));
     variables.extend(git_overrides());
@@ -181,18 +181,18 @@ pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
 
 /// Whether a variable changes the behaviour of a command in the policy's table: start-up files and options of
 /// bash, exported functions, tool options, settings files.
-fn bends(name: &str) -> bool {
+fn alters_commands(name: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
         "BASH_ENV", "BASHOPTS", "SHELLOPTS", "ENV", "CDPATH", "GLOBIGNORE", "IFS", "POSIXLY_CORRECT", "PS4",
         "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "MAGIC", "NODE_OPTIONS", "PYTHONSTARTUP", "RUBYOPT", "MAKEFLAGS",
         "EXECIGNORE", "RUSTUP_TOOLCHAIN", "LS_OPTIONS",
     ];
-    NAMES.contains(&name) || name.starts_with("BASH_FUNC_") || bends_git(name)
+    NAMES.contains(&name) || name.starts_with("BASH_FUNC_") || alters_git(name)
 }
 
 /// Whether a variable sets git's settings, folders or programs.
-pub(crate) fn bends_git(name: &str) -> bool {
+pub(crate) fn alters_git(name: &str) -> bool {
     name.starts_with("GIT_")
 }
 
@@ -233,8 +233,8 @@ pub(crate) fn git_overrides() -> Variables {
 }
 
 /// Makes `folder` the first entry of `PATH`, without repeating it.
-pub(crate) fn put_first(variables: &mut Variables, folder: &Path) {
-    let path = variables.get("PATH").map_or(USUAL_PATH, String::as_str);
+pub(crate) fn prepend_to_path(variables: &mut Variables, folder: &Path) {
+    let path = variables.get("PATH").map_or(DEFAULT_PATH, String::as_str);
     let others = std::env::split_paths(path).filter(|entry| entry != folder);
     let all = std::iter::once(folder.to_owned()).chain(others);
     // Only a folder with a colon in its name cannot be joined, and no shell would find it.
@@ -244,7 +244,7 @@ pub(crate) fn put_first(variables: &mut Variables, folder: &Path) {
 }
 
 /// The `PATH` of commands if none is set.
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns `path` without entries that are relative or inside `folder`: files the session may write must not
 /// pose as tools.
@@ -255,7 +255,7 @@ pub(crate) fn searched(path: &str, folder: &Path) -> String {
         .filter(|entry| octo_workspace::real(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
         .collect();
     let joined = std::env::join_paths(kept).unwrap_or_default().to_string_lossy().into_owned();
-    if joined.is_empty() { USUAL_PATH.to_owned() } else { joined }
+    if joined.is_empty() { DEFAULT_PATH.to_owned() } else { joined }
 }
 
 #[cfg(test)]

@@ -22,17 +22,17 @@ mod policy;
 mod report;
 mod shell;
 
-pub use aside::{Aside, AsideEnd};
-pub use confine::{Confinement, Enforced, is_available as confines, temporary_folders};
+pub use aside::{Aside, HookProgramEnd};
+pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict,
-    Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault,
-    PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, Standing, StartupFiles, Verdict, assess,
-    read_path, sole_command, typed, would_start, write_path,
+    Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LastingPart, LineContext,
+    LoggedVerdict, Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent,
+    PolicyFault, PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, Standing, StartupFiles,
+    Verdict, assess, read_path, sole_command, typed, would_start, write_path,
 };
-pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
-pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};
+pub use report::{CarryScope, Input, Live, News, NewsListener, Pace, Report, Run};
+pub use shell::{COMMAND_TIME_LIMIT, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -46,11 +46,11 @@ pub use file::{
     CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile,
     PolicyReading, PolicyRules, RuleFault,
 };
-pub use lasting::{Lasts, typed};
+pub use lasting::{LastingPart, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
 pub use paths::{Open, PathVerdict, PolicyPaths, read_path, write_path};
-pub use places::Around;
+pub use places::LineContext;
 pub use sole::{sole_command, would_start};
 pub use startup::StartupFiles;
 pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
@@ -82,7 +82,7 @@ pub(crate) enum Judgement {
 
 /// Whether rules cover a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Permitted {
+pub(crate) enum LinePermission {
     /// At least one of its commands is covered by a rule, and all others are known to only read.
     Yes {
         /// As in [`Judgement::ReadOnly`], for the commands that only read.
@@ -144,10 +144,12 @@ pub(crate) fn judge_at(
 
 /// Whether rules cover a line: every simple command of it only reads or begins with a rule's words, under the
 /// restrictions of [`judge`]; patterns are not covered, for a file's name could pass for an option.
-pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
-    let (Ok(plain), Some(outline)) = (plain::read(line), tree::outline(line)) else { return Permitted::No };
+pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> LinePermission {
+    let (Ok(plain), Some(outline)) = (plain::read(line), tree::outline(line)) else {
+        return LinePermission::No;
+    };
     if !outline.agrees(&plain) {
-        return Permitted::No;
+        return LinePermission::No;
     }
     let literal = plain
         .commands
@@ -155,8 +157,8 @@ pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
         .flat_map(|command| &command.words)
         .all(|word| word.form == plain::Form::Literal);
     match walk(&plain, rules) {
-        Walk::Reads { reads, ruled: Ruled::Some } if literal => Permitted::Yes { reads },
-        Walk::Reads { .. } | Walk::Unknown(_) => Permitted::No,
+        Walk::Reads { reads, ruled: RuleCoverage::Some } if literal => LinePermission::Yes { reads },
+        Walk::Reads { .. } | Walk::Unknown(_) => LinePermission::No,
     }
 }
 
@@ -166,28 +168,28 @@ pub(crate) fn allowed_at(
     rules: &[Vec<String>],
     folder: &Path,
     says: search::Says<'_>,
-) -> Permitted {
+) -> LinePermission {
     match allowed_by(line, rules) {
-        Permitted::Yes { reads } => {
+        LinePermission::Yes { reads } => {
             match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder, says)) {
-                Some(reads) => Permitted::Yes { reads },
-                None => Permitted::No,
+                Some(reads) => LinePermission::Yes { reads },
+                None => LinePermission::No,
             }
         }
-        Permitted::No => Permitted::No,
+        LinePermission::No => LinePermission::No,
     }
 }
 
 /// The result of following a line's commands.
 enum Walk {
     /// All are known to only read or covered by a rule.
-    Reads { reads: Reads, ruled: Ruled },
+    Reads { reads: Reads, ruled: RuleCoverage },
     /// The command with this index is neither.
     Unknown(usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ruled {
+enum RuleCoverage {
     None,
     Some,
 }
@@ -203,7 +205,7 @@ struct Places {
 fn walk(line: &Line, rules: &[Vec<String>]) -> Walk {
     let mut places = Places { after_success: vec![".".to_owned()], after_failure: Vec::new() };
     let mut here: Vec<String> = Vec::new();
-    let (mut reads, mut ruled) = (Reads::new(), Ruled::None);
+    let (mut reads, mut ruled) = (Reads::new(), RuleCoverage::None);
     for (at, command) in line.commands.iter().enumerate() {
         let piped = line.commands.get(at + 1).is_some_and(|next| next.join == Join::Pipe);
         here = match command.join {
@@ -215,7 +217,7 @@ fn walk(line: &Line, rules: &[Vec<String>]) -> Walk {
         let known = match command_reads(command) {
             Some(known) => known,
             None if rules::cover(rules, command) => {
-                ruled = Ruled::Some;
+                ruled = RuleCoverage::Some;
                 redirect_reads(command)
             }
             None => return Walk::Unknown(at),
@@ -316,7 +318,7 @@ fn only_rule(line: &Line) -> Option<Vec<String>> {
 fn first_unknown(line: &str, outline: &tree::Outline) -> Option<String> {
     let reads = |text: &str| {
         plain::read(text)
-            .is_ok_and(|plain| matches!(walk(&plain, &[]), Walk::Reads { ruled: Ruled::None, .. }))
+            .is_ok_and(|plain| matches!(walk(&plain, &[]), Walk::Reads { ruled: RuleCoverage::None, .. }))
     };
     outline.commands().filter_map(|span| line.get(span)).find(|text| !reads(text)).map(shortened)
 }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 pub type Live = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A callback for news of background commands, in order.
-pub type Listener = Arc<dyn Fn(News) + Send + Sync>;
+pub type NewsListener = Arc<dyn Fn(News) + Send + Sync>;
 
 /// An event of a background command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Run {
     /// Extra variables for this command only.
     pub env: Vec<(String, String)>,
     /// The state of earlier commands with which it starts.
-    pub carried: Carried,
+    pub carried: CarryScope,
     /// Receives live output.
     pub live: Live,
     /// Cancels the wait and ends the command.
@@ -84,7 +84,7 @@ pub struct Input {
 
 /// The state of the session's earlier commands with which a command starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carried {
+pub enum CarryScope {
     /// Directory, exported variables and functions: for a command the person approved.
     All,
     /// Only the directory, in an environment that cannot turn a command judged read-only into another one: for

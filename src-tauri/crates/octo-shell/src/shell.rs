@@ -19,7 +19,7 @@ mod task;
 #[cfg(unix)]
 mod tests;
 
-use crate::{Input, Listener, LoginEnvironment, Report, Run, ShellError};
+use crate::{Input, LoginEnvironment, NewsListener, Report, Run, ShellError};
 use octo_protocol::{CallId, SessionId};
 use std::{
     fmt,
@@ -37,7 +37,7 @@ pub const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 pub const START_WINDOW: Duration = Duration::from_secs(2);
 
 /// The total time limit of a command. After it, the command is ended and reported as timed out.
-pub const CEILING: Duration = Duration::from_secs(2 * 60 * 60);
+pub const COMMAND_TIME_LIMIT: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// The configuration of a session's commands.
 #[derive(Clone)]
@@ -52,8 +52,8 @@ pub struct ShellConfig {
     /// Variables hidden from commands, in addition to all that begin with `OCTO_`.
     pub secret_variables: Vec<String>,
     /// Receives the events of background commands. It must not block.
-    pub news: Listener,
-    /// The time limit of a command; usually [`CEILING`].
+    pub news: NewsListener,
+    /// The time limit of a command; usually [`COMMAND_TIME_LIMIT`].
     pub ceiling: Duration,
     /// The handling of files that commands remove.
     pub removals: Removals,

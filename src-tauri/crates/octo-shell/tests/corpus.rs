@@ -5,7 +5,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use octo_shell::{
-    Around, Open, PathRules, PathVerdict, Policy, PolicyRules, Standing, Verdict, assess, read_path,
+    LineContext, Open, PathRules, PathVerdict, Policy, PolicyRules, Standing, Verdict, assess, read_path,
 };
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
@@ -17,12 +17,12 @@ const CLASSES: &[(&str, &str)] = &[
     ("obfuscated", include_str!("corpus/obfuscated.txt")),
 ];
 
-struct Place {
+struct CorpusFolder {
     _keep: tempfile::TempDir,
-    around: Around,
+    around: LineContext,
 }
 
-fn place() -> Place {
+fn place() -> CorpusFolder {
     let keep = tempfile::tempdir().expect("a folder");
     let home = keep.path().canonicalize().expect("a real path").join("home").join("ada");
     let folder = home.join("project");
@@ -35,7 +35,7 @@ fn place() -> Place {
     }
     let git = Command::new("git").args(["init", "-q"]).current_dir(&folder).status().expect("git");
     assert!(git.success());
-    let around = Around {
+    let around = LineContext {
         folder,
         home: Some(home.clone()),
         octo_home: home.join(".octo"),
@@ -43,7 +43,7 @@ fn place() -> Place {
         processes: vec![4242, 4243],
         language: octo_shell::Language::Bash,
     };
-    Place { _keep: keep, around }
+    CorpusFolder { _keep: keep, around }
 }
 
 fn decoded(text: &str) -> String {
@@ -67,7 +67,7 @@ fn is_open(folder: &Path, text: &str, takes_away: bool) -> bool {
         && (!takes_away || (path != folder))
 }
 
-fn verdict(line: &str, around: &Around, rules: &[Vec<String>]) -> &'static str {
+fn verdict(line: &str, around: &LineContext, rules: &[Vec<String>]) -> &'static str {
     let policy = Policy::default();
     let assessment = assess(line, &[], Standing { around, policy: &policy, rules });
     match assessment.verdict {
@@ -149,7 +149,7 @@ fn every_command_of_the_corpus_gets_its_verdict() {
 }
 
 /// Returns the lines that do not get their verdict.
-fn wrong(text: &str, place: &Place, rules: &[Vec<String>]) -> Vec<String> {
+fn wrong(text: &str, place: &CorpusFolder, rules: &[Vec<String>]) -> Vec<String> {
     entries(text)
         .filter_map(|(expected, line)| {
             let given = verdict(&line, &place.around, rules);
@@ -303,7 +303,7 @@ fn a_home_is_looked_at_where_it_lies() {
         return;
     };
     let folder = std::path::PathBuf::from(folder);
-    let around = Around { folder: folder.clone(), ..place().around };
+    let around = LineContext { folder: folder.clone(), ..place().around };
     assert_eq!(verdict("grep -rh . ~/project", &around, &[]), "allow");
     assert_eq!(verdict("cd ~/project/src && git status", &around, &[]), "allow");
     fs::write(folder.join("id_rsa"), "x\n").expect("a file");

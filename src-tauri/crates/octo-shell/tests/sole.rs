@@ -14,9 +14,9 @@ const FULL: usize = 20_000;
 const HOME: &str = "/home/ada";
 
 /// A small deterministic generator.
-struct Dice(u64);
+struct SoleRandom(u64);
 
-impl Dice {
+impl SoleRandom {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -123,7 +123,7 @@ const SPOILS: &[&str] = &[
     "$\"x\"",
 ];
 
-fn line(dice: &mut Dice) -> String {
+fn line(dice: &mut SoleRandom) -> String {
     let mut line = ["", " ", "\t", "\n", "A=b ", "! ", "( "]
         [if dice.roll(8) == 0 { dice.roll(7) } else { 0 }]
     .to_owned();
@@ -167,7 +167,7 @@ fn what_counts_as_one_command_is_one_to_bash() {
     let folder = tempfile::tempdir().expect("a folder");
     let lines = if std::env::var_os("OCTO_SOAK").is_some() { FULL } else { FULL / 10 };
     let seed = std::env::var("OCTO_CAMPAIGN_SEED").map_or(20_261_122, |seed| seed.parse().expect("a number"));
-    let mut dice = Dice(seed);
+    let mut dice = SoleRandom(seed);
     let (mut counted, mut quoted) = (0, 0);
     for _ in 0..lines {
         let line = line(&mut dice);

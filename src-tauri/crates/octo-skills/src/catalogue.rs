@@ -5,7 +5,7 @@ use octo_protocol::SkillOrigin;
 use std::collections::BTreeSet;
 
 /// Maximum names suggested for an unknown one.
-const MAX_NEAR: usize = 3;
+const MAX_SIMILAR: usize = 3;
 
 /// The discovered skills, one per name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Catalogue {
     /// Returns the skills that a person can call with a slash in a profile, by name; including untrusted ones,
     /// so they can be seen and accepted.
     pub fn for_menu(&self, profile: &str) -> impl Iterator<Item = &Skill> {
-        self.skills.iter().filter(move |skill| may_be_called(skill) && skill.fields.profiles.has(profile))
+        self.skills.iter().filter(move |skill| is_callable(skill) && skill.fields.profiles.has(profile))
     }
 
     /// Returns the skills that a model in a profile sees: the session folder's first, then the person's, then
@@ -59,13 +59,13 @@ impl Catalogue {
                     && skill.fields.profiles.has(profile)
             })
             .collect();
-        skills.sort_by_key(|skill| (scope(skill.source), &skill.name));
+        skills.sort_by_key(|skill| (model_order(skill.source), &skill.name));
         skills
     }
 
     /// Returns the skills that a model in a profile should know and does not: `told` contains the names it
     /// knows.
-    pub fn not_told(&self, profile: &str, told: &BTreeSet<String>) -> Vec<&Skill> {
+    pub fn unknown_to_model(&self, profile: &str, told: &BTreeSet<String>) -> Vec<&Skill> {
         self.for_model(profile).into_iter().filter(|skill| !told.contains(&skill.name)).collect()
     }
 
@@ -79,18 +79,18 @@ impl Catalogue {
     /// Returns callable names similar to `name`, best first.
     pub fn near(&self, name: &str) -> Vec<&str> {
         let name = name.to_ascii_lowercase();
-        let callable = self.skills.iter().filter(|skill| may_be_called(skill));
+        let callable = self.skills.iter().filter(|skill| is_callable(skill));
         near(&name, callable.map(|skill| skill.name.as_str()))
     }
 }
 
 /// Returns whether a person may call it with a slash.
-fn may_be_called(skill: &Skill) -> bool {
+fn is_callable(skill: &Skill) -> bool {
     skill.error.is_none() && skill.usage != Usage::Off && skill.fields.person_invocation == Invocable::Yes
 }
 
 /// Returns its position in the order for a model.
-fn scope(source: SkillOrigin) -> u8 {
+fn model_order(source: SkillOrigin) -> u8 {
     match source {
         SkillOrigin::Project | SkillOrigin::ProjectClaude | SkillOrigin::ProjectAgents => 0,
         SkillOrigin::User | SkillOrigin::UserClaude | SkillOrigin::UserAgents => 1,
@@ -109,5 +109,5 @@ pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str
         })
         .collect();
     ranked.sort();
-    ranked.into_iter().take(MAX_NEAR).map(|(_, known)| known).collect()
+    ranked.into_iter().take(MAX_SIMILAR).map(|(_, known)| known).collect()
 }

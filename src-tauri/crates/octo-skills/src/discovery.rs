@@ -41,7 +41,7 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
             if !seen.insert(real.clone()) {
                 return Ok(());
             }
-            Look { root, real: &real, found: &mut found, problems: &mut problems }.all(before)
+            RootSearch { root, real: &real, found: &mut found, problems: &mut problems }.all(before)
         });
         if let Err(warning) = looked {
             problems.push(warning);
@@ -49,14 +49,17 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
     }
     let mut allowance = Allowance { files: MAX_HASHED_FILES, bytes: MAX_HASHED_BYTES };
     for skill in &mut found {
-        skill.trust =
-            if skill.source.is_of_a_folder() { judge(skill, trust, &mut allowance) } else { Trust::Trusted };
+        skill.trust = if skill.source.is_from_folder() {
+            decide_trust(skill, trust, &mut allowance)
+        } else {
+            Trust::Trusted
+        };
     }
-    settle(found, problems)
+    resolve_duplicates(found, problems)
 }
 
 /// Sets a skill's trust. A skill without a fingerprint cannot have been accepted.
-fn judge(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut Allowance) -> Trust {
+fn decide_trust(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut Allowance) -> Trust {
     // An unusable skill cannot be accepted; its folder may be anywhere.
     if skill.error.is_some() {
         return Trust::Untrusted;
@@ -92,14 +95,14 @@ fn unreadable(path: &Path, error: &io::Error) -> Warning {
     Warning::new("skills.error.unreadable").arg("path", path.display()).arg("reason", error)
 }
 
-struct Look<'a> {
+struct RootSearch<'a> {
     root: &'a Root,
     real: &'a Path,
     found: &'a mut Vec<Skill>,
     problems: &'a mut Vec<Warning>,
 }
 
-impl Look<'_> {
+impl RootSearch<'_> {
     fn all(&mut self, before: usize) -> Result<(), Warning> {
         for (name, path) in self.children(self.real)? {
             if self.is_full(before) {
@@ -179,7 +182,7 @@ impl Look<'_> {
         let mut skill = Skill::new(document, self.root.source, real);
         skill.category = category.map(str::to_owned);
         skill.modified = fs::metadata(&file).and_then(|meta| meta.modified()).ok();
-        if exact == Exact::No {
+        if exact == FileNameCase::No {
             skill.warnings.push(Warning::new("skills.warning.file_name"));
         }
         self.found.push(skill);
@@ -195,16 +198,16 @@ impl Look<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exact {
+pub(crate) enum FileNameCase {
     Yes,
     No,
 }
 
 /// Finds SKILL.md in a folder, ignoring case.
-pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, Exact)> {
+pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, FileNameCase)> {
     let exact = folder.join(SKILL_FILE);
     if exact.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
-        return Some((exact, Exact::Yes));
+        return Some((exact, FileNameCase::Yes));
     }
     let mut names: Vec<_> = fs::read_dir(folder)
         .ok()?
@@ -215,7 +218,7 @@ pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, Exact)> {
         .filter(|name| name.eq_ignore_ascii_case(SKILL_FILE))
         .collect();
     names.sort();
-    names.first().map(|name| (folder.join(name), Exact::No))
+    names.first().map(|name| (folder.join(name), FileNameCase::No))
 }
 
 /// Reads a SKILL.md that must be in `folder`.
@@ -248,7 +251,7 @@ pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
 }
 
 /// Decides which of several with one name is used.
-fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
+fn resolve_duplicates(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
     // Stable: within a source, the order of the folders is kept.
     found.sort_by_key(|skill| std::cmp::Reverse(rank(skill)));
     let mut winners: HashMap<String, ShadowedBy> = HashMap::new();

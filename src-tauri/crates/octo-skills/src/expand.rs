@@ -59,12 +59,12 @@ pub struct Placeholder {
 /// Expanded instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expanded {
-    parts: Vec<Part>,
+    parts: Vec<ExpandedPart>,
     placeholders: Vec<Placeholder>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum ExpandedPart {
     Text(String),
     /// Output of the command with that number.
     Output(usize),
@@ -82,8 +82,8 @@ impl Expanded {
         let mut text = String::new();
         for part in self.parts {
             match part {
-                Part::Text(part) => text.push_str(&part),
-                Part::Output(number) => match (outputs.get(number), self.placeholders.get(number)) {
+                ExpandedPart::Text(part) => text.push_str(&part),
+                ExpandedPart::Output(number) => match (outputs.get(number), self.placeholders.get(number)) {
                     (Some(output), _) => push_output(&mut text, output),
                     (None, Some(placeholder)) => {
                         text.push_str("!`");
@@ -111,7 +111,7 @@ fn push_output(text: &mut String, output: &str) {
 pub fn expand(skill: &Skill, invocation: &Invocation<'_>) -> Expanded {
     let mut expanded = expand_body(&skill.body, &skill.fields, &skill.folder, skill.trust, invocation);
     if let Some(block) = support::block(&skill.folder) {
-        expanded.parts.push(Part::Text(format!("\n\n{block}")));
+        expanded.parts.push(ExpandedPart::Text(format!("\n\n{block}")));
     }
     expanded
 }
@@ -124,7 +124,7 @@ pub(crate) fn expand_body(
     trust: Trust,
     invocation: &Invocation<'_>,
 ) -> Expanded {
-    let mut pass = Pass {
+    let mut pass = Expander {
         values: Values::new(fields, folder, invocation),
         trust,
         parts: Vec::new(),
@@ -137,10 +137,10 @@ pub(crate) fn expand_body(
     pass.finish(invocation)
 }
 
-struct Pass<'a> {
+struct Expander<'a> {
     values: Values<'a>,
     trust: Trust,
-    parts: Vec<Part>,
+    parts: Vec<ExpandedPart>,
     /// Text since the last command.
     text: String,
     /// Bytes inserted so far.
@@ -150,7 +150,7 @@ struct Pass<'a> {
     notes: Vec<&'static str>,
 }
 
-impl Pass<'_> {
+impl Expander<'_> {
     fn run(&mut self, body: &str) {
         let mut rest = body;
         let mut before = '\n';
@@ -212,8 +212,8 @@ impl Pass<'_> {
             return self.leave(rest, length, NOT_FILLED);
         };
         self.inserted = self.inserted.saturating_add(filled.len());
-        self.parts.push(Part::Text(std::mem::take(&mut self.text)));
-        self.parts.push(Part::Output(self.placeholders.len()));
+        self.parts.push(ExpandedPart::Text(std::mem::take(&mut self.text)));
+        self.parts.push(ExpandedPart::Output(self.placeholders.len()));
         self.placeholders.push(Placeholder { command: filled });
         Some(length)
     }
@@ -230,7 +230,7 @@ impl Pass<'_> {
 
     fn finish(mut self, invocation: &Invocation<'_>) -> Expanded {
         let arguments = invocation.arguments.trim();
-        if !arguments.is_empty() && !self.values.were_used() && invocation.from == InvokedFrom::Slash {
+        if !arguments.is_empty() && !self.values.any_used() && invocation.from == InvokedFrom::Slash {
             self.text.push_str("\n\nARGUMENTS: ");
             self.text.push_str(arguments);
         }
@@ -238,7 +238,7 @@ impl Pass<'_> {
             self.text.push_str("\n\n");
             self.text.push_str(note);
         }
-        self.parts.push(Part::Text(self.text));
+        self.parts.push(ExpandedPart::Text(self.text));
         Expanded { parts: self.parts, placeholders: self.placeholders }
     }
 }

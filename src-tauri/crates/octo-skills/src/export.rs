@@ -15,7 +15,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
 /// A skill as a zip file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct SkillArchive {
     /// Suggested file name: the skill's name with `.zip`.
     pub file_name: String,
     /// Its bytes, identical for the same skill.
@@ -60,7 +60,7 @@ impl From<&ExportError> for ApiError {
 ///
 /// # Errors
 /// Returns an [`ExportError`].
-pub fn export(skill: &Skill) -> Result<Export, ExportError> {
+pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
     if skill.error.is_some() {
         return Err(ExportError::Broken);
     }
@@ -96,5 +96,5 @@ pub fn export(skill: &Skill) -> Result<Export, ExportError> {
         zip.write_all(&content)?;
     }
     let bytes = zip.finish().map_err(io::Error::from)?.into_inner();
-    Ok(Export { file_name: format!("{name}.zip"), bytes, notes })
+    Ok(SkillArchive { file_name: format!("{name}.zip"), bytes, notes })
 }

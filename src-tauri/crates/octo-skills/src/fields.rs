@@ -106,7 +106,7 @@ impl Profiles {
 
 /// Reads the fields; irregularities are repaired and reported.
 pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>) -> Fields {
-    let mut reader = Reader { front, warnings };
+    let mut reader = FieldReader { front, warnings };
     let description = reader.description(body);
     let mut fields = Fields {
         written_name: reader.name(),
@@ -164,12 +164,12 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
     fields
 }
 
-struct Reader<'a> {
+struct FieldReader<'a> {
     front: &'a FrontMatter,
     warnings: &'a mut Vec<Warning>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FieldReader<'a> {
     fn warn(&mut self, key: &'static str, field: &str) {
         self.warnings.push(Warning::new(key).arg("field", field));
     }
@@ -372,7 +372,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Metadata prefix of keys outside the public format.
-pub(crate) const EXPORTED: &str = "octo-";
+pub(crate) const METADATA_PREFIX: &str = "octo-";
 
 /// Keys that an exported skill stores in its metadata.
 pub(crate) const OWN_KEYS: &[&str] = &[
@@ -394,12 +394,12 @@ pub(crate) const OWN_KEYS: &[&str] = &[
 ];
 
 fn is_exported(key: &str) -> bool {
-    key.strip_prefix(EXPORTED).is_some_and(|key| OWN_KEYS.contains(&key))
+    key.strip_prefix(METADATA_PREFIX).is_some_and(|key| OWN_KEYS.contains(&key))
 }
 
 fn exported<'a>(front: &'a FrontMatter, key: &str) -> Option<&'a Yaml> {
     let Some(Yaml::Map(entries)) = front.get("metadata") else { return None };
-    let is_it = |written: &str| is_exported(written) && written.strip_prefix(EXPORTED) == Some(key);
+    let is_it = |written: &str| is_exported(written) && written.strip_prefix(METADATA_PREFIX) == Some(key);
     entries.iter().find(|(written, _)| is_it(written)).map(|(_, value)| value)
 }
 

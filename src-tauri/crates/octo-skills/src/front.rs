@@ -81,7 +81,7 @@ pub fn take_apart(text: &str) -> Parts {
     let mut warnings = Vec::new();
     match read(head, &mut warnings) {
         Some(entries) => Parts {
-            front: FrontMatter { entries: once_each(entries, &mut warnings) },
+            front: FrontMatter { entries: without_duplicates(entries, &mut warnings) },
             body: trimmed(body).to_owned(),
             warnings,
         },
@@ -194,7 +194,7 @@ fn as_text(lines: &[&str]) -> String {
 }
 
 /// Removes duplicate keys: the first counts.
-fn once_each(entries: Vec<(String, Yaml)>, warnings: &mut Vec<Warning>) -> Vec<(String, Yaml)> {
+fn without_duplicates(entries: Vec<(String, Yaml)>, warnings: &mut Vec<Warning>) -> Vec<(String, Yaml)> {
     let mut kept: Vec<(String, Yaml)> = Vec::with_capacity(entries.len());
     for (key, value) in entries {
         if kept.iter().any(|(known, _)| is_key(known, &key)) {

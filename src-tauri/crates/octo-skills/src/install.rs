@@ -18,13 +18,13 @@ use crate::{
     name::{is_name, public_name},
 };
 pub use error::InstallError;
-use gathered::{Found, Gathered};
+use gathered::{Found, SourceFile};
 use octo_protocol::SkillOrigin;
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
 };
-pub use write::{Installed, OnConflict, clear_unfinished, install};
+pub use write::{Installed, OnConflict, install, remove_unfinished};
 
 /// Source of skills. The caller fetches it: this module reads from disk.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +64,8 @@ pub struct Candidate {
     /// Reason why it cannot be installed.
     pub error: Option<Warning>,
     /// Existing skills and folders with its name.
-    pub conflicts: Vec<Conflict>,
-    contents: Vec<Gathered>,
+    pub conflicts: Vec<InstallConflict>,
+    contents: Vec<SourceFile>,
     document: Document,
 }
 
@@ -93,7 +93,7 @@ pub enum CandidateKind {
 
 /// A skill of the same name, or a folder at its destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct InstallConflict {
     /// Its source; `None` if the folder contains no skill of that name.
     pub source: Option<SkillOrigin>,
     /// Its folder.
@@ -136,7 +136,7 @@ pub fn inspect(
     let mut skills = Vec::new();
     let mut names = HashSet::new();
     for root in roots {
-        let (inside, outside): (Vec<Gathered>, Vec<Gathered>) =
+        let (inside, outside): (Vec<SourceFile>, Vec<SourceFile>) =
             files.into_iter().partition(|file| below(&root, &file.path).is_some());
         files = outside;
         let folder = if root.is_empty() { name.as_str() } else { root.rsplit('/').next().unwrap_or(&root) };
@@ -155,7 +155,7 @@ fn is_skill_file(path: &str) -> bool {
 }
 
 /// Returns the folders with a SKILL.md, sorted, without those inside another one.
-fn roots(files: &[Gathered]) -> Vec<String> {
+fn roots(files: &[SourceFile]) -> Vec<String> {
     let mut all: Vec<String> = files
         .iter()
         .filter(|file| is_skill_file(&file.path))
@@ -177,9 +177,9 @@ fn below<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-fn candidate(root: &str, folder: &str, inside: Vec<Gathered>) -> Candidate {
+fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
     let mut left_out = 0_usize;
-    let mut contents: Vec<Gathered> = Vec::new();
+    let mut contents: Vec<SourceFile> = Vec::new();
     for file in inside {
         let Some(path) = below(root, &file.path).map(str::to_owned) else { continue };
         if path.split('/').any(|part| part.starts_with('.') || part == "__MACOSX") {
@@ -187,7 +187,7 @@ fn candidate(root: &str, folder: &str, inside: Vec<Gathered>) -> Candidate {
         } else {
             let is_main = path.eq_ignore_ascii_case(SKILL_FILE);
             let path = if is_main { SKILL_FILE.to_owned() } else { path };
-            contents.push(Gathered { path, ..file });
+            contents.push(SourceFile { path, ..file });
         }
     }
     contents.sort_by(|one, other| one.path.cmp(&other.path));
@@ -233,7 +233,7 @@ fn commands(document: &Document) -> Vec<String> {
 }
 
 /// File name extensions of scripts.
-const SCRIPTS: &[&str] = &[
+const SCRIPT_EXTENSIONS: &[&str] = &[
     "sh",
     "bash",
     "zsh",
@@ -259,7 +259,7 @@ const SCRIPTS: &[&str] = &[
     "jl",
 ];
 /// File name extensions of programs and their libraries.
-const PROGRAMS: &[&str] = &[
+const PROGRAM_EXTENSIONS: &[&str] = &[
     "exe", "dll", "so", "dylib", "com", "msi", "scr", "jar", "class", "pyc", "wasm", "app", "bin", "deb",
     "rpm", "pkg",
 ];
@@ -267,11 +267,12 @@ const PROGRAMS: &[&str] = &[
 const MAGIC: &[&[u8]] =
     &[b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe"];
 
-fn kind(file: &Gathered) -> CandidateKind {
+fn kind(file: &SourceFile) -> CandidateKind {
     let end = file.path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
-    if MAGIC.iter().any(|magic| file.content.starts_with(magic)) || PROGRAMS.contains(&end.as_str()) {
+    if MAGIC.iter().any(|magic| file.content.starts_with(magic)) || PROGRAM_EXTENSIONS.contains(&end.as_str())
+    {
         CandidateKind::Program
-    } else if file.content.starts_with(b"#!") || SCRIPTS.contains(&end.as_str()) {
+    } else if file.content.starts_with(b"#!") || SCRIPT_EXTENSIONS.contains(&end.as_str()) {
         CandidateKind::Script
     } else if file.executable {
         if std::str::from_utf8(&file.content).is_ok() {
@@ -284,18 +285,18 @@ fn kind(file: &Gathered) -> CandidateKind {
     }
 }
 
-fn conflicts(name: &str, into: &Path, catalogue: &Catalogue) -> Vec<Conflict> {
-    let mut conflicts: Vec<Conflict> = catalogue
+fn conflicts(name: &str, into: &Path, catalogue: &Catalogue) -> Vec<InstallConflict> {
+    let mut conflicts: Vec<InstallConflict> = catalogue
         .skills()
         .iter()
         .chain(catalogue.shadowed())
         .filter(|skill| skill.name == name)
-        .map(|skill| Conflict { source: Some(skill.source), folder: skill.folder.clone() })
+        .map(|skill| InstallConflict { source: Some(skill.source), folder: skill.folder.clone() })
         .collect();
     let place = into.join(name);
     let real = place.canonicalize().unwrap_or_else(|_| place.clone());
     if place.symlink_metadata().is_ok() && !conflicts.iter().any(|conflict| conflict.folder == real) {
-        conflicts.push(Conflict { source: None, folder: place });
+        conflicts.push(InstallConflict { source: None, folder: place });
     }
     conflicts
 }

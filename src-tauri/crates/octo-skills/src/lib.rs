@@ -40,24 +40,24 @@ pub use discovery::{MAX_FOLDER_ENTRIES, MAX_SKILLS, discover};
 pub use expand::{
     Expanded, Invocation, InvokedFrom, MAX_COMMANDS, MAX_EXPANDED, MAX_OUTPUT, Placeholder, expand,
 };
-pub use export::{Export, ExportError, export};
+pub use export::{ExportError, SkillArchive, export};
 pub use fields::{Fields, Invocable, MAX_DESCRIPTION, Profiles, Run};
 pub use format::{Document, MAX_SKILL_BYTES, read};
 pub use front::{FrontMatter, Parts, take_apart};
 pub use install::{
-    Candidate, CandidateFile, CandidateKind, Conflict, Inspection, InstallError, InstallSource, Installed,
-    OnConflict, clear_unfinished, inspect, install,
+    Candidate, CandidateFile, CandidateKind, Inspection, InstallConflict, InstallError, InstallSource,
+    Installed, OnConflict, inspect, install, remove_unfinished,
 };
 pub use listing::{MAX_LISTED, announce, listing};
 pub use memories::{Memories, Memory, MemoryError, NewMemory};
 pub use name::{MAX_NAME, is_name, is_public_name, public_name};
 pub use public::{PublicSkill, to_public};
-pub use roots::{Foreign, Reading, Root, Roots};
+pub use roots::{ForeignFolders, Reading, Root, Roots};
 pub use skill::{Fingerprint, ShadowedBy, Skill, Trust, Usage};
-pub use slash::{CallRefusal, Caller, SkillCall, skill_call};
+pub use slash::{CallRefusal, SkillCall, SkillCallOrigin, skill_call};
 pub use tools::{ToolGrant, octo_tool};
 pub use tree::{MAX_BYTES, MAX_FILES, fingerprint};
-pub use validate::{Finding, Level, Rules, validate};
+pub use validate::{Finding, FindingLevel, Rules, validate};
 pub use warning::Warning;
 pub use watch::Watch;
 pub use yaml::{Style, Yaml};

@@ -5,7 +5,7 @@
 //! file is read leniently: without a head, its name is its topic.
 
 use crate::{FrontMatter, Yaml, take_apart};
-use octo_protocol::MEMORY_BODY;
+use octo_protocol::MEMORY_BODY_MAX_CHARS;
 use octo_workspace::{private_folder, write_private};
 use std::{
     fs, io,
@@ -20,9 +20,9 @@ const MAX_BYTES: u64 = 50_000;
 /// Maximum characters of a topic, and of a description.
 const MAX_LINE: usize = 200;
 /// Maximum memories listed to a model.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 /// Characters of the body shown on a card.
-const PREVIEW: usize = 200;
+const MAX_PREVIEW: usize = 200;
 
 /// The folder of memories.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Memory {
     /// Returns the beginning of the body, on one line.
     pub fn preview(&self) -> String {
         let line = one_line(&self.body);
-        line.chars().take(PREVIEW).collect()
+        line.chars().take(MAX_PREVIEW).collect()
     }
 }
 
@@ -84,7 +84,7 @@ pub enum MemoryError {
     #[error("{0} was changed meanwhile")]
     Changed(String),
     /// The body is too long.
-    #[error("the body has {0} characters, and {MEMORY_BODY} is the most")]
+    #[error("the body has {0} characters, and {MEMORY_BODY_MAX_CHARS} is the most")]
     TooLong(usize),
     /// It has no content.
     #[error("a memory needs a topic and a body")]
@@ -213,7 +213,7 @@ impl Memories {
         }
         let mut lines: Vec<String> = all
             .iter()
-            .take(LISTED)
+            .take(MAX_LISTED)
             .map(|memory| {
                 let description = match memory.description.as_str() {
                     "" => String::new(),
@@ -222,7 +222,7 @@ impl Memories {
                 format!("- {} | {}{description} | {}", memory.file, memory.topic, day(memory.at))
             })
             .collect();
-        if let Some(more) = all.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        if let Some(more) = all.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
             lines.push(format!("({more} older ones are not listed; `octo memory list --query` finds them)"));
         }
         lines.join("\n")
@@ -236,7 +236,7 @@ impl Memories {
             return Err(MemoryError::Empty);
         }
         let length = body.chars().count();
-        if length > MEMORY_BODY {
+        if length > MEMORY_BODY_MAX_CHARS {
             return Err(MemoryError::TooLong(length));
         }
         private_folder(&self.folder)?;
@@ -377,14 +377,14 @@ mod tests {
     #[test]
     fn what_says_nothing_or_too_much_is_refused() {
         let (_home, memories) = memories();
-        let long = "é".repeat(MEMORY_BODY + 1);
+        let long = "é".repeat(MEMORY_BODY_MAX_CHARS + 1);
         assert!(
-            matches!(memories.add(new("t", "", &long)), Err(MemoryError::TooLong(n)) if n == MEMORY_BODY + 1)
+            matches!(memories.add(new("t", "", &long)), Err(MemoryError::TooLong(n)) if n == MEMORY_BODY_MAX_CHARS + 1)
         );
         assert!(matches!(memories.add(new("t", "", " \n")), Err(MemoryError::Empty)));
         assert!(matches!(memories.add(new(" ", "", "x")), Err(MemoryError::Empty)));
         assert!(memories.list().is_empty());
-        let most = "é".repeat(MEMORY_BODY);
+        let most = "é".repeat(MEMORY_BODY_MAX_CHARS);
         assert_eq!(memories.add(new("t", "", &most)).unwrap().body, most);
     }
 
@@ -401,7 +401,7 @@ mod tests {
         memories.recalled("topic-03.md").unwrap();
         assert_eq!(memories.list()[0].file, "topic-03.md");
         let overview = memories.overview();
-        assert_eq!(overview.lines().count(), LISTED + 1);
+        assert_eq!(overview.lines().count(), MAX_LISTED + 1);
         assert!(overview.starts_with("- topic-03.md | topic 03: d | "), "{overview}");
         assert!(overview.contains("(5 older ones"), "{overview}");
         assert_eq!(memories.search("TOPIC 1").len(), 10 + 1 + 1, "10 to 19, 01 and 21");

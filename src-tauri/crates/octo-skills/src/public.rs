@@ -2,7 +2,7 @@
 
 use crate::{
     Fields, Invocable, MAX_DESCRIPTION, Profiles, Run, Skill, Warning,
-    fields::{EXPORTED, OWN_KEYS, cut},
+    fields::{METADATA_PREFIX, OWN_KEYS, cut},
     front::{FrontMatter, is_key},
     name::{is_public_name, public_name},
     yaml::Yaml,
@@ -59,7 +59,11 @@ pub fn to_public(skill: &Skill) -> PublicSkill {
         .metadata
         .iter()
         .map(|(key, value)| (key.clone(), value.clone()))
-        .chain(own_fields(&skill.fields).into_iter().map(|(key, value)| (format!("{EXPORTED}{key}"), value)))
+        .chain(
+            octo_fields(&skill.fields)
+                .into_iter()
+                .map(|(key, value)| (format!("{METADATA_PREFIX}{key}"), value)),
+        )
         .map(|(key, value)| (key, Yaml::text(value)))
         .collect();
     if !metadata.is_empty() {
@@ -93,7 +97,7 @@ fn description(fields: &Fields, name: &str, notes: &mut Vec<Warning>) -> String 
 }
 
 /// Returns the fields that differ from their default, as texts.
-fn own_fields(fields: &Fields) -> Vec<(&'static str, String)> {
+fn octo_fields(fields: &Fields) -> Vec<(&'static str, String)> {
     let text = |key: &'static str, value: &Option<String>| value.clone().map(|value| (key, value));
     let list = |key: &'static str, values: &[String]| (!values.is_empty()).then(|| (key, values.join(" ")));
     let mut own: Vec<(&'static str, String)> = [

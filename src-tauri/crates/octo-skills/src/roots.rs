@@ -22,7 +22,7 @@ pub struct Roots {
 
 /// Which other programs' folders are also read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Foreign {
+pub struct ForeignFolders {
     /// `.claude/skills`.
     pub claude: Reading,
     /// `.agents/skills`.
@@ -60,7 +60,12 @@ impl Roots {
 
     /// Adds the folders of other programs: in the person's home, and in the session's folder.
     #[must_use]
-    pub fn with_foreign(mut self, foreign: Foreign, person: Option<&Path>, folder: Option<&Path>) -> Self {
+    pub fn with_foreign(
+        mut self,
+        foreign: ForeignFolders,
+        person: Option<&Path>,
+        folder: Option<&Path>,
+    ) -> Self {
         let kinds = [
             (foreign.claude, ".claude", SkillOrigin::UserClaude, SkillOrigin::ProjectClaude),
             (foreign.agents, ".agents", SkillOrigin::UserAgents, SkillOrigin::ProjectAgents),

@@ -14,7 +14,7 @@ pub struct SkillCall {
 
 /// Origin of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
+pub enum SkillCallOrigin {
     /// A person, with a slash.
     Person,
     /// A model, with its tool.
@@ -25,7 +25,7 @@ pub enum Caller {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallRefusal {
     /// No skill has that name.
-    #[error("Skill not found: {name}.{}", meant(.near))]
+    #[error("Skill not found: {name}.{}", suggestion(.near))]
     Unknown {
         /// The name.
         name: String,
@@ -66,7 +66,7 @@ pub enum CallRefusal {
     },
 }
 
-fn meant(near: &[String]) -> String {
+fn suggestion(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) }
 }
 
@@ -108,7 +108,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// Returns a [`CallRefusal`]; its `Display` text is for a model.
-    pub fn call(&self, name: &str, profile: &str, caller: Caller) -> Result<&Skill, CallRefusal> {
+    pub fn call(&self, name: &str, profile: &str, caller: SkillCallOrigin) -> Result<&Skill, CallRefusal> {
         let Some(skill) = self.get(name) else {
             let near = self.near(name).into_iter().map(str::to_owned).collect();
             return Err(CallRefusal::Unknown { name: name.to_owned(), near });
@@ -123,7 +123,7 @@ impl Catalogue {
         if !skill.fields.profiles.has(profile) {
             return Err(CallRefusal::NotInProfile { name: name() });
         }
-        if caller == Caller::Person && skill.fields.person_invocation == Invocable::No {
+        if caller == SkillCallOrigin::Person && skill.fields.person_invocation == Invocable::No {
             return Err(CallRefusal::NotForPeople { name: name() });
         }
         if skill.trust == Trust::Untrusted {

@@ -2,7 +2,7 @@
 
 use crate::{
     MAX_DESCRIPTION, Warning,
-    discovery::{Exact, read_file, skill_file},
+    discovery::{FileNameCase, read_file, skill_file},
     fields::OWN_KEYS,
     front::{FrontMatter, is_key},
     name::is_public_name,
@@ -30,14 +30,14 @@ pub enum Rules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Severity of the finding.
-    pub level: Level,
+    pub level: FindingLevel,
     /// Message of the finding.
     pub remark: Warning,
 }
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum FindingLevel {
     /// Worth knowing, but harmless.
     Advice,
     /// It violates a rule.
@@ -60,7 +60,7 @@ pub fn validate(folder: &Path, rules: Rules) -> Vec<Finding> {
         findings.fault(Warning::new("skills.error.no_skill_file"));
         return findings.0;
     };
-    if exact == Exact::No {
+    if exact == FileNameCase::No {
         findings.fault(Warning::new("skills.warning.file_name"));
     }
     let document = read_file(&file, &real, &folder_name);
@@ -83,11 +83,11 @@ struct Findings(Vec<Finding>);
 
 impl Findings {
     fn fault(&mut self, remark: Warning) {
-        self.0.push(Finding { level: Level::Fault, remark });
+        self.0.push(Finding { level: FindingLevel::Fault, remark });
     }
 
     fn advice(&mut self, remark: Warning) {
-        self.0.push(Finding { level: Level::Advice, remark });
+        self.0.push(Finding { level: FindingLevel::Advice, remark });
     }
 }
 

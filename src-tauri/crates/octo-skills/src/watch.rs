@@ -10,20 +10,20 @@ use std::{
 };
 
 /// Quiet time before a change is reported: an editor saves in several steps.
-const QUIET: Duration = Duration::from_millis(200);
+const QUIET_TIME: Duration = Duration::from_millis(200);
 /// Maximum delay of a report while changes continue.
-const LONGEST: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(2);
 /// Number of folders watched above a root that does not exist: `.octo` and its parent.
-const ABOVE: usize = 2;
+const WATCHED_PARENTS: usize = 2;
 
 /// Watch on the folders of skills; it ends when dropped.
 #[derive(Debug)]
 pub struct Watch {
-    tell: Sender<Heard>,
+    tell: Sender<WatchMessage>,
 }
 
 #[derive(Debug)]
-enum Heard {
+enum WatchMessage {
     Event(notify::Result<notify::Event>),
     Stop,
 }
@@ -51,14 +51,14 @@ impl Watch {
         let watcher = RecommendedWatcher::new(
             move |event| {
                 // There is no listener after the watch has ended.
-                let _over = events.send(Heard::Event(event));
+                let _over = events.send(WatchMessage::Event(event));
             },
             Config::default().with_follow_symlinks(false),
         )?;
         // Some systems report only real paths.
         let place = |path: &Path| octo_workspace::real(path).unwrap_or_else(|_| path.to_owned());
         let roots = folders.map(place).collect();
-        let mut watching = Watching { watcher, roots };
+        let mut watching = WatchLoop { watcher, roots };
         watching.arm();
         thread::Builder::new()
             .name("skills-watch".to_owned())
@@ -71,28 +71,28 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         // It may have ended already.
-        let _over = self.tell.send(Heard::Stop);
+        let _over = self.tell.send(WatchMessage::Stop);
     }
 }
 
-struct Watching {
+struct WatchLoop {
     watcher: RecommendedWatcher,
     roots: Vec<PathBuf>,
 }
 
-impl Watching {
-    fn run(&mut self, hear: &Receiver<Heard>, changed: &dyn Fn()) {
+impl WatchLoop {
+    fn run(&mut self, hear: &Receiver<WatchMessage>, changed: &dyn Fn()) {
         while let Ok(heard) = hear.recv() {
             match heard {
-                Heard::Stop => return,
-                Heard::Event(event) if !self.concerns(&event) => continue,
-                Heard::Event(_) => {}
+                WatchMessage::Stop => return,
+                WatchMessage::Event(event) if !self.concerns(&event) => continue,
+                WatchMessage::Event(_) => {}
             }
             let since = Instant::now();
-            while since.elapsed() < LONGEST {
-                match hear.recv_timeout(QUIET) {
-                    Ok(Heard::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                    Ok(Heard::Event(_)) => {}
+            while since.elapsed() < MAX_DELAY {
+                match hear.recv_timeout(QUIET_TIME) {
+                    Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(WatchMessage::Event(_)) => {}
                     Err(RecvTimeoutError::Timeout) => break,
                 }
             }
@@ -106,7 +106,7 @@ impl Watching {
     /// folder is a different one to the system.
     fn arm(&mut self) {
         for root in self.roots.clone() {
-            for above in root.ancestors().skip(1).take(ABOVE).filter(|above| above.is_dir()) {
+            for above in root.ancestors().skip(1).take(WATCHED_PARENTS).filter(|above| above.is_dir()) {
                 self.add(above, RecursiveMode::NonRecursive);
             }
             if root.is_dir() {

@@ -92,7 +92,7 @@ impl Yaml {
 /// Parses one document.
 pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, YamlError> {
     let mut reader =
-        Reader { events: Parser::new_from_str(text), anchors: HashMap::new(), values: 0, bytes: 0 };
+        YamlReader { events: Parser::new_from_str(text), anchors: HashMap::new(), values: 0, bytes: 0 };
     let mut found = None;
     loop {
         match reader.next()? {
@@ -106,21 +106,21 @@ pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, YamlError> {
     }
 }
 
-struct Reader<'input, Input: granit_parser::BorrowedInput<'input>> {
+struct YamlReader<'input, Input: granit_parser::BorrowedInput<'input>> {
     events: Parser<'input, Input>,
-    anchors: HashMap<usize, Kept>,
+    anchors: HashMap<usize, AliasValue>,
     values: usize,
     bytes: usize,
 }
 
 /// Value of an alias, and its cost at each use.
-struct Kept {
+struct AliasValue {
     value: Yaml,
     values: usize,
     bytes: usize,
 }
 
-impl<'input, Input: granit_parser::BorrowedInput<'input>> Reader<'input, Input> {
+impl<'input, Input: granit_parser::BorrowedInput<'input>> YamlReader<'input, Input> {
     fn next(&mut self) -> Result<Event<'input>, YamlError> {
         match self.events.next() {
             Some(Ok((event, _))) => Ok(event),
@@ -175,7 +175,7 @@ impl<'input, Input: granit_parser::BorrowedInput<'input>> Reader<'input, Input> 
             // The stored copy counts too.
             let (values, bytes) = (self.values - before.0, self.bytes - before.1);
             self.charge(values, bytes)?;
-            self.anchors.insert(anchor, Kept { value: value.clone(), values, bytes });
+            self.anchors.insert(anchor, AliasValue { value: value.clone(), values, bytes });
         }
         Ok(value)
     }

@@ -15,19 +15,19 @@ use std::{
 };
 
 /// The number of schema versions whose backups are kept: the newest ones.
-const VERSIONS: usize = 3;
+const KEPT_VERSIONS: usize = 3;
 /// The number of backups kept per version.
-const OF_ONE: usize = 2;
+const KEPT_PER_VERSION: usize = 2;
 
 /// The age of the newest backup, in milliseconds, at which another one is due: damage to the database loses at
 /// most a day's work.
-const DAY: u64 = 24 * 60 * 60 * 1000;
+const BACKUP_INTERVAL: u64 = 24 * 60 * 60 * 1000;
 
 /// The largest database that is copied every day, which takes about a second. A larger one is copied less often
 /// in proportion to its size, which keeps the amount written to disk constant, but at least once a month.
-const EACH_DAY: u64 = 256 << 20;
+const DAILY_BACKUP_MAX_BYTES: u64 = 256 << 20;
 /// The maximum number of days between two backups.
-const MOST_DAYS: u64 = 30;
+const MAX_INTERVAL_DAYS: u64 = 30;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackupError {
@@ -49,7 +49,7 @@ impl From<BackupError> for StoreError {
 
 /// The result of requesting the day's backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackedUp {
+pub enum BackupOutcome {
     /// A backup was made.
     Made,
     /// The newest one is recent enough: within a day, or within some days for a large database.
@@ -66,17 +66,17 @@ impl Store {
     ///
     /// [`StoreError::Damaged`] also for a damaged copy; the next start then reads the database through. Disk
     /// errors; no part of the copy remains then.
-    pub fn back_up(&self, now: Millis) -> Result<BackedUp, StoreError> {
+    pub fn back_up(&self, now: Millis) -> Result<BackupOutcome, StoreError> {
         let home = self.home();
-        date_back(home, now.unsigned_abs());
+        redate_future_backups(home, now.unsigned_abs());
         let failed = |error: io::Error| StoreError::from(BackupError::Io(error));
         let rest = rest(fs::metadata(home.join("octo.db")).map_err(failed)?.len());
-        if all(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < rest) {
-            return Ok(BackedUp::NotDue);
+        if all_backups(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < rest) {
+            return Ok(BackupOutcome::NotDue);
         }
         fs::create_dir_all(folder(home)).map_err(failed)?;
         let version = self.read_blocking(|reader| Ok(crate::open::version(reader.connection)?))?;
-        let (place, part) = new_place(home, version, now);
+        let (place, part) = new_backup_paths(home, version, now);
         remove(&part).map_err(failed)?;
         self.read_blocking(|reader| reader.copy_to(&part))?;
         let kept = match inspect(&part) {
@@ -92,37 +92,40 @@ impl Store {
             let _ = fs::remove_file(&part);
         }
         kept?;
-        drop_old(home);
-        Ok(BackedUp::Made)
+        remove_old_backups(home);
+        Ok(BackupOutcome::Made)
     }
 }
 
 /// Returns the maximum age of the newest backup for a database of this size, in milliseconds.
 fn rest(size: u64) -> u64 {
-    DAY * size.div_ceil(EACH_DAY).clamp(1, MOST_DAYS)
+    BACKUP_INTERVAL * size.div_ceil(DAILY_BACKUP_MAX_BYTES).clamp(1, MAX_INTERVAL_DAYS)
 }
 
 /// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and removes
 /// backups past the retention. The copy gets its name only when it is complete.
 pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathBuf, BackupError> {
     fs::create_dir_all(folder(home))?;
-    let (place, part) = new_place(home, version, crate::tx::now());
+    let (place, part) = new_backup_paths(home, version, crate::tx::now());
     let copied = copy(from, &part).and_then(|()| Ok(fs::rename(&part, &place)?));
     if let Err(error) = copied {
         // Half a backup is worse than none; a failure to remove it changes nothing.
         let _ = fs::remove_file(&part);
         return Err(error);
     }
-    drop_old(home);
+    remove_old_backups(home);
     Ok(place)
 }
 
 /// Dates backups from the future to yesterday, in their order: a wrong clock made them. Otherwise the next
 /// backups would need even newer times, and each check would find none from today.
-fn date_back(home: &Path, now: u64) {
-    let future = all(home).into_iter().rev().take_while(|backup| backup.at > now.saturating_add(DAY));
+fn redate_future_backups(home: &Path, now: u64) {
+    let future = all_backups(home)
+        .into_iter()
+        .rev()
+        .take_while(|backup| backup.at > now.saturating_add(BACKUP_INTERVAL));
     for (before, backup) in (1..).zip(future) {
-        let place = named(home, backup.version, now.saturating_sub(DAY + before));
+        let place = backup_path(home, backup.version, now.saturating_sub(BACKUP_INTERVAL + before));
         if !place.exists()
             && let Err(error) = fs::rename(&backup.place, &place)
         {
@@ -132,26 +135,27 @@ fn date_back(home: &Path, now: u64) {
 }
 
 /// Returns the path of the next backup, and its path while it is incomplete.
-fn new_place(home: &Path, version: u32, now: Millis) -> (PathBuf, PathBuf) {
+fn new_backup_paths(home: &Path, version: u32, now: Millis) -> (PathBuf, PathBuf) {
     // With a clock that was set back it would be the oldest, and deleted at once.
-    let after_all = all(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
+    let after_all = all_backups(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
     let at = after_all.max(now.unsigned_abs());
-    let place = named(home, version, at);
+    let place = backup_path(home, version, at);
     let part = place.with_extension("part");
     (place, part)
 }
 
 /// Milliseconds of 13 digits sort by name until the year 2286.
-fn named(home: &Path, version: u32, at: u64) -> PathBuf {
+fn backup_path(home: &Path, version: u32, at: u64) -> PathBuf {
     folder(home).join(format!("octo-{version}-{at:013}.db"))
 }
 
 /// Removes all but the newest few backups of the newest few versions, which lets an older Octo return to its
 /// own.
-fn drop_old(home: &Path) {
+fn remove_old_backups(home: &Path) {
     let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
-    for old in all(home).into_iter().rev() {
-        let stays = kept.get(&old.version).map_or(kept.len() < VERSIONS, |count| *count < OF_ONE);
+    for old in all_backups(home).into_iter().rev() {
+        let stays =
+            kept.get(&old.version).map_or(kept.len() < KEPT_VERSIONS, |count| *count < KEPT_PER_VERSION);
         if stays {
             *kept.entry(old.version).or_default() += 1;
         }
@@ -189,17 +193,17 @@ impl Reader<'_> {
 }
 
 /// Returns the newest backup of this schema version or an earlier one, if any.
-pub(crate) fn newest_of(home: &Path, version: u32) -> Option<PathBuf> {
-    all(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.place)
+pub(crate) fn newest_usable(home: &Path, version: u32) -> Option<PathBuf> {
+    all_backups(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.place)
 }
 
 /// Returns the backups, newest first, with their times.
 pub(crate) fn newest_first(home: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
-    all(home).into_iter().rev().map(|found| (found.place, found.at))
+    all_backups(home).into_iter().rev().map(|found| (found.place, found.at))
 }
 
 /// Removes unfinished backups.
-pub(crate) fn drop_unfinished(home: &Path) {
+pub(crate) fn remove_unfinished(home: &Path) {
     for entry in fs::read_dir(folder(home)).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -219,21 +223,21 @@ fn folder(home: &Path) -> PathBuf {
 
 /// An existing backup, parsed from its name.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
+struct BackupFile {
     at: u64,
     version: u32,
     place: PathBuf,
 }
 
 /// Returns all backups, oldest first.
-fn all(home: &Path) -> Vec<Found> {
+fn all_backups(home: &Path) -> Vec<BackupFile> {
     let Ok(entries) = fs::read_dir(folder(home)) else { return Vec::new() };
-    let mut found: Vec<Found> = entries
+    let mut found: Vec<BackupFile> = entries
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let (version, at) = name.strip_prefix("octo-")?.strip_suffix(".db")?.split_once('-')?;
-            Some(Found { at: at.parse().ok()?, version: version.parse().ok()?, place: entry.path() })
+            Some(BackupFile { at: at.parse().ok()?, version: version.parse().ok()?, place: entry.path() })
         })
         .collect();
     found.sort();
@@ -246,8 +250,15 @@ mod tests {
 
     #[test]
     fn a_large_database_is_backed_up_more_rarely_and_never_not_at_all() {
-        let days = |size: u64| rest(size) / DAY;
-        let sizes = [0, EACH_DAY, EACH_DAY + 1, 4 * EACH_DAY, 400 * EACH_DAY, u64::MAX];
-        assert_eq!(sizes.map(days), [1, 1, 2, 4, MOST_DAYS, MOST_DAYS]);
+        let days = |size: u64| rest(size) / BACKUP_INTERVAL;
+        let sizes = [
+            0,
+            DAILY_BACKUP_MAX_BYTES,
+            DAILY_BACKUP_MAX_BYTES + 1,
+            4 * DAILY_BACKUP_MAX_BYTES,
+            400 * DAILY_BACKUP_MAX_BYTES,
+            u64::MAX,
+        ];
+        assert_eq!(sizes.map(days), [1, 1, 2, 4, MAX_INTERVAL_DAYS, MAX_INTERVAL_DAYS]);
     }
 }

@@ -109,10 +109,10 @@ impl From<StoreError> for ApiError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match class(&error) {
-            Class::Full => StoreError::Full,
-            Class::Busy => StoreError::Busy,
-            Class::Damaged => StoreError::Damaged(error.to_string()),
-            Class::Other => StoreError::Failed(error.to_string()),
+            SqliteFailure::Full => StoreError::Full,
+            SqliteFailure::Busy => StoreError::Busy,
+            SqliteFailure::Damaged => StoreError::Damaged(error.to_string()),
+            SqliteFailure::Other => StoreError::Failed(error.to_string()),
         }
     }
 }
@@ -126,26 +126,26 @@ impl From<serde_json::Error> for StoreError {
 
 /// The class of an SQLite error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum SqliteFailure {
     Full,
     Busy,
     Damaged,
     Other,
 }
 
-pub(crate) fn class(error: &rusqlite::Error) -> Class {
-    let Some(code) = error.sqlite_error() else { return Class::Other };
+pub(crate) fn class(error: &rusqlite::Error) -> SqliteFailure {
+    let Some(code) = error.sqlite_error() else { return SqliteFailure::Other };
     match code.extended_code {
         // A full disk is reported as a failed disk in only one case: while growing the shared-memory index of
         // the WAL.
-        ffi::SQLITE_IOERR_SHMSIZE => return Class::Full,
-        ffi::SQLITE_IOERR_CORRUPTFS => return Class::Damaged,
+        ffi::SQLITE_IOERR_SHMSIZE => return SqliteFailure::Full,
+        ffi::SQLITE_IOERR_CORRUPTFS => return SqliteFailure::Damaged,
         _ => {}
     }
     match code.code {
-        rusqlite::ErrorCode::DiskFull => Class::Full,
-        rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked => Class::Busy,
-        rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase => Class::Damaged,
-        _ => Class::Other,
+        rusqlite::ErrorCode::DiskFull => SqliteFailure::Full,
+        rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked => SqliteFailure::Busy,
+        rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase => SqliteFailure::Damaged,
+        _ => SqliteFailure::Other,
     }
 }

@@ -15,7 +15,7 @@ use std::{
 
 /// The contents of a copied database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inspected {
+pub struct CopyContents {
     /// The version of its schema.
     pub schema: u32,
     /// The number of sessions, including those in the trash.
@@ -39,7 +39,7 @@ pub enum Claim {
 /// # Errors
 ///
 /// [`OpenError::Newer`], [`OpenError::Damaged`], and [`OpenError::Unavailable`] if it cannot be read.
-pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
+pub fn inspect(file: &Path) -> Result<CopyContents, OpenError> {
     let damaged = |detail: String| OpenError::Damaged { path: file.to_owned(), backup: None, detail };
     let unavailable =
         |error: io::Error| OpenError::Unavailable { path: file.to_owned(), detail: error.to_string() };
@@ -48,8 +48,8 @@ pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
         return Err(damaged("its log octo.db-wal is beside it: it was copied while Octo ran".to_owned()));
     }
     open::check_header(file).map_err(unavailable)?.map_err(|detail| damaged(detail.to_owned()))?;
-    let read = || -> rusqlite::Result<Result<Inspected, OpenError>> {
-        let connection = unchanging(file)?;
+    let read = || -> rusqlite::Result<Result<CopyContents, OpenError>> {
+        let connection = open_immutable(file)?;
         let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
         if application != schema::APPLICATION_ID {
             return Ok(Err(damaged("not Octo's database".to_owned())));
@@ -63,7 +63,7 @@ pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
         }
         let sessions: i64 = connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
         let newest = connection.query_row("SELECT max(at) FROM events", [], |row| row.get(0))?;
-        Ok(Ok(Inspected { schema: found, sessions: sessions.unsigned_abs(), newest }))
+        Ok(Ok(CopyContents { schema: found, sessions: sessions.unsigned_abs(), newest }))
     };
     read().unwrap_or_else(|error| Err(damaged(error.to_string())))
 }
@@ -123,16 +123,16 @@ fn holders(connection: &Connection) -> Vec<Holder> {
 }
 
 /// Opens the file as immutable, which requires neither a log nor a writable folder.
-fn unchanging(file: &Path) -> rusqlite::Result<Connection> {
+fn open_immutable(file: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(address(file), flags)?;
+    let connection = Connection::open_with_flags(file_uri(file), flags)?;
     connection.pragma_update(None, "trusted_schema", "OFF")?;
     Ok(connection)
 }
 
 /// Formats a file path as SQLite's URI. Characters with a meaning in a URI are percent-encoded.
-fn address(file: &Path) -> PathBuf {
+fn file_uri(file: &Path) -> PathBuf {
     let path = file.to_string_lossy();
     #[cfg(windows)]
     let path = format!("/{}", path.trim_start_matches(r"\\?\").replace('\\', "/"));

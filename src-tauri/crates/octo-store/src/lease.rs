@@ -184,7 +184,7 @@ impl Tx<'_> {
     }
 
     /// Releases every lease that `token` has.
-    pub fn release_all(&mut self, token: &str) -> Result<(), StoreError> {
+    pub fn release_all_leases(&mut self, token: &str) -> Result<(), StoreError> {
         self.connection.prepare_cached("DELETE FROM leases WHERE token = ?1")?.execute([token])?;
         Ok(())
     }

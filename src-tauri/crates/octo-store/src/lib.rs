@@ -28,22 +28,23 @@ mod tables;
 mod tx;
 mod upcast;
 
-pub use backup::BackedUp;
+pub use backup::BackupOutcome;
 pub use error::{OpenError, StoreError};
 pub use flush::{flush_file, flush_folder};
 pub use health::Health;
-pub use inspect::{Claim, Inspected, claim, inspect};
+pub use inspect::{Claim, CopyContents, claim, inspect};
 pub use lease::{Holder, LeaseOutcome, Life, probe};
 pub use reader::Reader;
 pub use replace::{
-    ReplaceError, Replacement, SoundBackup, has_damaged_aside, has_database, replace_damaged, sound_backup,
+    ReplaceError, Replacement, SoundBackup, has_database, has_moved_damaged_database, replace_damaged,
+    sound_backup,
 };
 pub use rows::*;
 pub use store::Store;
-pub use tables::chats::{ChatRow, Fetched, LetterRow, OfferRow};
-pub use tables::journeys::Journey;
+pub use tables::chats::{ChatRow, Fetched, InboundMessageRow, PairingCodeRow};
+pub use tables::journeys::RestoreRecord;
 pub use tables::library::{MemoryWriter, SkillChoice, SuggestionRow};
-pub use tables::neighbours::{NeighbourWork, StopWish};
-pub use tables::runs::{RunEnding, RunRow, SessionOutlook};
+pub use tables::neighbours::{OtherProcessSession, StopRequest};
+pub use tables::runs::{RunRow, RunStopReason, SessionDigest};
 pub use tables::schedule::TaskStateRow;
 pub use tx::Tx;

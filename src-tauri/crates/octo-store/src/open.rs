@@ -5,7 +5,7 @@
 
 use crate::{
     OpenError, backup,
-    error::{Class, class},
+    error::{SqliteFailure, class},
     flush_file, replace, schema,
 };
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
@@ -25,10 +25,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Up to this size every start reads the file through (about 0.1 s); above it only if it was not closed
 /// properly, is about to be migrated, or is suspected of damage. Reads elsewhere report damage as
 /// [`crate::StoreError::Damaged`] when they meet it, and the file is suspected from then on.
-const CHECK_ALWAYS: u64 = 64 << 20;
+const ALWAYS_CHECKED_BYTES: u64 = 64 << 20;
 
 /// The maximum size of the write-ahead log on disk after a checkpoint, in bytes.
-const LOG_LIMIT: i64 = 16 << 20;
+const MAX_LOG_BYTES: i64 = 16 << 20;
 
 /// The home, for the database's purposes. A live value keeps other processes from changing the schema.
 pub(crate) struct Home {
@@ -39,7 +39,7 @@ pub(crate) struct Home {
 
 /// Whether other processes have the file open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Company {
+enum Exclusivity {
     Alone,
     Others,
 }
@@ -89,12 +89,12 @@ pub(crate) fn open(home: &Path) -> Result<(Home, Connection), OpenError> {
 pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Home, Connection), OpenError> {
     fs::create_dir_all(home).map_err(|error| unavailable(home, error))?;
     let (lock, company) = lock(home)?;
-    if company == Company::Alone {
-        tidy(home).map_err(|error| unavailable(home, error))?;
+    if company == Exclusivity::Alone {
+        finish_interrupted_work(home).map_err(|error| unavailable(home, error))?;
     }
-    let connection = find(home, steps, company)?;
+    let connection = open_or_create(home, steps, company)?;
     let lock = match lock {
-        Some(lock) => Some(share(home, lock)?),
+        Some(lock) => Some(downgrade_lock(home, lock)?),
         None => None,
     };
     // A newer Octo may have intervened while the lock changed hands.
@@ -108,12 +108,16 @@ pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Ho
 
 /// Checks whether the database is damaged, as [`open`] would; the caller must be alone with the home. A sound
 /// database is migrated to this Octo's schema, as by any start.
-pub(crate) fn find_damage(home: &Path) -> Result<(), OpenError> {
-    find(home, schema::STEPS, Company::Alone).map(drop)
+pub(crate) fn check_damage(home: &Path) -> Result<(), OpenError> {
+    open_or_create(home, schema::STEPS, Exclusivity::Alone).map(drop)
 }
 
 /// Opens the database, created if missing, checked and migrated to this Octo's schema.
-fn find(home: &Path, steps: &'static [M<'static>], company: Company) -> Result<Connection, OpenError> {
+fn open_or_create(
+    home: &Path,
+    steps: &'static [M<'static>],
+    company: Exclusivity,
+) -> Result<Connection, OpenError> {
     let file = home.join("octo.db");
     let exists = file.try_exists().map_err(|error| unavailable(&file, error))?;
     if !exists {
@@ -123,16 +127,16 @@ fn find(home: &Path, steps: &'static [M<'static>], company: Company) -> Result<C
 }
 
 /// Completes or removes the unfinished work of a killed process in the home. The caller must be alone with it.
-fn tidy(home: &Path) -> std::io::Result<()> {
+fn finish_interrupted_work(home: &Path) -> std::io::Result<()> {
     replace::finish(home, &mut || {})?;
     remove_new(home)?;
-    backup::drop_unfinished(home);
+    backup::remove_unfinished(home);
     Ok(())
 }
 
 /// Locks `octo.lock`: exclusively if no other process has the home open, else shared, after a process that is
 /// currently opening it has finished.
-fn lock(home: &Path) -> Result<(Option<File>, Company), OpenError> {
+fn lock(home: &Path) -> Result<(Option<File>, Exclusivity), OpenError> {
     let path = home.join("octo.lock");
     let file = OpenOptions::new()
         .create(true)
@@ -142,21 +146,21 @@ fn lock(home: &Path) -> Result<(Option<File>, Company), OpenError> {
         .open(&path)
         .map_err(|error| unavailable(&path, error))?;
     match file.try_lock() {
-        Ok(()) => Ok((Some(file), Company::Alone)),
+        Ok(()) => Ok((Some(file), Exclusivity::Alone)),
         Err(TryLockError::WouldBlock) => match file.lock_shared() {
-            Ok(()) => Ok((Some(file), Company::Others)),
+            Ok(()) => Ok((Some(file), Exclusivity::Others)),
             Err(error) => Err(unavailable(&path, error)),
         },
         // A file system without locks: SQLite's own still keep every transaction atomic.
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
-            Ok((None, Company::Alone))
+            Ok((None, Exclusivity::Alone))
         }
         Err(TryLockError::Error(error)) => Err(unavailable(&path, error)),
     }
 }
 
 /// Turns an exclusive lock into a shared one. Another process may intervene.
-fn share(home: &Path, lock: File) -> Result<File, OpenError> {
+fn downgrade_lock(home: &Path, lock: File) -> Result<File, OpenError> {
     let path = home.join("octo.lock");
     lock.unlock().map_err(|error| unavailable(&path, error))?;
     lock.lock_shared().map_err(|error| unavailable(&path, error))?;
@@ -186,7 +190,7 @@ pub(crate) fn remove_new(home: &Path) -> std::io::Result<()> {
 }
 
 /// Makes an empty database of this Octo's schema, and flushes it to disk.
-pub(crate) fn make_new(new: &Path) -> Result<(), OpenError> {
+pub(crate) fn create_empty(new: &Path) -> Result<(), OpenError> {
     make(new, schema::STEPS)
 }
 
@@ -205,13 +209,13 @@ fn examine(
     home: &Path,
     file: &Path,
     steps: &'static [M<'static>],
-    company: Company,
+    company: Exclusivity,
 ) -> Result<Connection, OpenError> {
     let size = fs::metadata(file).map_err(|error| unavailable(file, error))?.len();
     check_header(file)
         .map_err(|error| unavailable(file, error))?
         .map_err(|detail| damaged(home, file, detail))?;
-    close_to_others(file);
+    restrict_to_owner(file);
     // A log with content was left by an Octo that did not close the file (or is still running).
     let unclean = fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
 
@@ -235,15 +239,17 @@ fn examine(
     let migrate = found < known;
     let mark = suspicion(file);
     if mark.exists() {
-        check_whole(&connection).map_err(fail)?.map_err(|detail| damaged(home, file, detail))?;
+        check_integrity_and_indexes(&connection)
+            .map_err(fail)?
+            .map_err(|detail| damaged(home, file, detail))?;
         if let Err(error) = remove(&mark) {
             tracing::warn!(%error, "the database is suspected without need");
         }
-    } else if company == Company::Alone && (migrate || unclean || size <= CHECK_ALWAYS) {
+    } else if company == Exclusivity::Alone && (migrate || unclean || size <= ALWAYS_CHECKED_BYTES) {
         check(&connection).map_err(fail)?.map_err(|detail| damaged(home, file, detail))?;
     }
     if migrate {
-        if company == Company::Others {
+        if company == Exclusivity::Others {
             return Err(unavailable(file, "an older Octo has it open"));
         }
         backup::make(home, &connection, found).map_err(|error| unavailable(home, error))?;
@@ -268,7 +274,7 @@ pub(crate) fn private(file: &Path) -> std::io::Result<()> {
 
 /// Restricts a database that an earlier Octo left readable by others. Its folder protects it as well, but the
 /// person may have created that, or opened it.
-fn close_to_others(file: &Path) {
+fn restrict_to_owner(file: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -314,7 +320,7 @@ pub(crate) fn check(connection: &Connection) -> rusqlite::Result<Result<(), Stri
 }
 
 /// Runs [`check`], and compares the indexes with the tables: several times slower.
-fn check_whole(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+fn check_integrity_and_indexes(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     Ok(if verdict == "ok" { Ok(()) } else { Err(verdict) })
 }
@@ -340,7 +346,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "foreign_keys", "ON")?;
     // Views and triggers of a tampered file must not call functions with side effects.
     connection.pragma_update(None, "trusted_schema", "OFF")?;
-    connection.pragma_update_and_check(None, "journal_size_limit", LOG_LIMIT, |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "journal_size_limit", MAX_LOG_BYTES, |_| Ok(()))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(())
 }
@@ -356,8 +362,8 @@ pub(crate) fn read_only(file: &Path) -> rusqlite::Result<Connection> {
 
 fn failed(home: &Path, file: &Path, error: &rusqlite::Error) -> OpenError {
     match class(error) {
-        Class::Damaged => damaged(home, file, error),
-        Class::Full | Class::Busy | Class::Other => unavailable(file, error),
+        SqliteFailure::Damaged => damaged(home, file, error),
+        SqliteFailure::Full | SqliteFailure::Busy | SqliteFailure::Other => unavailable(file, error),
     }
 }
 
@@ -368,7 +374,7 @@ fn damaged(home: &Path, file: &Path, detail: impl Display) -> OpenError {
 }
 
 fn newer(home: &Path, path: &Path, found: u32, known: u32) -> OpenError {
-    OpenError::Newer { path: path.to_owned(), backup: backup::newest_of(home, known), found, known }
+    OpenError::Newer { path: path.to_owned(), backup: backup::newest_usable(home, known), found, known }
 }
 
 fn unavailable(path: &Path, error: impl Display) -> OpenError {

@@ -16,10 +16,10 @@ pub(crate) fn project(
     event: &Event,
 ) -> Result<(), StoreError> {
     match (topic, domain(event)) {
-        (Topic::Session { id }, Domain::Session) => same_session(*id, event)?,
-        (Topic::Sessions, Domain::Sessions)
-        | (Topic::Settings, Domain::Settings)
-        | (Topic::Trash, Domain::Trash) => {}
+        (Topic::Session { id }, EventDomain::Session) => same_session(*id, event)?,
+        (Topic::Sessions, EventDomain::Sessions)
+        | (Topic::Settings, EventDomain::Settings)
+        | (Topic::Trash, EventDomain::Trash) => {}
         _ => return Err(StoreError::Failed(format!("an event does not belong to {topic}"))),
     }
     match event {
@@ -75,14 +75,14 @@ pub(crate) fn project(
 }
 
 /// The kind of topic an event belongs to.
-enum Domain {
+enum EventDomain {
     Session,
     Sessions,
     Settings,
     Trash,
 }
 
-fn domain(event: &Event) -> Domain {
+fn domain(event: &Event) -> EventDomain {
     match event {
         Event::SessionChanged { .. }
         | Event::TurnStarted { .. }
@@ -110,10 +110,10 @@ fn domain(event: &Event) -> Domain {
         | Event::ContextCompacted { .. }
         | Event::TasksChanged
         | Event::WentTo { .. }
-        | Event::CommandAnswered { .. } => Domain::Session,
-        Event::SessionListed { .. } | Event::SessionRemoved { .. } => Domain::Sessions,
-        Event::SettingsChanged { .. } => Domain::Settings,
-        Event::TrashChanged { .. } => Domain::Trash,
+        | Event::CommandAnswered { .. } => EventDomain::Session,
+        Event::SessionListed { .. } | Event::SessionRemoved { .. } => EventDomain::Sessions,
+        Event::SettingsChanged { .. } => EventDomain::Settings,
+        Event::TrashChanged { .. } => EventDomain::Trash,
     }
 }
 

@@ -21,15 +21,15 @@ use std::{
 };
 
 /// The separator of the database's name and the stamp in the name of a pending replacement.
-const READY: &str = "-ready-";
+const PENDING_INFIX: &str = "-ready-";
 /// The separator of the database's name and the stamp in the name of a damaged database moved away.
-const DAMAGED: &str = "-damaged-";
+const DAMAGED_INFIX: &str = "-damaged-";
 /// The name suffixes of a database and its logs. The logs are first: SQLite would replay a log left alone into
 /// the next database in the folder.
-const PARTS: [&str; 4] = ["-wal", "-shm", "-journal", ""];
+const DATABASE_SUFFIXES: [&str; 4] = ["-wal", "-shm", "-journal", ""];
 
 /// How long the home may still be in use: the caller may just have tried another start.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A backup of the database that can replace it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,8 +121,8 @@ pub fn has_database(home: &Path) -> bool {
 }
 
 /// Returns whether a home still contains a damaged database that was moved away.
-pub fn has_damaged_aside(home: &Path) -> bool {
-    named(home, DAMAGED).is_ok_and(|mut found| found.next().is_some())
+pub fn has_moved_damaged_database(home: &Path) -> bool {
+    named(home, DAMAGED_INFIX).is_ok_and(|mut found| found.next().is_some())
 }
 
 /// Moves a damaged database away and puts another in its place. Returns the new path of the damaged one.
@@ -132,15 +132,15 @@ pub fn has_damaged_aside(home: &Path) -> bool {
 ///
 /// See [`ReplaceError`]; the home is unchanged.
 pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<PathBuf, ReplaceError> {
-    let _lock = alone(home)?;
-    match open::find_damage(home) {
+    let _lock = claim_exclusively(home)?;
+    match open::check_damage(home) {
         Ok(()) => return Err(ReplaceError::Sound),
         Err(OpenError::Damaged { .. }) => {}
         Err(error) => return Err(ReplaceError::Unusable(error)),
     }
     let new = home.join(open::NEW);
     open::remove_new(home).map_err(ReplaceError::of(&new))?;
-    let ready = home.join(format!("octo.db{READY}{}", unused(home, stamp)));
+    let ready = home.join(format!("octo.db{PENDING_INFIX}{}", unused_stamp(home, stamp)));
     let made = make(with, &new)
         .and_then(|()| fs::rename(&new, &ready).map_err(ReplaceError::of(&ready)))
         .inspect_err(|_| {
@@ -155,12 +155,12 @@ pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<P
 }
 
 /// Keeps other processes out of a home while the value lives.
-fn alone(home: &Path) -> Result<Option<File>, ReplaceError> {
+fn claim_exclusively(home: &Path) -> Result<Option<File>, ReplaceError> {
     let begun = Instant::now();
     loop {
         match claim(home).map_err(ReplaceError::of(home))? {
             Claim::Alone(lock) => return Ok(lock),
-            Claim::Occupied if begun.elapsed() >= PATIENCE => return Err(ReplaceError::InUse),
+            Claim::Occupied if begun.elapsed() >= CLAIM_TIMEOUT => return Err(ReplaceError::InUse),
             Claim::Occupied => std::thread::sleep(Duration::from_millis(20)),
         }
     }
@@ -169,7 +169,7 @@ fn alone(home: &Path) -> Result<Option<File>, ReplaceError> {
 /// Makes the complete replacement and flushes it to disk.
 fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
     match with {
-        Replacement::Empty => open::make_new(new).map_err(ReplaceError::Unusable),
+        Replacement::Empty => open::create_empty(new).map_err(ReplaceError::Unusable),
         Replacement::Backup(place) => {
             let unusable = |_| ReplaceError::NoBackup(place.clone());
             inspect(place).map_err(unusable)?;
@@ -190,8 +190,8 @@ fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
 pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<PathBuf>> {
     let Some((ready, stamp)) = ready(home)? else { return Ok(None) };
     let database = home.join("octo.db");
-    let aside = home.join(format!("octo.db{DAMAGED}{stamp}"));
-    for part in PARTS {
+    let aside = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
+    for part in DATABASE_SUFFIXES {
         let (from, to) = (with_suffix(&database, part), with_suffix(&aside, part));
         if from.symlink_metadata().is_ok() {
             fs::rename(&from, &to)?;
@@ -209,7 +209,7 @@ pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<
 /// Returns the pending replacement of the database, with its stamp. Of several, the first by name, followed by
 /// the others.
 fn ready(home: &Path) -> io::Result<Option<(PathBuf, String)>> {
-    Ok(named(home, READY)?.min())
+    Ok(named(home, PENDING_INFIX)?.min())
 }
 
 /// Returns the files in a home named after the database and a word, with their stamps.
@@ -222,10 +222,10 @@ fn named(home: &Path, word: &'static str) -> io::Result<impl Iterator<Item = (Pa
 }
 
 /// Returns a stamp that no moved database uses yet.
-fn unused(home: &Path, stamp: &str) -> String {
+fn unused_stamp(home: &Path, stamp: &str) -> String {
     let is_free = |stamp: &String| {
-        let aside = home.join(format!("octo.db{DAMAGED}{stamp}"));
-        PARTS.iter().all(|part| with_suffix(&aside, part).symlink_metadata().is_err())
+        let aside = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
+        DATABASE_SUFFIXES.iter().all(|part| with_suffix(&aside, part).symlink_metadata().is_err())
     };
     let numbered = (2..).map(|number: u32| format!("{stamp}.{number}"));
     std::iter::once(stamp.to_owned()).chain(numbered).find(is_free).unwrap_or_else(|| stamp.to_owned())

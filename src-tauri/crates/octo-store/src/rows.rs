@@ -1,9 +1,9 @@
 //! Row types of the store in addition to the protocol's own types.
 
 use octo_protocol::{
-    BackgroundCommand, BilledCall, BranchPoint, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message,
-    MessageId, Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind,
-    TaskNumber, Todo, ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
+    BackgroundCommand, BilledCall, BranchPoint, BudgetStop, CallView, Draft, FileImage, Message, MessageId,
+    Millis, ModelEntry, Question, QueuedMessage, Retry, SessionId, SessionInfo, Settings, StepKind,
+    StepNumber, SubAgentOrigin, Todo, ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
 };
 
 /// A session to be created.
@@ -70,7 +70,7 @@ pub struct StoredSession {
     /// Unanswered questions, oldest first.
     pub questions: Vec<Question>,
     /// Queued messages, oldest first.
-    pub queue: Vec<Queued>,
+    pub queue: Vec<QueuedMessage>,
     /// The plan.
     pub todos: Vec<Todo>,
     /// Commands that were running in the background, or whose end the model did not know, when this was stored.
@@ -88,14 +88,14 @@ pub struct StoredSession {
     /// For each model, the last call of a turn's work with known usage.
     pub last_calls: Vec<BilledCall>,
     /// For a sub-agent, its link to the parent.
-    pub fork: Option<StoredFork>,
+    pub fork: Option<StoredSubAgent>,
 }
 
 /// The link of a sub-agent's session to its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredFork {
+pub struct StoredSubAgent {
     /// Its origin.
-    pub origin: ForkOrigin,
+    pub origin: SubAgentOrigin,
     /// The names of the tools it may not use.
     pub forbidden: Vec<String>,
 }
@@ -106,14 +106,14 @@ pub struct NewFork {
     /// Its info.
     pub info: SessionInfo,
     /// The link to the parent. The title is the parent's own and not stored again.
-    pub fork: StoredFork,
+    pub fork: StoredSubAgent,
     /// The part of its parent's conversation that it sees.
-    pub inherits: Inherits,
+    pub inherits: InheritedContext,
 }
 
 /// The part of the parent's conversation that a sub-agent sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inherits {
+pub enum InheritedContext {
     /// The parent's context before this message of the parent.
     Before(MessageId),
     /// The parent's context up to and including this message of the parent.
@@ -183,26 +183,26 @@ pub struct StoredCall {
 
 /// The time machine's steps of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TimeTasks {
+pub struct TimeSteps {
     /// The active step.
-    pub active: TaskNumber,
+    pub active: StepNumber,
     /// The step of the conversation; `None` if it is the active one.
-    pub conversation: Option<TaskNumber>,
+    pub conversation: Option<StepNumber>,
     /// The highest number ever assigned.
-    pub last: TaskNumber,
+    pub last: StepNumber,
     /// By number, the start (0) first.
-    pub tasks: Vec<TimeTask>,
+    pub tasks: Vec<TimeStep>,
 }
 
 /// A step of the time machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimeTask {
+pub struct TimeStep {
     /// Its number.
-    pub number: TaskNumber,
+    pub number: StepNumber,
     /// The preceding step; `None` for the start.
-    pub parent: Option<TaskNumber>,
+    pub parent: Option<StepNumber>,
     /// Its kind.
-    pub kind: TaskKind,
+    pub kind: StepKind,
     /// For a run, the turn that did it.
     pub turn: Option<TurnId>,
     /// A short description for the person.
@@ -214,18 +214,18 @@ pub struct TimeTask {
     /// When it ended; `None` while it runs.
     pub ended_at: Option<Millis>,
     /// The step whose conversation it continues, if that is not the parent.
-    pub said_after: Option<TaskNumber>,
+    pub said_after: Option<StepNumber>,
     /// The number of its lasting effects that are not listed.
     pub lasting_more: u32,
 }
 
 /// A step to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewTimeTask {
+pub struct NewTimeStep {
     /// The preceding step.
-    pub parent: TaskNumber,
+    pub parent: StepNumber,
     /// Its kind.
-    pub kind: TaskKind,
+    pub kind: StepKind,
     /// For a run, the turn that did it.
     pub turn: Option<TurnId>,
     /// A short description for the person.
@@ -236,7 +236,7 @@ pub struct NewTimeTask {
 
 /// Whether the new step becomes the active one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activate {
+pub enum StepActivation {
     /// It becomes active, and is running.
     Running,
     /// It becomes active, and has ended.
@@ -247,7 +247,7 @@ pub enum Activate {
 
 /// The moment of a step at which a state was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TimeSide {
+pub enum StateMoment {
     /// Before the step first changed the path.
     Before,
     /// At the end of the step.
@@ -258,7 +258,7 @@ pub enum TimeSide {
 
 /// How a state came to be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TimeSource {
+pub enum StateSource {
     /// A file tool named the path.
     Named,
     /// A scan of the session's folder found it.
@@ -269,15 +269,15 @@ pub enum TimeSource {
 
 /// The state of a path at one moment of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimeState {
+pub struct RecordedState {
     /// The absolute path, in the system's own bytes.
     pub path: Vec<u8>,
     /// The step.
-    pub number: TaskNumber,
+    pub number: StepNumber,
     /// The moment.
-    pub side: TimeSide,
+    pub side: StateMoment,
     /// The source of the recording.
-    pub source: TimeSource,
+    pub source: StateSource,
     /// The recorded state.
     pub image: FileImage,
 }
@@ -290,7 +290,7 @@ pub struct TimeCommand {
     /// The session.
     pub session: SessionId,
     /// The step.
-    pub number: TaskNumber,
+    pub number: StepNumber,
     /// The folder, in the system's own bytes.
     pub folder: Vec<u8>,
 }

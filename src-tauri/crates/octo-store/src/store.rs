@@ -20,7 +20,7 @@ use std::{
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
 /// The maximum number of concurrent reads. Each is short; more connections would only use more cache.
-const READERS: usize = 4;
+const MAX_READERS: usize = 4;
 
 /// The number of envelopes a slow receiver of [`Store::published`] may fall behind before it gets a lag error.
 const PUBLISHED_BACKLOG: usize = 4096;
@@ -29,14 +29,14 @@ const PUBLISHED_BACKLOG: usize = 4096;
 /// by [`Store::close`].
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    inner: Arc<StoreInner>,
 }
 
-struct Inner {
+struct StoreInner {
     home: Home,
-    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    jobs: Mutex<Option<mpsc::Sender<WriteJob>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    readers: Mutex<Readers>,
+    readers: Mutex<ReaderPool>,
     permits: Semaphore,
     published: broadcast::Sender<Arc<Envelope>>,
     /// The database's version as the writer last saw it. Its own writes do not change that number, so a
@@ -45,12 +45,12 @@ struct Inner {
 }
 
 #[derive(Default)]
-struct Readers {
+struct ReaderPool {
     idle: Vec<Desk>,
     closed: bool,
 }
 
-type Job = Box<dyn FnOnce(&Desk) + Send>;
+type WriteJob = Box<dyn FnOnce(&Desk) + Send>;
 
 /// A connection with its caches.
 pub(crate) struct Desk {
@@ -90,18 +90,18 @@ impl Store {
 
     pub(crate) fn over((home, connection): (Home, Connection)) -> Result<Self, OpenError> {
         let version = data_version(&connection).map_err(|error| home.unavailable(error))?;
-        let (jobs, queue) = mpsc::channel::<Job>();
+        let (jobs, queue) = mpsc::channel::<WriteJob>();
         let writer = std::thread::Builder::new()
             .name("octo-store".to_owned())
-            .spawn(move || write_all(Desk::new(connection), &queue))
+            .spawn(move || run_jobs(Desk::new(connection), &queue))
             .map_err(|error| home.unavailable(error))?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 home,
                 jobs: Mutex::new(Some(jobs)),
                 writer: Mutex::new(Some(writer)),
                 readers: Mutex::default(),
-                permits: Semaphore::new(READERS),
+                permits: Semaphore::new(MAX_READERS),
                 published: broadcast::channel(PUBLISHED_BACKLOG).0,
                 version: AtomicI64::new(version),
             }),
@@ -245,7 +245,7 @@ impl Store {
         }))
     }
 
-    fn post(&self, job: Job) -> Result<(), StoreError> {
+    fn post(&self, job: WriteJob) -> Result<(), StoreError> {
         match &*lock(&self.inner.jobs) {
             Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed),
             None => Err(StoreError::Closed),
@@ -297,7 +297,7 @@ impl Store {
     }
 }
 
-impl Inner {
+impl StoreInner {
     fn reader(&self) -> Result<Desk, StoreError> {
         let mut readers = lock(&self.readers);
         if readers.closed {
@@ -312,7 +312,7 @@ impl Inner {
     fn put_back(&self, desk: Desk) {
         let mut readers = lock(&self.readers);
         // Blocking reads take no permit, so there may be more connections than are worth keeping.
-        if !readers.closed && readers.idle.len() < READERS {
+        if !readers.closed && readers.idle.len() < MAX_READERS {
             readers.idle.push(desk);
         }
     }
@@ -330,7 +330,7 @@ fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-fn write_all(desk: Desk, queue: &mpsc::Receiver<Job>) {
+fn run_jobs(desk: Desk, queue: &mpsc::Receiver<WriteJob>) {
     while let Ok(job) = queue.recv() {
         job(&desk);
     }
@@ -340,13 +340,13 @@ fn write_all(desk: Desk, queue: &mpsc::Receiver<Job>) {
     }
 }
 
-type Committed<T> = (T, Vec<Arc<Envelope>>);
+type CommittedWrite<T> = (T, Vec<Arc<Envelope>>);
 
 fn transact<T>(
     desk: &Desk,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError>,
-) -> Result<Committed<T>, StoreError> {
-    let outcome = catch_unwind(AssertUnwindSafe(|| -> Result<Committed<T>, StoreError> {
+) -> Result<CommittedWrite<T>, StoreError> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| -> Result<CommittedWrite<T>, StoreError> {
         let transaction = Transaction::new_unchecked(&desk.connection, TransactionBehavior::Immediate)?;
         let mut tx = Tx::new(&transaction, &desk.known);
         let value = work(&mut tx)?;

@@ -9,10 +9,10 @@ use octo_protocol::{EVENT_VERSION, Event};
 use serde_json::Value;
 
 /// A conversion of an event of version `n` into one of version `n + 1`.
-type Step = fn(Value) -> Result<Value, StoreError>;
+type Upcast = fn(Value) -> Result<Value, StoreError>;
 
 /// `STEPS[n - 1]` converts version `n` to `n + 1`; the array is one shorter than the number of versions.
-const STEPS: [Step; EVENT_VERSION as usize - 1] = [];
+const STEPS: [Upcast; EVENT_VERSION as usize - 1] = [];
 
 /// Parses a stored event of any version up to today's.
 pub(crate) fn event(version: u16, text: &str) -> Result<Event, StoreError> {

@@ -12,8 +12,9 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 
-pub use diagnosis::{MissReason, SeenMiss};
+pub use diagnosis::{CacheReadMiss, MissReason};
 pub use policy::{
-    CachePolicy, CachePrices, Certainty, EffortKey, Lives, Lookback, Origin, Routing, Visibility, Writing,
+    CachePolicy, CachePrices, EffortKey, EntryLifetimes, HitCertainty, Lookback, Origin, Routing, Visibility,
+    Writing,
 };
 pub use simulator::{CacheSimulator, Served};

@@ -16,7 +16,7 @@ pub const CHROMIUM_SWITCHES: &[&str] = &[
 ];
 
 /// Additional switches for a headless start in a test that connects through a port.
-pub const CHROMIUM_UNSEEN: &[&str] = &["--headless=new", "--remote-debugging-port=0"];
+pub const CHROMIUM_HEADLESS_SWITCHES: &[&str] = &["--headless=new", "--remote-debugging-port=0"];
 
 /// Returns Chromium's path, if it is on `PATH`.
 pub fn chromium_program() -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 //! background commands start and end. The model's answer is a pure function of the request.
 
 use crate::{RecordedRequest, Reply};
-use octo_protocol::{MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
+use octo_protocol::{MissedRun, Mode, Profile, TaskNotifications, TaskPlan, TaskRetry, Timing};
 use serde_json::json;
 use std::{fs, path::Path};
 
@@ -57,7 +57,7 @@ pub fn task(folder: &Path, number: usize) -> TaskPlan {
         minutes: 60,
         retry: TaskRetry::default(),
         missed: MissedRun::RunOnce,
-        tell: TaskNews::Trouble,
+        tell: TaskNotifications::Trouble,
     }
 }
 

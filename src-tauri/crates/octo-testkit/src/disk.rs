@@ -10,7 +10,7 @@ const BALLAST: usize = 64 * 1024 * 1024;
 
 /// Whether a disk accepts writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writable {
+pub enum DiskMode {
     /// The disk is writable.
     Yes,
     /// The disk is read-only.
@@ -60,10 +60,10 @@ impl SmallDisk {
     /// # Panics
     ///
     /// When the system refuses.
-    pub fn remount(&self, how: Writable) {
+    pub fn remount(&self, how: DiskMode) {
         let option = match how {
-            Writable::Yes => "remount,rw",
-            Writable::No => "remount,ro",
+            DiskMode::Yes => "remount,rw",
+            DiskMode::No => "remount,ro",
         };
         let done = Command::new("mount").args(["-o", option]).arg(&self.0).status().expect("mount runs");
         assert!(done.success(), "{option}");

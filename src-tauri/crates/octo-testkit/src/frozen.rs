@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 /// Beginning of the first message of a compacted conversation; see `octo_core`'s compaction.
-const SUMMED_UP: &str = "Summary of the conversation so far;";
+const SUMMARY_PREFIX: &str = "Summary of the conversation so far;";
 
 /// Texts of messages that later requests do not contain: a compaction's instruction, a refresh of the cache.
-const VANISHING: [&str; 2] = [r#"<octo-notice kind=\"compaction\">"#, r#""Answer with OK.""#];
+const TEMPORARY_TEXTS: [&str; 2] = [r#"<octo-notice kind=\"compaction\">"#, r#""Answer with OK.""#];
 
 /// Text of a sub-agent's first own message: from there on, two conversations continue one.
-pub(crate) const FORKED: &str = r#"<octo-notice kind=\"fork\">"#;
+pub(crate) const SUB_AGENT_NOTICE: &str = r#"<octo-notice kind=\"fork\">"#;
 
 /// The parts of a request whose bytes must not change.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,13 +25,13 @@ impl Prefix {
     pub(crate) fn new(tools: &Value, system: &Value, messages: &[Value]) -> Self {
         let answered = messages.iter().any(|message| crate::recorded::role(message) == "assistant");
         let messages = messages.iter().flat_map(pieces).collect();
-        Self { tools: bytes(tools), system: bytes(system), messages, answered }
+        Self { tools: unmarked_bytes(tools), system: unmarked_bytes(system), messages, answered }
     }
 
     /// Returns the prefix without its last message, if later requests will not contain that message.
-    fn without_vanishing(&self) -> Option<Prefix> {
+    fn without_temporary(&self) -> Option<Prefix> {
         let (last, lasting) = self.messages.split_last()?;
-        let vanishes = VANISHING.iter().any(|words| last.contains(words));
+        let vanishes = TEMPORARY_TEXTS.iter().any(|words| last.contains(words));
         vanishes.then(|| Prefix { messages: lasting.to_vec(), ..self.clone() })
     }
 
@@ -53,16 +53,16 @@ fn pieces(message: &Value) -> Vec<String> {
         !blocks.is_empty() && blocks.iter().all(is_bare)
     });
     match blocks {
-        None => vec![bytes(message)],
+        None => vec![unmarked_bytes(message)],
         Some(blocks) => {
             let said = blocks.iter().filter(|block| block.get("cachePoint").is_none());
-            said.map(|block| format!("{}: {}", message["role"], bytes(block))).collect()
+            said.map(|block| format!("{}: {}", message["role"], unmarked_bytes(block))).collect()
         }
     }
 }
 
 /// Serializes a value without its cache markers. Fields keep their order, so a reordering shows.
-fn bytes(value: &Value) -> String {
+fn unmarked_bytes(value: &Value) -> String {
     let mut value = value.clone();
     strip(&mut value);
     value.to_string()
@@ -117,7 +117,7 @@ impl Conversations {
     /// fault; the reason names the first part that changed.
     pub(crate) fn accept(&mut self, request: Prefix) -> Result<(), String> {
         // The last message may be temporary and missing from the next request.
-        if let Some(lasting) = request.without_vanishing() {
+        if let Some(lasting) = request.without_temporary() {
             let known = |head: &Prefix| lasting.continues(head) || head.continues(&lasting);
             if self.heads.iter().any(known) {
                 return Ok(());
@@ -130,7 +130,7 @@ impl Conversations {
             .max_by_key(|head| head.messages.len())
         {
             let later = request.messages.get(head.messages.len()..).unwrap_or_default();
-            let forks = later.iter().any(|message| message.contains(FORKED));
+            let forks = later.iter().any(|message| message.contains(SUB_AGENT_NOTICE));
             if forks {
                 // The conversation it branches from continues too.
                 self.heads.push(request);
@@ -148,7 +148,7 @@ impl Conversations {
             return Ok(());
         }
         // A conversation that starts with a summary of earlier messages may keep later ones unchanged.
-        if request.messages.first().is_some_and(|first| first.contains(SUMMED_UP)) {
+        if request.messages.first().is_some_and(|first| first.contains(SUMMARY_PREFIX)) {
             self.heads.push(request);
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Conversations {
             head.messages.iter().zip(&request.messages).take_while(|(own, other)| own == other).count()
         };
         match self.heads.iter().filter(related).max_by_key(|head| common(head)) {
-            Some(head) if may_go_back && goes_back(head, &request, common(head)) => {
+            Some(head) if may_go_back && is_step_back(head, &request, common(head)) => {
                 self.heads.push(request);
                 Ok(())
             }
@@ -179,7 +179,7 @@ impl Conversations {
 /// Returns whether the user went back to the common part and sent something else: one new message at a point
 /// after which the earlier conversation had continued. The messages in between may stay unchanged: the turn
 /// that asked for it.
-fn goes_back(head: &Prefix, request: &Prefix, common: usize) -> bool {
+fn is_step_back(head: &Prefix, request: &Prefix, common: usize) -> bool {
     if !request.has_head_of(head) {
         return false;
     }

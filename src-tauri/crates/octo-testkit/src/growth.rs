@@ -99,12 +99,12 @@ fn files(home: &Path) -> BTreeMap<String, u64> {
 
 /// The measurements taken after each wave of work.
 #[derive(Debug)]
-pub struct Growth {
+pub struct GrowthCheck {
     turns: usize,
     rows: Vec<Measure>,
 }
 
-impl Growth {
+impl GrowthCheck {
     /// Creates an empty series for waves of `turns` turns.
     pub fn new(turns: usize) -> Self {
         Self { turns, rows: Vec::new() }
@@ -127,11 +127,11 @@ impl Growth {
         flat("the number of processes", &Measure::processes, 0);
         assert!(last.programs.keys().eq(first.programs.keys()), "other programs run: {last}");
         assert!(!last.programs.contains_key(UNREAPED), "some ended and were not asked for their end: {last}");
-        flat("open descriptors", &|row| row.descriptors, DESCRIPTORS);
-        flat("threads", &|row| row.threads, THREADS);
+        flat("open descriptors", &|row| row.descriptors, DESCRIPTOR_SLACK);
+        flat("threads", &|row| row.threads, THREAD_SLACK);
         for program in last.programs.keys() {
             let slack = slack.iter().find_map(|(name, slack)| (name == program).then_some(*slack));
-            let slack = slack.unwrap_or(OTHERS);
+            let slack = slack.unwrap_or(DEFAULT_SLACK);
             let of = |row: &Measure| row.programs.get(program).map_or(0, |(_, memory)| memory.own);
             flat(&format!("the memory of {program}"), &of, slack);
         }
@@ -145,11 +145,11 @@ impl Growth {
 
 /// Allowed memory growth of a program without an entry, in kB: the shell that watches commands, whose name
 /// depends on the system.
-const OTHERS: u64 = 200;
+const DEFAULT_SLACK: u64 = 200;
 /// Connections of the store and the model server that happen to be open.
-const DESCRIPTORS: u64 = 4;
+const DESCRIPTOR_SLACK: u64 = 4;
 /// Threads for blocking work that have not ended yet.
-const THREADS: u64 = 4;
+const THREAD_SLACK: u64 = 4;
 
 /// Checks that the database wastes no space: a fresh copy at the given path is hardly smaller. Returns its size
 /// and the copy's size in bytes.

@@ -14,11 +14,11 @@ use tempfile::TempDir;
 pub struct TempHome {
     folder: TempDir,
     real: Option<PathBuf>,
-    before: BTreeMap<PathBuf, Trace>,
+    before: BTreeMap<PathBuf, FileTrace>,
 }
 
 #[derive(Debug, PartialEq)]
-struct Trace {
+struct FileTrace {
     size: u64,
     changed: Option<SystemTime>,
 }
@@ -118,7 +118,7 @@ impl Drop for TempHome {
 }
 
 /// Returns every file below a folder with a trace that reveals changes; empty if the folder does not exist.
-fn traces(folder: &Path) -> BTreeMap<PathBuf, Trace> {
+fn traces(folder: &Path) -> BTreeMap<PathBuf, FileTrace> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -129,7 +129,7 @@ fn traces(folder: &Path) -> BTreeMap<PathBuf, Trace> {
                 folders.push(entry.path());
             }
             let size = if data.is_dir() { 0 } else { data.len() };
-            found.insert(entry.path(), Trace { size, changed: data.modified().ok() });
+            found.insert(entry.path(), FileTrace { size, changed: data.modified().ok() });
         }
     }
     found

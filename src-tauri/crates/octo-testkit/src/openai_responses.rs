@@ -13,7 +13,7 @@ pub(crate) fn render(
     chunks: usize,
     input: Usage,
 ) -> Vec<Frame> {
-    let mut stream = Stream { frames: Vec::new() };
+    let mut stream = NumberedFrames { frames: Vec::new() };
     let response = |status: &str, output: &[Value]| {
         json!({
             "id": format!("resp_{number}"), "object": "response", "created_at": 1_780_000_000, "status": status,
@@ -55,11 +55,11 @@ pub(crate) fn render(
 }
 
 /// Frames, numbered in the order they are sent.
-struct Stream {
+struct NumberedFrames {
     frames: Vec<Frame>,
 }
 
-impl Stream {
+impl NumberedFrames {
     fn say(&mut self, mut data: Value, is_piece: bool) {
         data["sequence_number"] = self.frames.len().into();
         let name = data["type"].as_str().unwrap_or_default();

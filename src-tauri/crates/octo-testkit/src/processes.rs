@@ -55,12 +55,12 @@ impl std::ops::AddAssign for Memory {
 /// ended.
 pub fn stat(process: u32, field: usize) -> Option<String> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    after_name(&line)?.into_iter().nth(field)
+    fields_after_name(&line)?.into_iter().nth(field)
 }
 
 /// Returns the fields of a `stat` line from the state on. The name before it is in parentheses and may contain
 /// anything.
-fn after_name(line: &str) -> Option<Vec<String>> {
+fn fields_after_name(line: &str) -> Option<Vec<String>> {
     let (_, fields) = line.rsplit_once(')')?;
     Some(fields.split_whitespace().map(str::to_owned).collect())
 }
@@ -98,14 +98,14 @@ impl Work {
     }
 
     /// Returns the name and work of each thread of a process by thread id; empty if the process has ended.
-    pub fn of_threads(process: u32) -> HashMap<u32, (String, Self)> {
+    pub fn by_thread(process: u32) -> HashMap<u32, (String, Self)> {
         let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return HashMap::new() };
         threads.flatten().filter_map(|thread| Self::of_thread(&thread.path())).collect()
     }
 
     fn of_thread(folder: &Path) -> Option<(u32, (String, Self))> {
         let id = folder.file_name()?.to_str()?.parse().ok()?;
-        let fields = after_name(&fs::read_to_string(folder.join("stat")).ok()?)?;
+        let fields = fields_after_name(&fs::read_to_string(folder.join("stat")).ok()?)?;
         let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
         let status = fs::read_to_string(folder.join("status")).ok()?;
         let line = |kind| status.lines().find_map(|line| Some(line.strip_prefix(kind)?.trim()));

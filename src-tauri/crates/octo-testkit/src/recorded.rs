@@ -24,7 +24,7 @@ pub struct RecordedRequest {
 
 /// A tool's result as the model received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenResult {
+pub struct RecordedResult {
     /// The wire id of the call.
     pub id: String,
     /// The result's text.
@@ -110,12 +110,12 @@ impl RecordedRequest {
     }
 
     /// Returns the results after the model's last message.
-    pub fn results(&self) -> Vec<SeenResult> {
+    pub fn results(&self) -> Vec<RecordedResult> {
         results(self.since_answer())
     }
 
     /// Returns all results of the conversation.
-    pub fn all_results(&self) -> Vec<SeenResult> {
+    pub fn all_results(&self) -> Vec<RecordedResult> {
         results(self.messages())
     }
 
@@ -178,12 +178,12 @@ pub(crate) fn text_of(content: &Value) -> String {
     }
 }
 
-fn results(messages: &[Value]) -> Vec<SeenResult> {
+fn results(messages: &[Value]) -> Vec<RecordedResult> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut results = Vec::new();
     for message in messages {
         if role(message) == "tool" {
-            results.push(SeenResult {
+            results.push(RecordedResult {
                 id: text(message.get("tool_call_id").or_else(|| message.get("call_id"))),
                 text: text_of(
                     message.get("content").or_else(|| message.get("output")).unwrap_or(&Value::Null),
@@ -193,14 +193,14 @@ fn results(messages: &[Value]) -> Vec<SeenResult> {
         }
         for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
             if block.get("type").and_then(Value::as_str) == Some("tool_result") {
-                results.push(SeenResult {
+                results.push(RecordedResult {
                     id: text(block.get("tool_use_id")),
                     text: text_of(&block["content"]),
                     is_error: block.get("is_error").and_then(Value::as_bool).unwrap_or(false),
                 });
             }
             if let Some(result) = block.get("toolResult") {
-                results.push(SeenResult {
+                results.push(RecordedResult {
                     id: text(result.get("toolUseId")),
                     text: text_of(&result["content"]),
                     is_error: result.get("status").and_then(Value::as_str) == Some("error"),

@@ -4,13 +4,13 @@ use crate::{RecordedRequest, Reply};
 use serde_json::Value;
 use std::{collections::VecDeque, fmt};
 
-type Answer = Box<dyn FnMut(&RecordedRequest) -> Reply + Send>;
+type AnswerFn = Box<dyn FnMut(&RecordedRequest) -> Reply + Send>;
 
 /// A queue of replies, or a function of the request.
 pub struct Script {
     queue: VecDeque<Reply>,
     /// Called once the queue is empty.
-    answer: Option<Answer>,
+    answer: Option<AnswerFn>,
 }
 
 impl fmt::Debug for Script {

@@ -15,17 +15,17 @@ use std::{
 };
 
 /// Maximum wait for a reply.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Maximum wait for the last output of an ended child.
-const REST: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running child process that speaks NDJSON. Dropping it kills it.
 #[derive(Debug)]
-pub struct Serve {
+pub struct ServeProcess {
     child: Child,
     input: Option<ChildStdin>,
-    board: Arc<Board<Heard>>,
+    board: Arc<Board<ServeOutput>>,
     next: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct ServeExit {
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct ServeOutput {
     replies: HashMap<u64, Result<Value, ApiError>>,
     /// Errors without an id.
     complaints: Vec<ApiError>,
@@ -55,7 +55,7 @@ struct Heard {
     silent: bool,
 }
 
-impl Serve {
+impl ServeProcess {
     /// Starts `binary` with `arguments`; `environment` is added to this process's own and overrides it.
     ///
     /// # Panics
@@ -79,7 +79,7 @@ impl Serve {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", binary.display()));
-        let board = Arc::new(Board::new(Heard::default()));
+        let board = Arc::new(Board::new(ServeOutput::default()));
         let (output, errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         thread::spawn({
             let board = board.clone();
@@ -134,7 +134,7 @@ impl Serve {
     ///
     /// When the child ends first, or answers too late.
     pub fn reply(&self, id: u64) -> Result<Value, ApiError> {
-        let found = self.board.wait(PATIENCE, |heard| match heard.replies.get(&id) {
+        let found = self.board.wait(REPLY_TIMEOUT, |heard| match heard.replies.get(&id) {
             Some(reply) => Some(Some(reply.clone())),
             None => heard.ended.then_some(None),
         });
@@ -190,12 +190,12 @@ impl Serve {
         self.wait_after(0, patience, fits).1
     }
 
-    /// Like [`Serve::wait_for`], but searches only the events from the given index on and also returns the
+    /// Like [`ServeProcess::wait_for`], but searches only the events from the given index on and also returns the
     /// index after the match.
     ///
     /// # Panics
     ///
-    /// Like [`Serve::wait_for`].
+    /// Like [`ServeProcess::wait_for`].
     pub fn wait_after(
         &self,
         place: usize,
@@ -247,7 +247,7 @@ impl Serve {
     fn end(&mut self) -> ServeExit {
         let status = self.child.wait().expect("the child's status");
         // Its last output may still be in transit; a process it left behind may keep the output open.
-        self.board.wait(REST, |heard| (heard.ended && heard.silent).then_some(()));
+        self.board.wait(DRAIN_TIMEOUT, |heard| (heard.ended && heard.silent).then_some(()));
         let heard = std::mem::take(&mut *self.board.lock());
         ServeExit { status, events: heard.events, stderr: heard.stderr }
     }
@@ -263,14 +263,14 @@ impl Serve {
     }
 }
 
-impl Drop for Serve {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Heard {
+impl ServeOutput {
     fn take(&mut self, line: String) {
         match serde_json::from_str(&line) {
             Ok(ServerLine::Response { id, response }) => {
@@ -292,8 +292,8 @@ mod tests {
     use octo_protocol::{Event, Topic};
 
     /// Starts a shell script in place of the child.
-    fn child(script: &str) -> Serve {
-        Serve::start(Path::new("/bin/sh"), ["-c", script], [("LC_ALL", "C")])
+    fn child(script: &str) -> ServeProcess {
+        ServeProcess::start(Path::new("/bin/sh"), ["-c", script], [("LC_ALL", "C")])
     }
 
     fn event(seq: u64) -> String {
@@ -316,10 +316,10 @@ mod tests {
         assert_eq!(serve.request(&json!("second")), Ok(json!({ "second": true })));
         assert_eq!(serve.reply(first).unwrap_err().key, "gone");
         assert_eq!(serve.noise(), ["half a li"]);
-        assert_eq!(serve.wait_for(PATIENCE, |_| true).seq, 1);
-        let (place, found) = serve.wait_after(1, PATIENCE, |_| true);
+        assert_eq!(serve.wait_for(REPLY_TIMEOUT, |_| true).seq, 1);
+        let (place, found) = serve.wait_after(1, REPLY_TIMEOUT, |_| true);
         assert_eq!((place, found.seq), (2, 2));
-        let exit = serve.close(PATIENCE);
+        let exit = serve.close(REPLY_TIMEOUT);
         assert!(exit.status.success());
         assert_eq!(exit.events.len(), 3);
         assert_eq!(exit.stderr, "oops\n");
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn a_killed_child_keeps_what_it_said() {
         let serve = child(&format!("echo '{}'; exec sleep 1000", event(1)));
-        serve.wait_for(PATIENCE, |envelope| envelope.seq == 1);
+        serve.wait_for(REPLY_TIMEOUT, |envelope| envelope.seq == 1);
         let exit = serve.kill();
         assert!(!exit.status.success());
         assert_eq!(exit.events.len(), 1);

@@ -5,7 +5,7 @@ mod admission;
 use crate::{
     RecordedRequest, Reply, Script, anthropic, bedrock,
     board::Board,
-    cache::{CachePolicy, CacheSimulator, SeenMiss, Served},
+    cache::{CachePolicy, CacheReadMiss, CacheSimulator, Served},
     frozen::Conversations,
     openai_chat, openai_responses,
     reply::{Cut, Frame, Kind},
@@ -30,14 +30,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// Timeout of blocking waits, after which the test fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A scripted model server on loopback that speaks all four protocols and, like a strict provider, refuses
-/// requests that break their rules (see [`Fault`]). It runs on its own thread, so that async and blocking tests
+/// requests that break their rules (see [`RequestFault`]). It runs on its own thread, so that async and blocking tests
 /// use it alike; dropping it stops it.
 #[derive(Debug)]
 pub struct ModelServer {
-    shared: Arc<Shared>,
+    shared: Arc<ServerShared>,
     address: SocketAddr,
     stop: CancellationToken,
     thread: Option<thread::JoinHandle<()>>,
@@ -69,7 +69,7 @@ pub enum PrefixRule {
 
 /// A request that no strict provider would accept. It was answered with status 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct RequestFault {
     /// The request's number.
     pub request: usize,
     /// Reason why the server refused it.
@@ -98,7 +98,7 @@ pub struct Timing {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ServerShared {
     board: Board<State>,
     options: ServerOptions,
 }
@@ -109,10 +109,10 @@ struct State {
     requests: Vec<RecordedRequest>,
     outcomes: Vec<Outcome>,
     timings: Vec<Timing>,
-    faults: Vec<Fault>,
+    faults: Vec<RequestFault>,
     conversations: Conversations,
     caches: Vec<(Protocol, CacheSimulator)>,
-    misses: Vec<(usize, SeenMiss)>,
+    misses: Vec<(usize, CacheReadMiss)>,
 }
 
 impl ModelServer {
@@ -133,7 +133,7 @@ impl ModelServer {
             caches: caches(&options),
             misses: Vec::new(),
         };
-        let shared = Arc::new(Shared { board: Board::new(state), options });
+        let shared = Arc::new(ServerShared { board: Board::new(state), options });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port on loopback");
         listener.set_nonblocking(true).expect("a socket without blocking");
         let address = listener.local_addr().expect("the address of a bound socket");
@@ -189,7 +189,8 @@ impl ModelServer {
     ///
     /// When they do not arrive.
     pub fn wait_received(&self, count: usize) {
-        let came = self.shared.board.wait(PATIENCE, |state| (state.requests.len() >= count).then_some(()));
+        let came =
+            self.shared.board.wait(WAIT_TIMEOUT, |state| (state.requests.len() >= count).then_some(()));
         assert!(came.is_some(), "only {} of {count} requests came", self.requests().len());
     }
 
@@ -204,7 +205,7 @@ impl ModelServer {
     ///
     /// When it does not end.
     pub fn wait_outcome(&self, request: usize) -> Outcome {
-        self.shared.board.wait(PATIENCE, |state| ended(state, request)).expect("the answer did not end")
+        self.shared.board.wait(WAIT_TIMEOUT, |state| ended(state, request)).expect("the answer did not end")
     }
 
     /// Returns the timing of each request so far.
@@ -213,7 +214,7 @@ impl ModelServer {
     }
 
     /// Returns the faults found so far.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<RequestFault> {
         self.shared.board.lock().faults.clone()
     }
 
@@ -234,7 +235,7 @@ impl ModelServer {
 
     /// Returns the requests (by number) that read less than the cache held of their conversation, with the
     /// reason.
-    pub fn cache_misses(&self) -> Vec<(usize, SeenMiss)> {
+    pub fn cache_misses(&self) -> Vec<(usize, CacheReadMiss)> {
         self.shared.board.lock().misses.clone()
     }
 }
@@ -267,7 +268,7 @@ fn ended(state: &State, request: usize) -> Option<Outcome> {
 
 type Body = BoxBody<Bytes, io::Error>;
 
-async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+async fn serve(listener: tokio::net::TcpListener, shared: Arc<ServerShared>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         // Pieces must be sent as they are written.
@@ -288,13 +289,13 @@ async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
 
 /// Sets an answer's outcome when dropped: `Dropped`, because the client disconnected, unless another was set
 /// before.
-struct Watch {
-    shared: Arc<Shared>,
+struct OutcomeGuard {
+    shared: Arc<ServerShared>,
     request: usize,
     outcome: Outcome,
 }
 
-impl Drop for Watch {
+impl Drop for OutcomeGuard {
     fn drop(&mut self) {
         self.shared.board.update(|state| {
             if let Some(outcome) = state.outcomes.get_mut(self.request) {
@@ -304,7 +305,7 @@ impl Drop for Watch {
     }
 }
 
-async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Body> {
+async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Response<Body> {
     let arrived = Instant::now();
     let (head, body) = request.into_parts();
     let Ok(raw) = body.collect().await.map(|body| body.to_bytes().to_vec()) else {
@@ -343,7 +344,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Bod
             (old.headers, old.raw, old.body) = Default::default();
         }
         let plan = plan(state, &shared.options, &request);
-        (plan, Watch { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
+        (plan, OutcomeGuard { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
     });
     let Plan { reply, served, model, number } = plan;
     perform(reply, protocol, number, &model, served, watch).await
@@ -355,7 +356,7 @@ async fn perform(
     number: usize,
     model: &str,
     mut served: Served,
-    mut watch: Watch,
+    mut watch: OutcomeGuard,
 ) -> Response<Body> {
     match reply.kind {
         // A client that disconnects drops this future, and the watch with it.
@@ -398,7 +399,7 @@ async fn perform(
             let shared = watch.shared.clone();
             shared.board.update(|state| cache_of(state, protocol).stream(&mut served));
             let (sender, receiver) = mpsc::channel(1);
-            let way = Way { holds: reply.holds, pace: reply.pace, cut: reply.cut };
+            let way = SendOptions { holds: reply.holds, pace: reply.pace, cut: reply.cut };
             tokio::spawn(send(frames, way, sender, watch));
             let pieces =
                 futures::stream::unfold((receiver, shared), move |(mut receiver, shared)| async move {
@@ -417,7 +418,7 @@ async fn perform(
 }
 
 /// Options for sending a stream.
-struct Way {
+struct SendOptions {
     holds: Vec<(usize, crate::Gate)>,
     pace: Option<Duration>,
     cut: Option<(usize, Cut)>,
@@ -425,9 +426,9 @@ struct Way {
 
 async fn send(
     frames: Vec<Frame>,
-    Way { holds, pace, cut }: Way,
+    SendOptions { holds, pace, cut }: SendOptions,
     sender: mpsc::Sender<io::Result<Bytes>>,
-    mut watch: Watch,
+    mut watch: OutcomeGuard,
 ) {
     let mut pace = pace.map(tokio::time::interval);
     let last = frames.len().saturating_sub(terminal_frames(&frames));

@@ -11,14 +11,14 @@ use std::{
 };
 
 /// Timeout of blocking waits, after which the test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 const TOKEN: &str = "4242:AAtest_token-0123456789";
 
 /// A server on a loopback port chosen by the system. It ends with the test's process.
 #[derive(Clone)]
 pub struct TelegramServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<TelegramShared>,
 }
 
 /// A message the bot sent.
@@ -34,7 +34,7 @@ pub struct TelegramPost {
     pub buttons: Vec<(String, String)>,
 }
 
-struct Shared {
+struct TelegramShared {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -53,7 +53,7 @@ struct State {
     is_down: bool,
     files: Vec<(String, Vec<u8>)>,
     /// Number of file requests that will be cut off.
-    files_lost: u32,
+    file_cuts: u32,
 }
 
 enum Trouble {
@@ -67,7 +67,7 @@ impl TelegramServer {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
         let state = State { token: TOKEN.to_owned(), next: 900_100, ..State::default() };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let shared = Arc::new(TelegramShared { state: Mutex::new(state), changed: Condvar::new() });
         let server = Self { address, shared: shared.clone() };
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -144,13 +144,13 @@ impl TelegramServer {
     }
 
     /// Accepts the bot's next message without answering it.
-    pub fn swallow_next_answer(&self) {
+    pub fn drop_next_answer(&self) {
         self.state().trouble.push_back(Trouble::Silence);
     }
 
     /// Cuts off the next request for a file.
-    pub fn lose_next_file(&self) {
-        self.state().files_lost += 1;
+    pub fn cut_next_file(&self) {
+        self.state().file_cuts += 1;
     }
 
     /// Returns the messages the bot sent so far.
@@ -169,7 +169,7 @@ impl TelegramServer {
     ///
     /// When it does not within a minute.
     pub fn wait_for_post(&self, what: &str, fits: impl Fn(&TelegramPost) -> bool) -> TelegramPost {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + WAIT_TIMEOUT;
         let mut state = self.state();
         loop {
             if let Some(post) = state.posts.iter().find(|post| fits(post)) {
@@ -187,7 +187,7 @@ impl TelegramServer {
     ///
     /// When it does not within a minute.
     pub fn wait_until_fetched(&self) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + WAIT_TIMEOUT;
         let mut state = self.state();
         while !state.updates.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
@@ -215,7 +215,7 @@ fn message(person: i64, content: Value) -> Value {
     message
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
+fn serve(stream: &TcpStream, shared: &TelegramShared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -246,14 +246,14 @@ fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
 }
 
 /// Returns the answer, or `None` if the connection is closed without one.
-fn answer(path: &str, asked: &Value, shared: &Shared) -> Option<(u16, Vec<u8>)> {
+fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Vec<u8>)> {
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     if state.is_down {
         return None;
     }
     if let Some(rest) = path.strip_prefix("/file/bot") {
-        if state.files_lost > 0 {
-            state.files_lost -= 1;
+        if state.file_cuts > 0 {
+            state.file_cuts -= 1;
             return None;
         }
         let id = rest.strip_prefix(state.token.as_str())?.strip_prefix("/files/")?;

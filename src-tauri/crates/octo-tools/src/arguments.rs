@@ -7,7 +7,7 @@ mod conform;
 mod lenient;
 
 use crate::ToolError;
-use lenient::Flaw;
+use lenient::JsonFlaw;
 use serde_json::{Map, Value};
 
 /// Arguments that fit the schema.
@@ -21,46 +21,48 @@ pub(crate) struct Arguments {
 
 /// Whether the text was valid JSON unmodified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spelling {
+enum JsonValidity {
     Strict,
     Repaired,
 }
 
 /// Reads the arguments of a call of `tool`.
 pub(crate) fn read(tool: &str, text: &str, schema: &Value) -> Result<Arguments, ToolError> {
-    let (values, spelling) = parse(text).map_err(|flaw| refuse(tool, text, schema, &flaw))?;
+    let (values, spelling) = parse(text).map_err(|flaw| refusal(tool, text, schema, &flaw))?;
     conform::conform(values, schema, spelling)
         .map_err(|problem| ToolError::new(format!("{problem} Nothing was done. {}", usage(tool, schema))))
 }
 
-fn parse(text: &str) -> Result<(Map<String, Value>, Spelling), Flaw> {
+fn parse(text: &str) -> Result<(Map<String, Value>, JsonValidity), JsonFlaw> {
     // Some providers send an empty text for a call without arguments.
     if text.trim().is_empty() {
-        return Ok((Map::new(), Spelling::Strict));
+        return Ok((Map::new(), JsonValidity::Strict));
     }
     match serde_json::from_str(text) {
-        Ok(Value::Object(values)) => Ok((values, Spelling::Strict)),
-        Ok(Value::Null) => Ok((Map::new(), Spelling::Strict)),
+        Ok(Value::Object(values)) => Ok((values, JsonValidity::Strict)),
+        Ok(Value::Null) => Ok((Map::new(), JsonValidity::Strict)),
         // Encoded twice.
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(Value::Object(values)) => Ok((values, Spelling::Strict)),
-            _ => Err(Flaw::NotAnObject),
+            Ok(Value::Object(values)) => Ok((values, JsonValidity::Strict)),
+            _ => Err(JsonFlaw::NotAnObject),
         },
-        Ok(_) => Err(Flaw::NotAnObject),
-        Err(_) => lenient::object(text).map(|values| (values, Spelling::Repaired)),
+        Ok(_) => Err(JsonFlaw::NotAnObject),
+        Err(_) => lenient::object(text).map(|values| (values, JsonValidity::Repaired)),
     }
 }
 
-fn refuse(tool: &str, text: &str, schema: &Value, flaw: &Flaw) -> ToolError {
+fn refusal(tool: &str, text: &str, schema: &Value, flaw: &JsonFlaw) -> ToolError {
     let words = match flaw {
-        Flaw::CutOff => format!(
+        JsonFlaw::CutOff => format!(
             "The arguments of {tool} were cut off before their end ({} bytes arrived), so nothing was done. Send \
              the call again, complete. If it is very large, split it: write the first part of a file, then add \
              the rest with edit.",
             text.len()
         ),
-        Flaw::NotAnObject => format!("The arguments of {tool} must be one JSON object. Nothing was done."),
-        Flaw::At { what, before } => {
+        JsonFlaw::NotAnObject => {
+            format!("The arguments of {tool} must be one JSON object. Nothing was done.")
+        }
+        JsonFlaw::At { what, before } => {
             format!("The arguments of {tool} are not valid JSON: {what}, after `{before}`. Nothing was done.")
         }
     };

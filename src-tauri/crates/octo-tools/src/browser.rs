@@ -1,8 +1,8 @@
 //! The `browser` tool: the person's own browser, in which they can watch.
 
 use crate::{
-    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, Numbered, PageAct, PageLines, Scrolled, Tool,
-    ToolContext, ToolError, ToolOutput, WishedDeed,
+    Awaited, BrowserAction, BrowserPermission, BrowserRequest, DialogAnswer, Effects, ElementNumbers,
+    PageInteraction, PageLines, RequestedScroll, Tool, ToolContext, ToolError, ToolOutput,
 };
 use octo_protocol::ToolView;
 use octo_workspace::resolve;
@@ -11,11 +11,11 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Default scroll distance, in pixels: most of a window's height.
-const SCREENFUL: f64 = 600.0;
+const DEFAULT_SCROLL: f64 = 600.0;
 /// Maximum wait for no specific condition, in milliseconds.
-const LONGEST_WAIT: u64 = 10_000;
+const MAX_WAIT: u64 = 10_000;
 /// Default wait, in milliseconds.
-const USUAL_WAIT: u64 = 1_000;
+const DEFAULT_WAIT: u64 = 1_000;
 
 pub(crate) struct BrowserTool;
 
@@ -104,7 +104,7 @@ impl Tool for BrowserTool {
             Err(_) => Effects::none(),
             Ok(wish) => {
                 let reads = match &wish.deed {
-                    WishedDeed::Act(PageAct::Upload(_, files)) => files.clone(),
+                    BrowserAction::Act(PageInteraction::Upload(_, files)) => files.clone(),
                     _ => Vec::new(),
                 };
                 Effects { reads, ..Effects::in_browser(wish) }
@@ -120,25 +120,25 @@ impl Tool for BrowserTool {
     async fn run(&self, input: BrowserInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let wish = input.wish(&context.cwd)?;
         // Only now: until the person has approved, the model must not learn whether a file exists.
-        if let WishedDeed::Act(PageAct::Upload(_, files)) = &wish.deed
+        if let BrowserAction::Act(PageInteraction::Upload(_, files)) = &wish.deed
             && let Some(missing) = files.iter().find(|path| !path.is_file())
         {
             return Err(ToolError::new(format!("{} is no file. Nothing was uploaded.", missing.display())));
         }
-        let leave = context.browser_leave.unwrap_or_else(BrowserLeave::none);
+        let leave = context.browser_leave.unwrap_or_else(BrowserPermission::none);
         context.browser.carry_out(wish, leave, context.call, context.cancel).await
     }
 }
 
 impl BrowserInput {
     /// Converts the input to a browser request. Errors say which value is missing and how to get it.
-    fn wish(&self, cwd: &Path) -> Result<BrowserWish, ToolError> {
+    fn wish(&self, cwd: &Path) -> Result<BrowserRequest, ToolError> {
         let deed = match self.action {
-            Action::Status => WishedDeed::Status,
-            Action::Tabs => WishedDeed::Tabs,
-            Action::Open => WishedDeed::Open { url: self.url()? },
-            Action::Navigate => WishedDeed::Navigate { url: self.url()? },
-            Action::Back => WishedDeed::Back,
+            Action::Status => BrowserAction::Status,
+            Action::Tabs => BrowserAction::Tabs,
+            Action::Open => BrowserAction::Open { url: self.url()? },
+            Action::Navigate => BrowserAction::Navigate { url: self.url()? },
+            Action::Back => BrowserAction::Back,
             Action::Focus | Action::Close => {
                 let word = if self.action == Action::Focus { "focus" } else { "close" };
                 if self.tab.is_none() {
@@ -146,42 +146,48 @@ impl BrowserInput {
                         "{word} needs tab: its number, from action tabs. Nothing was done."
                     )));
                 }
-                if self.action == Action::Focus { WishedDeed::Focus } else { WishedDeed::Close }
+                if self.action == Action::Focus { BrowserAction::Focus } else { BrowserAction::Close }
             }
-            Action::Snapshot => WishedDeed::Snapshot { lines: self.lines()?, part: self.part() },
-            Action::Find => WishedDeed::Find { text: self.words("find", "text: the words to look for")? },
-            Action::Read => WishedDeed::Read { target: self.target, part: self.part() },
-            Action::Screenshot => WishedDeed::Screenshot { target: self.target, numbered: Numbered::No },
-            Action::ScreenshotRefs => WishedDeed::Screenshot { target: self.target, numbered: Numbered::Yes },
-            Action::Act => WishedDeed::Act(self.act(cwd)?),
-            Action::Dialog => WishedDeed::Dialog(self.answer()?),
-            Action::Download => WishedDeed::Download { target: self.element("download")? },
+            Action::Snapshot => BrowserAction::Snapshot { lines: self.lines()?, part: self.part() },
+            Action::Find => BrowserAction::Find { text: self.words("find", "text: the words to look for")? },
+            Action::Read => BrowserAction::Read { target: self.target, part: self.part() },
+            Action::Screenshot => {
+                BrowserAction::Screenshot { target: self.target, numbered: ElementNumbers::No }
+            }
+            Action::ScreenshotRefs => {
+                BrowserAction::Screenshot { target: self.target, numbered: ElementNumbers::Yes }
+            }
+            Action::Act => BrowserAction::Act(self.act(cwd)?),
+            Action::Dialog => BrowserAction::Dialog(self.answer()?),
+            Action::Download => BrowserAction::Download { target: self.element("download")? },
             Action::Evaluate => {
-                WishedDeed::Evaluate { script: self.words("evaluate", "text: the script to run")? }
+                BrowserAction::Evaluate { script: self.words("evaluate", "text: the script to run")? }
             }
         };
-        Ok(BrowserWish { tab: self.tab, deed })
+        Ok(BrowserRequest { tab: self.tab, deed })
     }
 
-    fn act(&self, cwd: &Path) -> Result<PageAct, ToolError> {
+    fn act(&self, cwd: &Path) -> Result<PageInteraction, ToolError> {
         Ok(match self.kind.unwrap_or_default() {
             Kind::Click if self.target.is_none() && self.x.is_some() => self.click_at()?,
-            Kind::Click => PageAct::Click(self.element("click")?),
-            Kind::Dblclick => PageAct::DoubleClick(self.element("dblclick")?),
-            Kind::Type => PageAct::Type(self.element("type")?, self.words("type", "text: what to type")?),
+            Kind::Click => PageInteraction::Click(self.element("click")?),
+            Kind::Dblclick => PageInteraction::DoubleClick(self.element("dblclick")?),
+            Kind::Type => {
+                PageInteraction::Type(self.element("type")?, self.words("type", "text: what to type")?)
+            }
             // An empty text clears the field.
-            Kind::Fill => PageAct::Fill(self.element("fill")?, self.text.clone().unwrap_or_default()),
+            Kind::Fill => PageInteraction::Fill(self.element("fill")?, self.text.clone().unwrap_or_default()),
             Kind::Press => {
                 let key = self.key.as_deref().or(self.text.as_deref()).map(str::trim).unwrap_or_default();
                 if key.is_empty() {
                     return Err(needs("press", "key: such as Enter, Tab, Control+A"));
                 }
-                PageAct::Press(self.target, key.to_owned())
+                PageInteraction::Press(self.target, key.to_owned())
             }
-            Kind::Hover => PageAct::Hover(self.element("hover")?),
+            Kind::Hover => PageInteraction::Hover(self.element("hover")?),
             Kind::Drag => {
                 let to = self.to_ref.ok_or_else(|| needs("drag", "to_ref: the element to drop it on"))?;
-                PageAct::Drag(self.element("drag")?, to)
+                PageInteraction::Drag(self.element("drag")?, to)
             }
             Kind::Select => {
                 let values = match (&self.values, &self.text) {
@@ -189,40 +195,40 @@ impl BrowserInput {
                     (_, Some(text)) if !text.is_empty() => vec![text.clone()],
                     _ => return Err(needs("select", "values: the names of the options")),
                 };
-                PageAct::Select(self.element("select")?, values)
+                PageInteraction::Select(self.element("select")?, values)
             }
-            Kind::Scroll => PageAct::Scroll(self.scrolled()),
-            Kind::Wait => PageAct::Wait(match &self.text {
+            Kind::Scroll => PageInteraction::Scroll(self.scrolled()),
+            Kind::Wait => PageInteraction::Wait(match &self.text {
                 Some(text) if !text.trim().is_empty() => Awaited::Text(text.clone()),
-                _ => Awaited::Time(self.ms.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT)),
+                _ => Awaited::Time(self.ms.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT)),
             }),
             Kind::ClickAt => self.click_at()?,
-            Kind::Upload => PageAct::Upload(self.element("upload")?, self.files(cwd)?),
+            Kind::Upload => PageInteraction::Upload(self.element("upload")?, self.files(cwd)?),
         })
     }
 
-    fn click_at(&self) -> Result<PageAct, ToolError> {
+    fn click_at(&self) -> Result<PageInteraction, ToolError> {
         match (self.x, self.y) {
             (Some(x), Some(y)) if x.is_finite() && y.is_finite() && x >= 0.0 && y >= 0.0 => {
-                Ok(PageAct::ClickAt(x, y))
+                Ok(PageInteraction::ClickAt(x, y))
             }
             _ => Err(needs("click_at", "x and y: pixels from the top left of a screenshot")),
         }
     }
 
-    fn scrolled(&self) -> Scrolled {
+    fn scrolled(&self) -> RequestedScroll {
         if let Some(target) = self.target {
-            return Scrolled::To(target);
+            return RequestedScroll::To(target);
         }
         let word = self.text.as_deref().map(str::trim).unwrap_or_default();
-        let by = |x: f64, y: f64| Scrolled::By(self.x.unwrap_or(x), self.y.unwrap_or(y));
+        let by = |x: f64, y: f64| RequestedScroll::By(self.x.unwrap_or(x), self.y.unwrap_or(y));
         match word.to_ascii_lowercase().as_str() {
             "" if self.x.is_some() && self.y.is_none() => by(0.0, 0.0),
-            "" | "down" => by(0.0, SCREENFUL),
-            "up" => by(0.0, -SCREENFUL),
-            "right" => by(SCREENFUL, 0.0),
-            "left" => by(-SCREENFUL, 0.0),
-            _ => Scrolled::ToText(word.to_owned()),
+            "" | "down" => by(0.0, DEFAULT_SCROLL),
+            "up" => by(0.0, -DEFAULT_SCROLL),
+            "right" => by(DEFAULT_SCROLL, 0.0),
+            "left" => by(-DEFAULT_SCROLL, 0.0),
+            _ => RequestedScroll::ToText(word.to_owned()),
         }
     }
 

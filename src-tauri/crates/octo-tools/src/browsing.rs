@@ -8,26 +8,26 @@ use tokio_util::sync::CancellationToken;
 
 /// The person's browser. Every act is first weighed against the live page; only the weighed and then allowed
 /// act is carried out.
-pub trait Browsing: Send + Sync {
+pub trait BrowserControl: Send + Sync {
     /// Determines the effects of a call without changing anything: the site, the real element, the risks.
     /// Attaches to the browser if necessary, which may take until the person allows it. On a page that
     /// `standing` does not grant, it reads only the location.
     fn weigh(
         &self,
-        wish: &BrowserWish,
-        standing: &BrowserLeave,
-    ) -> BoxFuture<'static, Result<Weight, ToolError>>;
+        wish: &BrowserRequest,
+        standing: &BrowserPermission,
+    ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>>;
 
     /// Returns the view of a call that the person sees before it runs: built from the page, never from the
     /// model's words. It shows the result of the last weighing.
-    fn show(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>>;
+    fn show(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>>;
 
     /// Carries the call out. The page is weighed again right before; anything that `leave` no longer covers is
     /// not done.
     fn carry_out(
         &self,
-        wish: BrowserWish,
-        leave: BrowserLeave,
+        wish: BrowserRequest,
+        leave: BrowserPermission,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
@@ -43,23 +43,23 @@ impl NoBrowser {
     }
 }
 
-impl Browsing for NoBrowser {
+impl BrowserControl for NoBrowser {
     fn weigh(
         &self,
-        _wish: &BrowserWish,
-        _standing: &BrowserLeave,
-    ) -> BoxFuture<'static, Result<Weight, ToolError>> {
+        _wish: &BrowserRequest,
+        _standing: &BrowserPermission,
+    ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
         Self::error()
     }
 
-    fn show(&self, _wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
+    fn show(&self, _wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
         Self::error()
     }
 
     fn carry_out(
         &self,
-        _wish: BrowserWish,
-        _leave: BrowserLeave,
+        _wish: BrowserRequest,
+        _leave: BrowserPermission,
         _call: CallId,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
@@ -69,16 +69,16 @@ impl Browsing for NoBrowser {
 
 /// Browser action that the model requests, parsed and well-formed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BrowserWish {
+pub struct BrowserRequest {
     /// The tab; `None` for the current one.
     pub tab: Option<u32>,
     /// The action.
-    pub deed: WishedDeed,
+    pub deed: BrowserAction,
 }
 
 /// Whether a screenshot shows element numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbered {
+pub enum ElementNumbers {
     /// A number on every usable element.
     Yes,
     /// No numbers.
@@ -98,7 +98,7 @@ pub enum PageLines {
 
 /// Action that the model requests.
 #[derive(Clone, Debug, PartialEq)]
-pub enum WishedDeed {
+pub enum BrowserAction {
     /// Reports the state of the connection. Connects to nothing.
     Status,
     /// Lists the tabs, by title and site.
@@ -143,10 +143,10 @@ pub enum WishedDeed {
         /// The element; `None` for the whole page.
         target: Option<u32>,
         /// Whether usable elements show their numbers.
-        numbered: Numbered,
+        numbered: ElementNumbers,
     },
     /// Acts in the page.
-    Act(PageAct),
+    Act(PageInteraction),
     /// Answers the open dialog.
     Dialog(DialogAnswer),
     /// Follows a link to a file, which is saved to the person's download folder.
@@ -161,7 +161,7 @@ pub enum WishedDeed {
     },
 }
 
-impl WishedDeed {
+impl BrowserAction {
     /// Returns whether it may change something in the page or outside it, as opposed to reading or navigating.
     pub fn changes_something(&self) -> bool {
         match self {
@@ -177,20 +177,22 @@ impl WishedDeed {
             | Self::Read { .. }
             | Self::Screenshot { .. }
             | Self::Dialog(DialogAnswer::Dismiss)
-            | Self::Act(PageAct::Hover(_) | PageAct::Scroll(_) | PageAct::Wait(_)) => false,
+            | Self::Act(PageInteraction::Hover(_) | PageInteraction::Scroll(_) | PageInteraction::Wait(_)) => {
+                false
+            }
             Self::Dialog(DialogAnswer::Accept(_))
             | Self::Download { .. }
             | Self::Evaluate { .. }
             | Self::Act(
-                PageAct::Click(_)
-                | PageAct::DoubleClick(_)
-                | PageAct::Type(..)
-                | PageAct::Fill(..)
-                | PageAct::Press(..)
-                | PageAct::Drag(..)
-                | PageAct::Select(..)
-                | PageAct::ClickAt(..)
-                | PageAct::Upload(..),
+                PageInteraction::Click(_)
+                | PageInteraction::DoubleClick(_)
+                | PageInteraction::Type(..)
+                | PageInteraction::Fill(..)
+                | PageInteraction::Press(..)
+                | PageInteraction::Drag(..)
+                | PageInteraction::Select(..)
+                | PageInteraction::ClickAt(..)
+                | PageInteraction::Upload(..),
             ) => true,
         }
     }
@@ -207,7 +209,7 @@ pub enum DialogAnswer {
 
 /// Action in a page. Elements are named by their numbers in the snapshot.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PageAct {
+pub enum PageInteraction {
     /// Clicks with the mouse.
     Click(u32),
     /// Clicks twice.
@@ -225,7 +227,7 @@ pub enum PageAct {
     /// Selects options of a list, by their names or values.
     Select(u32, Vec<String>),
     /// Scrolls the page, or an element in it.
-    Scroll(Scrolled),
+    Scroll(RequestedScroll),
     /// Waits for a condition.
     Wait(Awaited),
     /// Clicks a point of the page, in pixels of the visible area.
@@ -236,7 +238,7 @@ pub enum PageAct {
 
 /// Target of a scroll.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scrolled {
+pub enum RequestedScroll {
     /// Until an element is visible.
     To(u32),
     /// Until a text is visible.
@@ -256,7 +258,7 @@ pub enum Awaited {
 
 /// Effects of a browser call, determined from the live page. The permission decision is based on this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Weight {
+pub struct BrowserAssessment {
     /// Location or destination; `None` if no page is involved.
     pub place: Option<Place>,
     /// Effects that always need approval, the most serious first.
@@ -267,12 +269,12 @@ pub struct Weight {
     /// approval also its text and its target: the executed act must be the weighed one.
     pub mark: String,
     /// How much of the page was inspected for it.
-    pub looked: Looked,
+    pub looked: InspectionDepth,
 }
 
 /// How much of a page was inspected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Looked {
+pub enum InspectionDepth {
     /// Everything that the act involves.
     #[default]
     Whole,
@@ -309,46 +311,46 @@ pub enum Entry {
 
 /// Permission of a call: its effects at the time it was allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrowserLeave {
+pub struct BrowserPermission {
     /// The allowed effects.
-    pub weight: Weight,
+    pub weight: BrowserAssessment,
     /// Other sites that the turn may use.
     pub granted: Vec<String>,
     /// Other destinations that the page may lead to.
-    pub roam: Roam,
+    pub roam: NavigationScope,
 }
 
 /// Destinations that a page may lead to while a call acts in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Roam {
+pub enum NavigationScope {
     /// Only destinations granted by the person.
     Granted,
     /// Any website: the mode grants sites.
     Web,
 }
 
-impl BrowserLeave {
+impl BrowserPermission {
     /// Returns the permission that exists before any weighing.
-    pub fn standing(granted: Vec<String>, roam: Roam) -> Self {
+    pub fn standing(granted: Vec<String>, roam: NavigationScope) -> Self {
         Self { granted, roam, ..Self::none() }
     }
 
     /// Returns a permission for nothing, for calls that need none.
     pub fn none() -> Self {
-        Self { weight: Weight::default(), granted: Vec::new(), roam: Roam::Granted }
+        Self { weight: BrowserAssessment::default(), granted: Vec::new(), roam: NavigationScope::Granted }
     }
 
     /// Returns whether it covers `now`: the same element of the same document, at the same location, with no
     /// additional risks.
-    pub fn covers(&self, now: &Weight) -> bool {
+    pub fn covers(&self, now: &BrowserAssessment) -> bool {
         self.is_at(now)
-            && (self.weight.mark == now.mark || self.weight.looked == Looked::PlaceOnly)
+            && (self.weight.mark == now.mark || self.weight.looked == InspectionDepth::PlaceOnly)
             && now.risks.iter().all(|risk| self.weight.risks.contains(risk))
     }
 
     /// Returns whether `now` is at the permitted location, regardless of its risks.
-    pub fn is_at(&self, now: &Weight) -> bool {
-        let site = |weight: &Weight| weight.place.as_ref().map(|place| place.site.clone());
+    pub fn is_at(&self, now: &BrowserAssessment) -> bool {
+        let site = |weight: &BrowserAssessment| weight.place.as_ref().map(|place| place.site.clone());
         site(&self.weight) == site(now)
             && !matches!(now.place, Some(Place { entry: Entry::Never { .. }, .. }))
     }
@@ -364,18 +366,23 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
 
-    fn weight(mark: &str, site: &str, risks: &[PageRisk]) -> Weight {
+    fn weight(mark: &str, site: &str, risks: &[PageRisk]) -> BrowserAssessment {
         let place = Some(Place { site: site.to_owned(), entry: Entry::Asks });
-        Weight { place, risks: risks.to_vec(), mark: mark.to_owned(), ..Weight::default() }
+        BrowserAssessment {
+            place,
+            risks: risks.to_vec(),
+            mark: mark.to_owned(),
+            ..BrowserAssessment::default()
+        }
     }
 
     #[test]
     fn leave_covers_what_was_weighed_and_nothing_more() {
         let pays = [PageRisk::Pays, PageRisk::Sends];
-        let leave = |weight: &Weight| BrowserLeave {
+        let leave = |weight: &BrowserAssessment| BrowserPermission {
             weight: weight.clone(),
             granted: Vec::new(),
-            roam: Roam::Granted,
+            roam: NavigationScope::Granted,
         };
         let given = leave(&weight("7", "https://a.example", &pays));
         assert!(given.covers(&weight("7", "https://a.example", &pays)));
@@ -388,10 +395,11 @@ mod tests {
             assert!(!given.covers(&now), "{why}");
         }
         let never = Some(Place { site: "https://a.example".into(), entry: Entry::Never { why: "x".into() } });
-        assert!(!given.covers(&Weight { place: never, ..weight("7", "", &[]) }));
+        assert!(!given.covers(&BrowserAssessment { place: never, ..weight("7", "", &[]) }));
         let harmless = leave(&weight("7", "https://a.example", &[]));
         assert!(!harmless.covers(&weight("7", "https://a.example", &[PageRisk::Pays])), "it became a sink");
-        let unseen = Weight { looked: Looked::PlaceOnly, ..weight("", "https://a.example", &[]) };
+        let unseen =
+            BrowserAssessment { looked: InspectionDepth::PlaceOnly, ..weight("", "https://a.example", &[]) };
         let granted = leave(&unseen);
         assert!(granted.covers(&weight("7", "https://a.example", &[])), "nothing is asked about it");
         assert!(
@@ -399,7 +407,7 @@ mod tests {
             "it was not asked about"
         );
         assert!(!granted.covers(&weight("7", "https://b.example", &[])), "another site");
-        assert!(BrowserLeave::none().covers(&Weight::default()));
-        assert!(!BrowserLeave::none().covers(&weight("7", "https://a.example", &[])));
+        assert!(BrowserPermission::none().covers(&BrowserAssessment::default()));
+        assert!(!BrowserPermission::none().covers(&weight("7", "https://a.example", &[])));
     }
 }

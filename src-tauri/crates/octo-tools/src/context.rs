@@ -1,6 +1,6 @@
 //! Context of a running tool: capabilities, never the application.
 
-use crate::{BrowserLeave, Browsing, Desk, Http, Search, Skills, Tasks, Trashcan};
+use crate::{BrowserControl, BrowserPermission, Desk, Http, Search, Skills, Tasks, Trashcan};
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::{Confinement, Shell};
@@ -45,9 +45,9 @@ pub struct ToolContext {
     /// The trash.
     pub trash: Arc<dyn Trashcan>,
     /// The person's browser.
-    pub browser: Arc<dyn Browsing>,
+    pub browser: Arc<dyn BrowserControl>,
     /// Permission of the call in the browser, once decided; `None` if it needs none.
-    pub browser_leave: Option<BrowserLeave>,
+    pub browser_leave: Option<BrowserPermission>,
     /// Handler of the builtin commands.
     pub desk: Arc<dyn Desk>,
     /// Skills, and the sub-agents that some of them start.
@@ -63,12 +63,12 @@ pub struct ToolContext {
     /// Cancelled when the call must end.
     pub cancel: CancellationToken,
     /// Who allowed the call. A command that ran without a question gets an environment of its own.
-    pub vetted: Vetted,
+    pub vetted: Approver,
 }
 
 /// Who allowed a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vetted {
+pub enum Approver {
     /// The person: by the mode, a rule, or an answer.
     Person,
     /// The policy: the call only reads, and the person was not asked.

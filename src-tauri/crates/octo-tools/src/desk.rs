@@ -17,27 +17,28 @@ use octo_protocol::{CallId, LibraryChange, SessionId, ToolView};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Handler of the builtin commands. Before [`Desk::carry_out`] is called, the person or [`DeskLeave`], and
+/// Handler of the builtin commands. Before [`Desk::carry_out`] is called, the person or [`BuiltinGrant`], and
 /// nothing else, has allowed the change.
 pub trait Desk: Send + Sync {
     /// Returns a preview for the person's approval: the files to install, the difference in a memory or in
     /// SOUL.md. Changes nothing and uses no network: skills at an address that were not fetched before
-    /// ([`SkillErrand::Inspect`]) result in an error that says so. Not called for commands that change nothing.
-    fn show(&self, errand: &Errand, asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>>;
+    /// ([`SkillCommand::Inspect`]) result in an error that says so. Not called for commands that change nothing.
+    fn show(&self, errand: &Errand, asker: &CommandOrigin)
+    -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
     /// Executes the command and returns a text for the model, capped. After a preview it does exactly the
     /// previewed change, or fails.
     fn carry_out(
         &self,
         errand: Errand,
-        asker: DeskAsker,
+        asker: CommandOrigin,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>>;
 }
 
 /// Origin of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeskAsker {
+pub struct CommandOrigin {
     /// The session: its writes are recorded as its work.
     pub session: SessionId,
     /// The call.
@@ -47,9 +48,9 @@ pub struct DeskAsker {
 }
 
 /// Builtin commands allowed without a question. The core grants it to the sub-agents of the memory skills and
-/// of self-improvement, whose questions no person would answer; every other session has [`DeskLeave::Ask`].
+/// of self-improvement, whose questions no person would answer; every other session has [`BuiltinGrant::Ask`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeskLeave {
+pub enum BuiltinGrant {
     /// None.
     #[default]
     Ask,
@@ -59,7 +60,7 @@ pub enum DeskLeave {
     Proposals,
 }
 
-impl DeskLeave {
+impl BuiltinGrant {
     /// Returns whether it covers a change.
     pub fn covers(self, change: LibraryChange) -> bool {
         match self {
@@ -72,23 +73,27 @@ impl DeskLeave {
 
 /// Null implementation, for sessions and tests without builtin commands.
 #[derive(Clone, Copy, Debug)]
-pub struct NoDesk;
+pub struct NoBuiltinCommands;
 
-impl NoDesk {
+impl NoBuiltinCommands {
     fn error<T: Send + 'static>() -> BoxFuture<'static, Result<T, ToolError>> {
         Box::pin(async { Err(ToolError::new("Octo's own commands are not answered here.")) })
     }
 }
 
-impl Desk for NoDesk {
-    fn show(&self, _errand: &Errand, _asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+impl Desk for NoBuiltinCommands {
+    fn show(
+        &self,
+        _errand: &Errand,
+        _asker: &CommandOrigin,
+    ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
     }
 
     fn carry_out(
         &self,
         _errand: Errand,
-        _asker: DeskAsker,
+        _asker: CommandOrigin,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
         Self::error()

@@ -106,14 +106,14 @@ impl Tool for EditTool {
     }
 }
 
-struct Change {
+struct AppliedEdit {
     after: Vec<u8>,
     lines: Vec<usize>,
     how: How,
 }
 
 /// Applies the edit to the content, or explains why that is impossible.
-fn change(content: &[u8], input: &EditInput, name: &str) -> Result<Change, ToolError> {
+fn change(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEdit, ToolError> {
     let (old, new) = (&input.old_string, &input.new_string);
     if old.is_empty() {
         return Err(ToolError::new(
@@ -143,7 +143,7 @@ fn change(content: &[u8], input: &EditInput, name: &str) -> Result<Change, ToolE
             "The edit would leave {name} exactly as it is. Nothing was changed."
         )));
     }
-    Ok(Change { after, lines, how })
+    Ok(AppliedEdit { after, lines, how })
 }
 
 fn line_of(content: &[u8], at: usize) -> usize {

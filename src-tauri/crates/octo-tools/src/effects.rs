@@ -1,6 +1,6 @@
 //! Effects of a call, known before it runs. The permission decision is based on this and nothing else.
 
-use crate::{BrowserLeave, BrowserWish, Browsing, Http, Site, ToolError, Weight};
+use crate::{BrowserAssessment, BrowserControl, BrowserPermission, BrowserRequest, Http, Site, ToolError};
 use octo_protocol::LibraryChange;
 use std::path::PathBuf;
 
@@ -25,12 +25,12 @@ pub struct Effects {
     /// Its effect in the person's browser.
     pub browser: Option<BrowserEffect>,
     /// Its effect as a builtin command.
-    pub desk: Option<DeskEffect>,
+    pub desk: Option<BuiltinCommandEffect>,
 }
 
 /// Effect of a builtin command, for the permission decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeskEffect {
+pub enum BuiltinCommandEffect {
     /// It only reads.
     Looks,
     /// It makes this change. No rule covers it, and some changes need approval in every mode.
@@ -41,9 +41,9 @@ pub enum DeskEffect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrowserEffect {
     /// The action the model requests.
-    pub wish: BrowserWish,
+    pub wish: BrowserRequest,
     /// Its effects at the live page; `None` before weighing, and then nothing is allowed.
-    pub weight: Option<Weight>,
+    pub weight: Option<BrowserAssessment>,
 }
 
 /// A shell command, for the permission decision.
@@ -104,7 +104,7 @@ impl Effects {
     }
 
     /// Returns the effects of a browser call. Pages change at any time, so it runs alone.
-    pub fn in_browser(wish: BrowserWish) -> Self {
+    pub fn in_browser(wish: BrowserRequest) -> Self {
         Self { browser: Some(BrowserEffect { wish, weight: None }), ..Self::none() }
     }
 
@@ -115,8 +115,8 @@ impl Effects {
     /// Returns the obstacle, in words for the model: no browser, no such element.
     pub async fn weighed(
         mut self,
-        browser: &dyn Browsing,
-        standing: &BrowserLeave,
+        browser: &dyn BrowserControl,
+        standing: &BrowserPermission,
     ) -> Result<Self, ToolError> {
         if let Some(effect) = &mut self.browser {
             effect.weight = Some(browser.weigh(&effect.wish, standing).await?);
@@ -125,7 +125,7 @@ impl Effects {
     }
 
     /// Resolves the names of its sites, so their network distance is known.
-    pub async fn looked_up(mut self, http: &Http) -> Self {
+    pub async fn with_resolved_sites(mut self, http: &Http) -> Self {
         let sites = std::mem::take(&mut self.sites);
         self.sites = futures::future::join_all(sites.into_iter().map(|site| http.look_up(site))).await;
         self

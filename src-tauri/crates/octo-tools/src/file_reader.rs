@@ -28,7 +28,7 @@ const MAX_ENTRIES: usize = 500;
 /// streamed.
 const MAX_WHOLE: u64 = 8 << 20;
 /// Bytes inspected to distinguish text from binary; the same as git's.
-const HEAD: u64 = 8_000;
+const HEAD_BYTES: u64 = 8_000;
 
 pub(crate) struct FileReaderTool;
 
@@ -65,33 +65,33 @@ impl Tool for FileReaderTool {
         let found = blocking(move || {
             let path = resolve(&input.path, &reading.cwd)?;
             match reading.files.stat(&path)?.kind {
-                FileKind::Folder => list(&path, &reading).map(Found::output),
+                FileKind::Folder => list_folder(&path, &reading).map(ReadResult::output),
                 FileKind::File => read(&path, &input, &reading),
                 FileKind::Special => Err(FilesError::Special { path }.into()),
             }
         });
         match found.await? {
-            Found::Output(output) => Ok(*output),
-            Found::Document(document) => document::read(document, context).await,
+            ReadResult::Output(output) => Ok(*output),
+            ReadResult::Document(document) => document::read(document, context).await,
         }
     }
 }
 
 /// Result of opening a path.
-enum Found {
+enum ReadResult {
     /// Output that is ready.
     Output(Box<ToolOutput>),
     /// A document, to be read in a process of its own.
     Document(Document),
 }
 
-impl Found {
+impl ReadResult {
     fn output(output: ToolOutput) -> Self {
         Self::Output(Box::new(output))
     }
 }
 
-fn list(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+fn list_folder(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     let listing = context.files.list(path, MAX_ENTRIES)?;
     let total = listing.folders + listing.files;
     let entries: Vec<String> = listing
@@ -123,7 +123,7 @@ fn list(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
-fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<Found, ToolError> {
+fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<ReadResult, ToolError> {
     let range = Range::new(input.start_line, input.end_line, input.max_lines.unwrap_or(DEFAULT_MAX_LINES))?;
     let len = context.files.stat(path)?.len;
     if len > MAX_WHOLE {
@@ -131,46 +131,53 @@ fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<F
         let failed =
             |error: std::io::Error| ToolError::new(format!("{} cannot be read: {error}.", path.display()));
         let mut head = Vec::new();
-        file.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
-        return match content(path, &head) {
-            Content::Text => {
+        file.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
+        return match detect_content(path, &head) {
+            ContentKind::Text => {
                 file.rewind().map_err(failed)?;
                 let file = std::io::BufReader::with_capacity(1 << 16, file);
-                text::read(file, &range, path, Shown::File, context).map(Found::output)
+                text::read(file, &range, path, Shown::File, context).map(ReadResult::output)
             }
-            Content::Utf16 | Content::Picture => {
+            ContentKind::Utf16 | ContentKind::Picture => {
                 let whole = context.files.read(path, picture::MAX_FILE)?;
                 read_whole(whole, range, path, context)
             }
-            Content::Document(format) => {
-                Ok(Found::Document(Document { path: path.to_owned(), format, range }))
+            ContentKind::Document(format) => {
+                Ok(ReadResult::Document(Document { path: path.to_owned(), format, range }))
             }
-            Content::Binary(what) => Err(binary(path, len, what)),
+            ContentKind::Binary(what) => Err(binary(path, len, what)),
         };
     }
     let whole = context.files.read(path, MAX_WHOLE)?;
     read_whole(whole, range, path, context)
 }
 
-fn read_whole(whole: Vec<u8>, range: Range, path: &Path, context: &ToolContext) -> Result<Found, ToolError> {
-    let head = whole.get(..HEAD as usize).unwrap_or(&whole);
-    match content(path, head) {
-        Content::Text => {
-            text::read(Cursor::new(whole), &range, path, Shown::File, context).map(Found::output)
+fn read_whole(
+    whole: Vec<u8>,
+    range: Range,
+    path: &Path,
+    context: &ToolContext,
+) -> Result<ReadResult, ToolError> {
+    let head = whole.get(..HEAD_BYTES as usize).unwrap_or(&whole);
+    match detect_content(path, head) {
+        ContentKind::Text => {
+            text::read(Cursor::new(whole), &range, path, Shown::File, context).map(ReadResult::output)
         }
-        Content::Utf16 => {
+        ContentKind::Utf16 => {
             let text = Cursor::new(Encoding::of(&whole).decode_lossy(whole));
-            text::read(text, &range, path, Shown::File, context).map(Found::output)
+            text::read(text, &range, path, Shown::File, context).map(ReadResult::output)
         }
-        Content::Picture => picture::read(whole, path, context).map(Found::output),
-        Content::Document(format) => Ok(Found::Document(Document { path: path.to_owned(), format, range })),
-        Content::Binary(what) => Err(binary(path, whole.len() as u64, what)),
+        ContentKind::Picture => picture::read(whole, path, context).map(ReadResult::output),
+        ContentKind::Document(format) => {
+            Ok(ReadResult::Document(Document { path: path.to_owned(), format, range }))
+        }
+        ContentKind::Binary(what) => Err(binary(path, whole.len() as u64, what)),
     }
 }
 
 /// Content type of a file, determined from its first bytes; the name only distinguishes formats with the same
 /// beginning.
-enum Content {
+enum ContentKind {
     Text,
     Utf16,
     Picture,
@@ -178,13 +185,13 @@ enum Content {
     Binary(&'static str),
 }
 
-fn content(path: &Path, head: &[u8]) -> Content {
+fn detect_content(path: &Path, head: &[u8]) -> ContentKind {
     if Encoding::of(head) != Encoding::Bytes {
-        return Content::Utf16;
+        return ContentKind::Utf16;
     }
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     if let Some(format) = Format::of(&name, head) {
-        return Content::Document(format);
+        return ContentKind::Document(format);
     }
     // The end of the head may split a character.
     let is_text = match std::str::from_utf8(head) {
@@ -192,22 +199,22 @@ fn content(path: &Path, head: &[u8]) -> Content {
         Err(error) => error.error_len().is_none() && !head.contains(&0),
     };
     if is_text {
-        return Content::Text;
+        return ContentKind::Text;
     }
     let Some(kind) = infer::get(head) else {
-        return if head.contains(&0) { Content::Binary("binary data") } else { Content::Text };
+        return if head.contains(&0) { ContentKind::Binary("binary data") } else { ContentKind::Text };
     };
     match (kind.matcher_type(), kind.mime_type()) {
-        (_, "image/png" | "image/jpeg" | "image/gif" | "image/webp") => Content::Picture,
-        (infer::MatcherType::Image, _) => Content::Binary("a picture of a format that cannot be shown"),
-        (infer::MatcherType::Archive, _) => Content::Binary("an archive of a format Octo does not list"),
-        (infer::MatcherType::Doc | infer::MatcherType::Book, _) => Content::Binary("an office document"),
-        (infer::MatcherType::Audio, _) => Content::Binary("a sound file"),
-        (infer::MatcherType::Video, _) => Content::Binary("a video"),
-        (infer::MatcherType::Font, _) => Content::Binary("a font"),
-        (infer::MatcherType::App, _) => Content::Binary("a program"),
-        _ if head.contains(&0) => Content::Binary("binary data"),
-        _ => Content::Text,
+        (_, "image/png" | "image/jpeg" | "image/gif" | "image/webp") => ContentKind::Picture,
+        (infer::MatcherType::Image, _) => ContentKind::Binary("a picture of a format that cannot be shown"),
+        (infer::MatcherType::Archive, _) => ContentKind::Binary("an archive of a format Octo does not list"),
+        (infer::MatcherType::Doc | infer::MatcherType::Book, _) => ContentKind::Binary("an office document"),
+        (infer::MatcherType::Audio, _) => ContentKind::Binary("a sound file"),
+        (infer::MatcherType::Video, _) => ContentKind::Binary("a video"),
+        (infer::MatcherType::Font, _) => ContentKind::Binary("a font"),
+        (infer::MatcherType::App, _) => ContentKind::Binary("a program"),
+        _ if head.contains(&0) => ContentKind::Binary("binary data"),
+        _ => ContentKind::Text,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
 use octo_protocol::{FileMatches, ToolView};
-use octo_workspace::{Case, CutShort, GrepFound, GrepQuery, Skipped, grep, resolve, shown};
+use octo_workspace::{
+    CaseSensitivity, GrepMatches, GrepQuery, ReachedLimit, SkippedFiles, grep, resolve, shown,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::{
@@ -64,7 +66,11 @@ impl Tool for GrepTool {
             let query = GrepQuery {
                 base: base(&input, &context.cwd)?,
                 file_pattern: input.file_pattern,
-                case: if input.case_insensitive == Some(true) { Case::Ignored } else { Case::Counts },
+                case: if input.case_insensitive == Some(true) {
+                    CaseSensitivity::Ignored
+                } else {
+                    CaseSensitivity::Counts
+                },
                 context: input.context_lines.unwrap_or(0).min(MAX_CONTEXT) as usize,
                 max_files: limit(input.max_files, DEFAULT_MAX_FILES),
                 max_matches_per_file: limit(input.max_matches_per_file, DEFAULT_MAX_PER_FILE),
@@ -96,7 +102,7 @@ fn base(input: &GrepInput, cwd: &Path) -> Result<PathBuf, ToolError> {
     Ok(resolve(input.path.as_deref().unwrap_or("."), cwd)?)
 }
 
-fn render(found: &GrepFound, cwd: &Path) -> String {
+fn render(found: &GrepMatches, cwd: &Path) -> String {
     let mut text = String::new();
     let has_context = found.files.iter().flat_map(|hits| &hits.lines).any(|line| !line.is_match);
     for (at, hits) in found.files.iter().enumerate() {
@@ -123,10 +129,10 @@ fn render(found: &GrepFound, cwd: &Path) -> String {
     };
     if let Some(limit) = found.cut_short {
         let name = match limit {
-            CutShort::Files => "max_files",
-            CutShort::MatchesPerFile => "max_matches_per_file",
-            CutShort::Matches => "max_total_matches",
-            CutShort::Bytes => "the size of a result",
+            ReachedLimit::Files => "max_files",
+            ReachedLimit::MatchesPerFile => "max_matches_per_file",
+            ReachedLimit::Matches => "max_total_matches",
+            ReachedLimit::Bytes => "the size of a result",
         };
         let _ = write!(text, " Not all are shown (limit: {name}); narrow the search.");
     }
@@ -135,7 +141,7 @@ fn render(found: &GrepFound, cwd: &Path) -> String {
 }
 
 /// Describes the files a search skipped, for the model; empty if none.
-pub(crate) fn left_out(skipped: &Skipped) -> String {
+pub(crate) fn left_out(skipped: &SkippedFiles) -> String {
     let kinds = [
         (skipped.binary, "binary"),
         (skipped.too_large, "too large"),

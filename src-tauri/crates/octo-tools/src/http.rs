@@ -17,9 +17,9 @@ mod names;
 
 pub use address::{Reach, Site};
 pub(crate) use body::Body;
-pub use names::{Names, SystemNames};
+pub use names::{NameResolver, SystemResolver};
 
-use names::Pinned;
+use names::PinnedHost;
 use octo_llm::Network;
 use reqwest::{
     Client, Method, Response,
@@ -30,9 +30,9 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::{Host, Url};
 
 /// Connection timeout, including TLS.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a whole request, including redirects and body.
-const TOTAL: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum bytes read of a body: a page of text is far smaller, and larger files are for the terminal.
 pub(crate) const MAX_BODY: usize = 5 << 20;
 
@@ -40,13 +40,13 @@ pub(crate) const MAX_BODY: usize = 5 << 20;
 #[derive(Clone)]
 pub struct Http {
     network: Arc<Network>,
-    names: Arc<dyn Names>,
-    granted: Arc<[(Site, Granted)]>,
+    names: Arc<dyn NameResolver>,
+    granted: Arc<[(Site, SiteGrant)]>,
 }
 
 /// How the person allowed a private address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum SiteGrant {
     /// By a mode without questions. It does not cover a cloud's own services.
     ByMode,
     /// By its name: an answer, a rule, or a setting.
@@ -111,11 +111,11 @@ impl Http {
     /// Creates a client that uses the network settings of models: the same proxy, the same certificates. The
     /// network's headers are not sent.
     pub fn new(network: Network) -> Self {
-        Self::with_names(network, Arc::new(SystemNames))
+        Self::with_resolver(network, Arc::new(SystemResolver))
     }
 
     /// Like [`Self::new`], with another name resolver.
-    pub fn with_names(network: Network, names: Arc<dyn Names>) -> Self {
+    pub fn with_resolver(network: Network, names: Arc<dyn NameResolver>) -> Self {
         // They are for models' servers; this client must never be able to send them.
         let network = Network { headers: Vec::new(), ..network };
         Self { network: Arc::new(network), names, granted: Arc::from([]) }
@@ -123,7 +123,7 @@ impl Http {
 
     /// Returns a client that may also access these sites, regardless of their network distance: the person
     /// allowed them.
-    pub fn granting(&self, sites: impl IntoIterator<Item = (Site, Granted)>) -> Self {
+    pub fn granting(&self, sites: impl IntoIterator<Item = (Site, SiteGrant)>) -> Self {
         let granted = self.granted.iter().cloned().chain(sites).collect();
         Self { granted, ..self.clone() }
     }
@@ -135,14 +135,14 @@ impl Http {
             Ok(addresses) => addresses,
             Err(_) => return site,
         };
-        let nearest = found.iter().map(|address| address::reach_of(address.ip())).max();
+        let nearest = found.iter().map(|address| address::distance_of(address.ip())).max();
         Site { reach: nearest.unwrap_or(site.reach).max(site.reach), ..site }
     }
 
     /// Requests `url`, and follows its redirects.
     pub(crate) async fn send(&self, url: &Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
-        let answer = tokio::time::timeout(TOTAL, self.follow(url.clone(), ask, limit)).await;
-        answer.unwrap_or(Err(HttpError::TimeOut(TOTAL.as_secs())))
+        let answer = tokio::time::timeout(REQUEST_TIMEOUT, self.follow(url.clone(), ask, limit)).await;
+        answer.unwrap_or(Err(HttpError::TimeOut(REQUEST_TIMEOUT.as_secs())))
     }
 
     async fn follow(&self, mut url: Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
@@ -181,19 +181,19 @@ impl Http {
             Err(_) => return Err(HttpError::UnknownHost(site.host)),
         };
         // One bad address is enough: this code does not control which of them a connection uses.
-        let near = addresses.iter().map(|address| address::reach_of(address.ip())).max();
+        let near = addresses.iter().map(|address| address::distance_of(address.ip())).max();
         if near.is_some_and(|reach| !self.may_reach(&site, reach)) {
             return Err(refused(&site));
         }
         let is_known = !addresses.is_empty();
-        let client = self.client(url, Pinned { host: site.host.clone(), addresses })?;
+        let client = self.client(url, PinnedHost { host: site.host.clone(), addresses })?;
         let mut request = client.request(ask.method.clone(), url.clone()).headers(ask.headers.clone());
         if let Some(body) = &ask.body {
             request = request.body(body.clone());
         }
         request.send().await.map_err(|error| match error {
             _ if !is_known && error.is_connect() => HttpError::UnknownHost(site.host),
-            error if error.is_timeout() => HttpError::TimeOut(CONNECT.as_secs()),
+            error if error.is_timeout() => HttpError::TimeOut(CONNECT_TIMEOUT.as_secs()),
             error => HttpError::Failed(causes(&error.without_url())),
         })
     }
@@ -203,7 +203,7 @@ impl Http {
         match reach {
             Reach::World => true,
             Reach::Private => granted().next().is_some(),
-            Reach::Metadata => granted().any(|(_, how)| *how == Granted::ByName),
+            Reach::Metadata => granted().any(|(_, how)| *how == SiteGrant::ByName),
         }
     }
 
@@ -212,14 +212,14 @@ impl Http {
         if let Ok(address) = site.host.trim_start_matches('[').trim_end_matches(']').parse() {
             return Ok(vec![SocketAddr::new(address, site.port)]);
         }
-        let found = tokio::time::timeout(CONNECT, self.names.look_up(&site.host)).await;
+        let found = tokio::time::timeout(CONNECT_TIMEOUT, self.names.look_up(&site.host)).await;
         let found = found.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??;
         Ok(found.into_iter().map(|address| SocketAddr::new(address, site.port)).collect())
     }
 
-    fn client(&self, url: &Url, pinned: Pinned) -> Result<Client, HttpError> {
+    fn client(&self, url: &Url, pinned: PinnedHost) -> Result<Client, HttpError> {
         let builder = Client::builder()
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .redirect(redirect::Policy::none())
             .referer(false)
             // Bodies are unpacked here, with a limit on the unpacked size.

@@ -1,6 +1,6 @@
 //! The `invoke_skill` tool: loads a skill's instructions, or lets a sub-agent follow them.
 
-use crate::{Effects, Order, SkillWish, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Effects, Order, SkillTask, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::ToolView;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,19 +32,19 @@ impl Tool for InvokeSkillTool {
     }
 
     async fn preview(&self, input: &InvokeSkillInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        context.skills.show(&wish(input)?).await
+        context.skills.show(&to_request(input)?).await
     }
 
     async fn run(&self, input: InvokeSkillInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        context.skills.invoke(wish(&input)?, context.call, context.cancel).await
+        context.skills.invoke(to_request(&input)?, context.call, context.cancel).await
     }
 }
 
 /// Returns the call's request. With an empty task the skill starts on its own instructions.
-fn wish(input: &InvokeSkillInput) -> Result<SkillWish, ToolError> {
+fn to_request(input: &InvokeSkillInput) -> Result<SkillTask, ToolError> {
     let name = input.skill_name.trim().trim_start_matches('/');
     if name.is_empty() {
         return Err(ToolError::new("The name is empty. Say in `skill_name` which skill."));
     }
-    Ok(SkillWish { name: name.to_owned(), task: input.task.trim().to_owned() })
+    Ok(SkillTask { name: name.to_owned(), task: input.task.trim().to_owned() })
 }

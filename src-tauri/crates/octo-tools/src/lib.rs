@@ -38,17 +38,17 @@ pub use browsing::*;
 pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
 pub use desk::{
-    BrowserQuery, Desk, DeskAsker, DeskLeave, Errand, MemoryErrand, NoDesk, PersonaErrand, SETTINGS_PAGES,
-    SettingsQuery, SkillErrand, SkillPlace, TaskDraft, TaskErrand,
+    BrowserQuery, BuiltinGrant, CommandOrigin, Desk, Errand, MemoryCommand, NoBuiltinCommands,
+    PersonaCommand, SETTINGS_PAGES, SettingsQuery, SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
 };
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
-pub use http::{Granted, Http, Names, Reach, Site, SystemNames};
+pub use http::{Http, NameResolver, Reach, Site, SiteGrant, SystemResolver};
 pub use invoke_skill::INVOKE_SKILL;
-pub use registry::{ReadCall, ToolDefinition, Toolset};
+pub use registry::{ResolvedCall, ToolDefinition, Toolset};
 pub use skills::*;
-pub use tasks::{TaskWish, Tasks};
+pub use tasks::{RestoreRequest, Tasks};
 pub use terminal::TERMINAL;
 pub use tool::*;
 pub use trashcan::*;
-pub use web_search::{Engine, Engines, Search};
+pub use web_search::{Engine, Search, SearchEngines};

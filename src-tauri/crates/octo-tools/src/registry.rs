@@ -66,7 +66,7 @@ pub struct Toolset {
 }
 
 /// A call with its tool found and its arguments parsed.
-pub struct ReadCall {
+pub struct ResolvedCall {
     /// The tool's own name, not the model's spelling.
     pub name: &'static str,
     /// Its final arguments: repaired, renamed and coerced.
@@ -134,14 +134,15 @@ impl Toolset {
 
     /// Finds the tool and parses the model's arguments. The error is for the model: an unknown tool with
     /// similar names, or the faulty argument and its problem. It has no effects.
-    pub fn prepare(&self, name: &str, arguments: &str) -> Result<ReadCall, ToolError> {
+    pub fn prepare(&self, name: &str, arguments: &str) -> Result<ResolvedCall, ToolError> {
         let tool = self.resolve(name).ok_or_else(|| self.unknown(name))?;
         let name = tool.name();
         let read = arguments::read(name, arguments, &tool.schema())?;
         let arguments = read.values.clone();
         let call = tool.prepare(Value::Object(read.values))?;
-        let call = if read.notes.is_empty() { call } else { Box::new(Noted { call, notes: read.notes }) };
-        Ok(ReadCall { name, arguments, call })
+        let call =
+            if read.notes.is_empty() { call } else { Box::new(AnnotatedCall { call, notes: read.notes }) };
+        Ok(ResolvedCall { name, arguments, call })
     }
 
     fn unknown(&self, name: &str) -> ToolError {
@@ -200,12 +201,12 @@ fn likeness(one: &str, other: &str) -> f64 {
 }
 
 /// A call whose result also reports the changes made to its arguments.
-struct Noted {
+struct AnnotatedCall {
     call: Box<dyn PreparedCall>,
     notes: Vec<String>,
 }
 
-impl PreparedCall for Noted {
+impl PreparedCall for AnnotatedCall {
     fn effects(&self, cwd: &Path) -> Effects {
         self.call.effects(cwd)
     }

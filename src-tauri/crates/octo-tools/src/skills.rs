@@ -6,22 +6,22 @@ use octo_protocol::{CallId, ToolView};
 use tokio_util::sync::CancellationToken;
 
 /// Maximum characters of a sub-agent's summary that return to the model.
-pub const SUMMARY_MOST: usize = 4_000;
+pub const MAX_SUMMARY: usize = 4_000;
 
 /// Maximum characters of a skill's instructions that enter the conversation. Longer text belongs in the skill's
 /// other files.
-pub const INSTRUCTIONS_MOST: usize = 40_000;
+pub const MAX_INSTRUCTIONS: usize = 40_000;
 
 /// Skills, and the sub-agents that some of them start.
 pub trait Skills: Send + Sync {
     /// Returns a preview of the call. Reads only the skill's head, and runs nothing of it.
-    fn show(&self, wish: &SkillWish) -> BoxFuture<'static, Result<ToolView, ToolError>>;
+    fn show(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
     /// Invokes the skill and returns its instructions, or the summary of a sub-agent that followed them. A
     /// sub-agent ends when the call is cancelled.
     fn invoke(
         &self,
-        wish: SkillWish,
+        wish: SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
@@ -29,7 +29,7 @@ pub trait Skills: Send + Sync {
 
 /// A skill and its task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillWish {
+pub struct SkillTask {
     /// Its name.
     pub name: String,
     /// Its task.
@@ -49,13 +49,13 @@ impl NoSkills {
 }
 
 impl Skills for NoSkills {
-    fn show(&self, _wish: &SkillWish) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn show(&self, _wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
     }
 
     fn invoke(
         &self,
-        _wish: SkillWish,
+        _wish: SkillTask,
         _call: CallId,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {

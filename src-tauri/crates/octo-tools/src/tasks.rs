@@ -5,8 +5,8 @@
 
 use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{
-    Lasting, LastingKind, LastingMark, SessionId, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView,
-    ToolView, TurnId,
+    LastingEffect, LastingEffects, LastingKind, SessionId, StepKind, StepNumber, StepPosition, StepTree,
+    StepView, ToolView, TurnId,
 };
 use octo_workspace::{TimeError, TimeMachine};
 use schemars::JsonSchema;
@@ -17,13 +17,13 @@ use std::{
 };
 
 /// Default number of listed turns.
-const USUAL: usize = 10;
+const DEFAULT_LISTED: usize = 10;
 /// Maximum number of listed turns.
-const MOST: usize = 100;
+const MAX_LISTED: usize = 100;
 /// Maximum paths listed of an undo.
-const NAMED: usize = 20;
+const MAX_PATHS: usize = 20;
 /// Maximum effects listed that an undo does not reverse.
-const STAYING: usize = 8;
+const MAX_LASTING: usize = 8;
 
 /// The session's turns, for its tools.
 #[derive(Clone, Debug)]
@@ -33,23 +33,23 @@ pub struct Tasks {
     /// The running turn, and the earlier ones it continues: a restarted turn has the person's message in an
     /// earlier one.
     turns: Vec<TurnId>,
-    wish: Arc<Mutex<Option<TaskWish>>>,
+    wish: Arc<Mutex<Option<RestoreRequest>>>,
 }
 
 /// Restore that a tool requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskWish {
+pub enum RestoreRequest {
     /// Takes a turn back.
     Undo {
         /// Number of the turn.
-        task: TaskNumber,
+        task: StepNumber,
         /// Its predecessor, whose state the files return to.
-        to: TaskNumber,
+        to: StepNumber,
     },
     /// Restores the end of a turn.
     Go {
         /// Number of the turn.
-        to: TaskNumber,
+        to: StepNumber,
     },
 }
 
@@ -62,46 +62,46 @@ impl Tasks {
     /// Returns the same for a turn that continues others: their work counts as its own, and a restore is
     /// requested by all of them.
     #[must_use]
-    pub fn going_on_with(self, turns: Vec<TurnId>) -> Self {
+    pub fn continuing(self, turns: Vec<TurnId>) -> Self {
         Self { turns, ..self }
     }
 
     /// Returns the requested restore once the turn has ended, if any, and clears it.
-    pub fn take_wish(&self) -> Option<TaskWish> {
+    pub fn take_restore(&self) -> Option<RestoreRequest> {
         self.wish.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn wish(&self, wish: TaskWish) {
+    fn wish(&self, wish: RestoreRequest) {
         *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = Some(wish);
     }
 
-    async fn tree(&self) -> Result<TaskTree, ToolError> {
+    async fn tree(&self) -> Result<StepTree, ToolError> {
         let (machine, session) = (self.machine.clone(), self.session);
-        beside(move || machine.tree(session)).await
+        run_blocking(move || machine.tree(session)).await
     }
 
     /// Returns the first number of the running turn, if it already has one.
-    fn own(&self, tree: &TaskTree) -> Option<TaskNumber> {
-        let is_own = |task: &&TaskView| task.turn.is_some_and(|turn| self.turns.contains(&turn));
+    fn own(&self, tree: &StepTree) -> Option<StepNumber> {
+        let is_own = |task: &&StepView| task.turn.is_some_and(|turn| self.turns.contains(&turn));
         tree.tasks.iter().find(is_own).map(|task| task.number)
     }
 
     /// Returns all numbers of the running turn, including those of attempts that failed before any output.
-    fn all_own(&self, tree: &TaskTree) -> Vec<TaskNumber> {
+    fn own_numbers(&self, tree: &StepTree) -> Vec<StepNumber> {
         let Some(first) = self.own(tree) else { return Vec::new() };
-        let before = |task: &TaskNumber| parent(tree, *task).filter(|parent| *parent >= first);
+        let before = |task: &StepNumber| parent(tree, *task).filter(|parent| *parent >= first);
         std::iter::successors(Some(tree.active).filter(|active| *active >= first), before).collect()
     }
 
     /// Returns the state at the start of this turn, which the person sees as the present one.
-    fn present(&self, tree: &TaskTree) -> TaskNumber {
+    fn present(&self, tree: &StepTree) -> StepNumber {
         let own = self.own(tree).and_then(|own| parent(tree, own));
         own.unwrap_or(tree.active)
     }
 
     /// Stores the request, and announces its effect. The exact changes are determined when it happens: until
     /// then this turn may still change files itself.
-    fn ask_for(&self, wish: TaskWish, words: &str) -> ToolOutput {
+    fn request_restore(&self, wish: RestoreRequest, words: &str) -> ToolOutput {
         self.wish(wish);
         plain(format!(
             "When this turn ends, {words}. Files somebody else changed since are left as they are; the present \
@@ -110,7 +110,7 @@ impl Tasks {
     }
 }
 
-fn parent(tree: &TaskTree, number: TaskNumber) -> Option<TaskNumber> {
+fn parent(tree: &StepTree, number: StepNumber) -> Option<StepNumber> {
     tree.tasks.iter().find(|task| task.number == number)?.parent
 }
 
@@ -119,7 +119,7 @@ fn plain(text: String) -> ToolOutput {
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
 }
 
-async fn beside<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     look: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
 ) -> Result<T, ToolError> {
     crate::blocking::blocking(move || look().map_err(|error| ToolError::new(format!("Not done: {error}."))))
@@ -161,8 +161,11 @@ impl Tool for ListTasksTool {
 
     async fn run(&self, input: ListInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let tree = context.tasks.tree().await?;
-        let limit = input.limit.map_or(USUAL, |limit| usize::try_from(limit).unwrap_or(MOST)).clamp(1, MOST);
-        let (own, present) = (context.tasks.all_own(&tree), context.tasks.present(&tree));
+        let limit = input
+            .limit
+            .map_or(DEFAULT_LISTED, |limit| usize::try_from(limit).unwrap_or(MAX_LISTED))
+            .clamp(1, MAX_LISTED);
+        let (own, present) = (context.tasks.own_numbers(&tree), context.tasks.present(&tree));
         let lines: Vec<String> = tree
             .tasks
             .iter()
@@ -178,21 +181,21 @@ impl Tool for ListTasksTool {
     }
 }
 
-fn line(task: &TaskView, present: TaskNumber) -> String {
+fn line(task: &StepView, present: StepNumber) -> String {
     let mark = if task.number == present {
         "→"
-    } else if task.status == TaskStatus::Undone {
+    } else if task.status == StepPosition::Undone {
         "↯"
     } else {
         " "
     };
     let branch = if task.branch { "⎇ " } else { "" };
     let what = match task.kind {
-        TaskKind::Start => "the state before the first task".to_owned(),
-        TaskKind::Run => task.summary.clone(),
-        TaskKind::Safety => "(saved before a restore)".to_owned(),
-        TaskKind::Files => "(files brought back)".to_owned(),
-        TaskKind::Checkpoint => format!("(checkpoint) {}", task.summary),
+        StepKind::Start => "the state before the first task".to_owned(),
+        StepKind::Run => task.summary.clone(),
+        StepKind::Safety => "(saved before a restore)".to_owned(),
+        StepKind::Files => "(files brought back)".to_owned(),
+        StepKind::Checkpoint => format!("(checkpoint) {}", task.summary),
     };
     let files = match (task.changed, task.lasting) {
         (0, 0) => String::new(),
@@ -214,44 +217,44 @@ impl Tool for UndoTaskTool {
     }
 
     async fn preview(&self, _input: &UndoInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        let (_, target) = undone(context).await?;
+        let (_, target) = undo_target(context).await?;
         Ok(ToolView::Plain { text: target.to_string() })
     }
 
     async fn run(&self, _input: UndoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let (task, target) = undone(&context).await?;
+        let (task, target) = undo_target(&context).await?;
         let (machine, session) = (context.tasks.machine.clone(), context.tasks.session);
-        let changes = beside(move || machine.changes(session, task)).await?;
-        let paths: Vec<&str> = changes.paths.iter().take(NAMED).map(|path| path.path.as_str()).collect();
-        let more = changes.paths.len().saturating_sub(NAMED);
+        let changes = run_blocking(move || machine.changes(session, task)).await?;
+        let paths: Vec<&str> = changes.paths.iter().take(MAX_PATHS).map(|path| path.path.as_str()).collect();
+        let more = changes.paths.len().saturating_sub(MAX_PATHS);
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
         let words = if paths.is_empty() {
             format!("task {task} is undone (it changed no files)")
         } else {
             format!("task {task} is undone, which changed {}{rest}", paths.join(", "))
         };
-        let words = format!("{words}{}", stays(&changes.lasting));
-        Ok(context.tasks.ask_for(TaskWish::Undo { task, to: target }, &words))
+        let words = format!("{words}{}", list_lasting(&changes.lasting));
+        Ok(context.tasks.request_restore(RestoreRequest::Undo { task, to: target }, &words))
     }
 }
 
 /// Lists the effects of a turn that remain, as text after the list of undone changes.
-fn stays(lasting: &Lasting) -> String {
+fn list_lasting(lasting: &LastingEffects) -> String {
     if lasting.is_empty() {
         return String::new();
     }
-    let said = |mark: &LastingMark| {
+    let said = |mark: &LastingEffect| {
         let times = if mark.times > 1 { format!(" ({} times)", mark.times) } else { String::new() };
-        format!("{} {}{times}", deed(mark.kind), mark.what)
+        format!("{} {}{times}", lasting_label(mark.kind), mark.what)
     };
-    let listed: Vec<String> = lasting.marks.iter().take(STAYING).map(said).collect();
+    let listed: Vec<String> = lasting.marks.iter().take(MAX_LASTING).map(said).collect();
     let beyond = u32::try_from(lasting.marks.len() - listed.len()).unwrap_or(u32::MAX);
     let more = lasting.more.saturating_add(beyond);
     let rest = if more == 0 { String::new() } else { format!("; and {more} more") };
     format!(". It does not take back, so tell the person: {}{rest}", listed.join("; "))
 }
 
-fn deed(kind: LastingKind) -> &'static str {
+fn lasting_label(kind: LastingKind) -> &'static str {
     match kind {
         LastingKind::Pushed => "pushed by",
         LastingKind::Published => "published by",
@@ -269,12 +272,12 @@ fn deed(kind: LastingKind) -> &'static str {
 }
 
 /// Returns the turn that an undo takes back, and the state it returns to.
-async fn undone(context: &ToolContext) -> Result<(TaskNumber, TaskNumber), ToolError> {
+async fn undo_target(context: &ToolContext) -> Result<(StepNumber, StepNumber), ToolError> {
     let tree = context.tasks.tree().await?;
     let mut task = context.tasks.present(&tree);
     // A checkpoint is not work.
     while let Some(checkpoint) =
-        tree.tasks.iter().find(|known| known.number == task && known.kind == TaskKind::Checkpoint)
+        tree.tasks.iter().find(|known| known.number == task && known.kind == StepKind::Checkpoint)
     {
         task = checkpoint.parent.unwrap_or(0);
     }
@@ -300,13 +303,13 @@ impl Tool for RedoTaskTool {
     async fn run(&self, input: RedoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         known(input.task_id, &context).await?;
         let words = format!("files go to the end of task {}", input.task_id);
-        Ok(context.tasks.ask_for(TaskWish::Go { to: input.task_id }, &words))
+        Ok(context.tasks.request_restore(RestoreRequest::Go { to: input.task_id }, &words))
     }
 }
 
-async fn known(task: TaskNumber, context: &ToolContext) -> Result<(), ToolError> {
+async fn known(task: StepNumber, context: &ToolContext) -> Result<(), ToolError> {
     let tree = context.tasks.tree().await?;
-    if context.tasks.all_own(&tree).contains(&task) {
+    if context.tasks.own_numbers(&tree).contains(&task) {
         return Err(ToolError::new(format!("Task {task} is this turn itself.")));
     }
     let numbers: Vec<String> = tree.tasks.iter().map(|task| task.number.to_string()).collect();

@@ -2,9 +2,9 @@
 
 mod own;
 
-use crate::{CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, Vetted};
+use crate::{Approver, CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{CommandState, CommandView, ToolView};
-use octo_shell::{Carried, DEFAULT_WAIT, Input, Pace, Report, Run, START_WINDOW, ShellError};
+use octo_shell::{CarryScope, DEFAULT_WAIT, Input, Pace, Report, Run, START_WINDOW, ShellError};
 use octo_workspace::resolve;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,26 +38,26 @@ pub(crate) struct TerminalInput {
 }
 
 /// Action of a call, derived from its fields.
-enum Wanted<'a> {
+enum TerminalAction<'a> {
     Start(&'a str),
     Type { handle: &'a str, text: &'a str },
     Kill { handle: &'a str },
 }
 
 impl TerminalInput {
-    fn wanted(&self) -> Result<Wanted<'_>, ToolError> {
+    fn wanted(&self) -> Result<TerminalAction<'_>, ToolError> {
         let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
         if given(&self.handle_id) {
             let handle = self.handle_id.as_deref().unwrap_or_default().trim();
             return Ok(match self.kill {
-                Some(true) => Wanted::Kill { handle },
+                Some(true) => TerminalAction::Kill { handle },
                 Some(false) | None => {
-                    Wanted::Type { handle, text: self.input.as_deref().unwrap_or_default() }
+                    TerminalAction::Type { handle, text: self.input.as_deref().unwrap_or_default() }
                 }
             });
         }
         match self.command.as_deref() {
-            Some(command) if !command.trim().is_empty() => Ok(Wanted::Start(command)),
+            Some(command) if !command.trim().is_empty() => Ok(TerminalAction::Start(command)),
             Some(_) | None => Err(ToolError::new(
                 "Nothing to do: give command to run something, or handle_id (with input or kill) for a command that still runs.",
             )),
@@ -85,15 +85,15 @@ impl Tool for TerminalTool {
         let command = match input.wanted() {
             // Certain to fail before anything happens: the run reports why.
             Err(_) => return Effects::none(),
-            Ok(Wanted::Start(line)) if let Some(own) = own::own(line, input, cwd) => {
+            Ok(TerminalAction::Start(line)) if let Some(own) = own::own(line, input, cwd) => {
                 return own::effects(&own);
             }
-            Ok(Wanted::Start(line)) => match input.folder(cwd) {
+            Ok(TerminalAction::Start(line)) => match input.folder(cwd) {
                 Ok(cwd) => CommandEffect::Start { line: line.to_owned(), cwd, env: input.variables() },
                 Err(_) => return Effects::none(),
             },
-            Ok(Wanted::Type { text: "", .. } | Wanted::Kill { .. }) => CommandEffect::Control,
-            Ok(Wanted::Type { handle, text }) => {
+            Ok(TerminalAction::Type { text: "", .. } | TerminalAction::Kill { .. }) => CommandEffect::Control,
+            Ok(TerminalAction::Type { handle, text }) => {
                 CommandEffect::Input { handle: handle.to_owned(), input: text.to_owned() }
             }
         };
@@ -102,19 +102,19 @@ impl Tool for TerminalTool {
 
     async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
         let (command, cwd, handle) = match input.wanted()? {
-            Wanted::Start(line) if let Some(own) = own::own(line, input, &context.cwd) => {
+            TerminalAction::Start(line) if let Some(own) = own::own(line, input, &context.cwd) => {
                 return own::preview(own, line, input, context).await;
             }
-            Wanted::Start(line) => {
+            TerminalAction::Start(line) => {
                 let cwd =
                     input.folder(&context.cwd)?.unwrap_or_else(|| context.shell.current_dir(&context.cwd));
                 (line.to_owned(), cwd, None)
             }
-            Wanted::Type { handle, text } => {
+            TerminalAction::Type { handle, text } => {
                 let (_, cwd) = known(context, handle)?;
                 (text.to_owned(), cwd, Some(handle.to_owned()))
             }
-            Wanted::Kill { handle } => {
+            TerminalAction::Kill { handle } => {
                 let (command, cwd) = known(context, handle)?;
                 (command, cwd, Some(handle.to_owned()))
             }
@@ -134,10 +134,10 @@ impl Tool for TerminalTool {
     async fn run(&self, input: TerminalInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (live, cancel) = (context.live.clone(), context.cancel.clone());
         let report = match input.wanted()? {
-            Wanted::Start(line) if let Some(own) = own::own(line, &input, &context.cwd) => {
+            TerminalAction::Start(line) if let Some(own) = own::own(line, &input, &context.cwd) => {
                 return own::run(own, line, &input, context).await;
             }
-            Wanted::Start(line) => {
+            TerminalAction::Start(line) => {
                 let (pace, wait) = match input.background {
                     Some(true) => (Pace::Background, START_WINDOW),
                     Some(false) | None => (Pace::Foreground, DEFAULT_WAIT),
@@ -149,8 +149,8 @@ impl Tool for TerminalTool {
                     cwd: input.folder(&context.cwd)?.or(context.shell_folder.clone()),
                     env: input.variables(),
                     carried: match context.vetted {
-                        Vetted::Person => Carried::All,
-                        Vetted::Policy => Carried::FolderOnly,
+                        Approver::Person => CarryScope::All,
+                        Approver::Policy => CarryScope::FolderOnly,
                     },
                     live,
                     cancel,
@@ -160,7 +160,7 @@ impl Tool for TerminalTool {
                 };
                 context.shell.run(run).await
             }
-            Wanted::Type { handle, text } => {
+            TerminalAction::Type { handle, text } => {
                 let input = Input {
                     call: context.call,
                     handle: handle.to_owned(),
@@ -171,7 +171,7 @@ impl Tool for TerminalTool {
                 };
                 context.shell.input(input).await
             }
-            Wanted::Kill { handle } => context.shell.kill(handle, context.call).await,
+            TerminalAction::Kill { handle } => context.shell.kill(handle, context.call).await,
         };
         Ok(output(report.map_err(|error| error_words(&error))?, &context))
     }
@@ -238,7 +238,7 @@ fn words(report: &Report, context: &ToolContext) -> String {
     } else {
         format!("; now in {}", report.cwd_after.display())
     };
-    let held = if is_held_back(report, context) {
+    let held = if looks_confined(report, context) {
         "; the system held this command back: it may write only in the session's folder, temporary folders and caches, and read no stored keys. If it must do more, tell the person, who can allow it or turn this off in the settings"
     } else {
         ""
@@ -248,7 +248,7 @@ fn words(report: &Report, context: &ToolContext) -> String {
 }
 
 /// Returns whether a command failed in the way that confined ones do. It may have another reason too.
-fn is_held_back(report: &Report, context: &ToolContext) -> bool {
+fn looks_confined(report: &Report, context: &ToolContext) -> bool {
     const SIGNS: [&str; 4] =
         ["Permission denied", "Operation not permitted", "EACCES", "Read-only file system"];
     context.confinement.is_some()

@@ -1,8 +1,8 @@
 //! Test support for the tools: a session's folder, and calls in the form a model makes them.
 
 use crate::{
-    Desk, DeskAsker, Effects, Engine, Engines, Errand, Granted, Http, Search, Site, Tasks, TodoList,
-    ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
+    CommandOrigin, Desk, Effects, Engine, Errand, Http, Search, SearchEngines, Site, SiteGrant, Tasks,
+    TodoList, ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -11,7 +11,8 @@ use octo_protocol::{
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_workspace::{
-    Arrival, Blobs, Files, IfTaken, Limits, Outputs, Removal, Scope, Scripts, Slip, Sweep, TimeMachine, Trash,
+    Arrival, Blobs, Files, Limits, Outputs, Removal, Scope, Scripts, TakenNamePolicy, TimeMachine, Trash,
+    TrashScan, TrashSlip,
 };
 use serde_json::Value;
 use std::{
@@ -62,27 +63,27 @@ impl Bench {
                 login: LoginEnvironment::fixed([]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
-                ceiling: octo_shell::CEILING,
+                ceiling: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
             }),
             outputs: Outputs::new(base.join("outputs")),
-            documents: octo_documents::Reader::of_this_program(),
+            documents: octo_documents::Reader::from_this_program(),
             scripts: Scripts::new(base.join("scripts")),
             http: Http::new(octo_llm::Network { proxy: octo_llm::Proxy::None, ..Default::default() }),
-            search: Search::new(Arc::new(Fixed(Vec::new()))),
+            search: Search::new(Arc::new(FixedEngines(Vec::new()))),
             shell_folder: None,
             rewritten: None,
             confinement: None,
-            trash: Arc::new(OnDisk(trash.clone())),
+            trash: Arc::new(DiskTrash(trash.clone())),
             browser: Arc::new(crate::NoBrowser),
             browser_leave: None,
-            desk: Arc::new(crate::NoDesk),
+            desk: Arc::new(crate::NoBuiltinCommands),
             skills: Arc::new(crate::NoSkills),
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
-            vetted: crate::Vetted::Person,
+            vetted: crate::Approver::Person,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { _keep: keep, folder, out, context, trash, tools: Toolset::standard(), runtime }
@@ -96,7 +97,7 @@ impl Bench {
 
     /// Allows a local site in the same way as a rule of the person.
     pub(crate) fn allow(&mut self, site: Site) {
-        self.context.http = self.context.http.granting([(site, Granted::ByName)]);
+        self.context.http = self.context.http.granting([(site, SiteGrant::ByName)]);
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<ToolOutput, String> {
@@ -129,7 +130,7 @@ impl Bench {
     }
 
     /// Removes a file of another project.
-    pub(crate) fn removed_elsewhere(&self, name: &str) {
+    pub(crate) fn remove_in_other_project(&self, name: &str) {
         let path = self.out.join(name);
         fs::write(&path, "elsewhere").unwrap();
         let project = Some(self.out.display().to_string());
@@ -143,21 +144,21 @@ impl Bench {
 }
 
 /// A trash without a store: it uses only the trash's own records.
-struct OnDisk(Trash);
+struct DiskTrash(Trash);
 
-impl OnDisk {
+impl DiskTrash {
     fn all(&self) -> Vec<TrashFile> {
         let here = |arrival| match arrival {
             Arrival::Here(slip) => Some(*slip),
             Arrival::Nothing(_) => None,
         };
-        let mut slips: Vec<Slip> =
-            self.0.arrivals(Sweep::All).unwrap().into_iter().filter_map(here).collect();
+        let mut slips: Vec<TrashSlip> =
+            self.0.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect();
         slips.reverse();
         slips.into_iter().map(|slip| self.file_of(slip)).collect()
     }
 
-    fn file_of(&self, slip: Slip) -> TrashFile {
+    fn file_of(&self, slip: TrashSlip) -> TrashFile {
         let measure = self.0.measure(slip.id, &slip.path).unwrap();
         let entry = TrashEntry {
             id: slip.id,
@@ -191,7 +192,7 @@ fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, ToolError>
     Box::pin(async { Ok(value) })
 }
 
-impl Trashcan for OnDisk {
+impl Trashcan for DiskTrash {
     fn files(&self, project: &Path, limit: u32) -> BoxFuture<'static, Result<TrashListing, ToolError>> {
         let all = self.all();
         let totals = totals(&all);
@@ -220,9 +221,9 @@ impl Trashcan for OnDisk {
     fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
         let done = self
             .0
-            .put_back(id, to, &IfTaken::Refuse)
+            .put_back(id, to, &TakenNamePolicy::Refuse)
             .map(|_| ())
-            .map_err(|error| crate::not_restored(&error));
+            .map_err(|error| crate::restore_error(&error));
         Box::pin(async { done })
     }
 
@@ -243,11 +244,15 @@ impl Trashcan for OnDisk {
 #[derive(Clone, Default)]
 pub(crate) struct Recording {
     pub shown: Arc<Mutex<Vec<Errand>>>,
-    pub done: Arc<Mutex<Vec<(Errand, DeskAsker)>>>,
+    pub done: Arc<Mutex<Vec<(Errand, CommandOrigin)>>>,
 }
 
 impl Desk for Recording {
-    fn show(&self, errand: &Errand, _asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn show(
+        &self,
+        errand: &Errand,
+        _asker: &CommandOrigin,
+    ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         self.shown.lock().unwrap().push(errand.clone());
         ready(ToolView::Plain { text: "what would change".to_owned() })
     }
@@ -255,7 +260,7 @@ impl Desk for Recording {
     fn carry_out(
         &self,
         errand: Errand,
-        asker: DeskAsker,
+        asker: CommandOrigin,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
         self.done.lock().unwrap().push((errand, asker));
@@ -264,9 +269,9 @@ impl Desk for Recording {
 }
 
 /// Fixed search providers.
-pub(crate) struct Fixed(pub Vec<Engine>);
+pub(crate) struct FixedEngines(pub Vec<Engine>);
 
-impl Engines for Fixed {
+impl SearchEngines for FixedEngines {
     fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
         Box::pin(async { self.0.clone() })
     }

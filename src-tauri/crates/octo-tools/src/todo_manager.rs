@@ -77,12 +77,12 @@ fn lock(context: &ToolContext) -> MutexGuard<'_, TodoState> {
 
 /// Result of a change: text for the model and the plan to show. When the last item is completed, the shown plan
 /// still has its items, while the stored plan is empty.
-struct Change {
+struct TodoChange {
     text: String,
     todos: Vec<Todo>,
 }
 
-fn apply(state: &mut TodoState, input: TodoInput) -> Result<Change, ToolError> {
+fn apply(state: &mut TodoState, input: TodoInput) -> Result<TodoChange, ToolError> {
     let ids = input.id.map(OneOrMany::into_vec).unwrap_or_default();
     let message = match input.action {
         Action::Add => add(state, input.task.map(OneOrMany::into_vec).unwrap_or_default())?,
@@ -105,7 +105,7 @@ fn apply(state: &mut TodoState, input: TodoInput) -> Result<Change, ToolError> {
     } else {
         text.push_str(&format!("\n{}", plan(&todos, done)));
     }
-    Ok(Change { text: text.trim_start().to_owned(), todos })
+    Ok(TodoChange { text: text.trim_start().to_owned(), todos })
 }
 
 fn add(state: &mut TodoState, tasks: Vec<String>) -> Result<String, ToolError> {
@@ -124,7 +124,7 @@ fn add(state: &mut TodoState, tasks: Vec<String>) -> Result<String, ToolError> {
 }
 
 fn mark(state: &mut TodoState, ids: &[u32], status: TodoStatus) -> Result<String, ToolError> {
-    let (known, unknown) = sort(state, ids)?;
+    let (known, unknown) = split_ids(state, ids)?;
     let (mut changed, mut already) = (Vec::new(), Vec::new());
     for todo in state.items.iter_mut().filter(|todo| known.contains(&todo.id)) {
         let list = if todo.status == status { &mut already } else { &mut changed };
@@ -151,7 +151,7 @@ fn mark(state: &mut TodoState, ids: &[u32], status: TodoStatus) -> Result<String
 }
 
 fn remove(state: &mut TodoState, ids: &[u32]) -> Result<String, ToolError> {
-    let (known, unknown) = sort(state, ids)?;
+    let (known, unknown) = split_ids(state, ids)?;
     state.items.retain(|todo| !known.contains(&todo.id));
     let missing =
         if unknown.is_empty() { String::new() } else { format!(" Task not found: {}.", list(&unknown)) };
@@ -159,7 +159,7 @@ fn remove(state: &mut TodoState, ids: &[u32]) -> Result<String, ToolError> {
 }
 
 /// Splits ids into those in the plan and unknown ones; an error if all are unknown.
-fn sort(state: &TodoState, ids: &[u32]) -> Result<(Vec<u32>, Vec<u32>), ToolError> {
+fn split_ids(state: &TodoState, ids: &[u32]) -> Result<(Vec<u32>, Vec<u32>), ToolError> {
     if ids.is_empty() {
         return Err(ToolError::new("Task ID is required: give the number of one task or several in `id`."));
     }

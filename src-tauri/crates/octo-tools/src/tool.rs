@@ -97,7 +97,7 @@ pub trait PreparedCall: Send + Sync {
     fn run(self: Box<Self>, context: ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
 }
 
-struct Prepared<T: Tool> {
+struct TypedCall<T: Tool> {
     tool: Arc<T>,
     input: T::Input,
 }
@@ -121,11 +121,11 @@ where
     fn prepare(self: Arc<Self>, input: Value) -> Result<Box<dyn PreparedCall>, ToolError> {
         let input = serde_json::from_value(input)
             .map_err(|error| ToolError::new(format!("The arguments of {} are wrong: {error}", T::NAME)))?;
-        Ok(Box::new(Prepared { tool: self, input }))
+        Ok(Box::new(TypedCall { tool: self, input }))
     }
 }
 
-impl<T: Tool> PreparedCall for Prepared<T>
+impl<T: Tool> PreparedCall for TypedCall<T>
 where
     T::Input: Sync,
 {

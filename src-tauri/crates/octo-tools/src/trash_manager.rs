@@ -12,13 +12,13 @@ use std::{
 };
 
 /// Maximum files listed at a time.
-const LISTED: u32 = 50;
+const MAX_LISTED: u32 = 50;
 /// Maximum files suggested when a path is not found.
-const SUGGESTED: u32 = 5;
+const MAX_SUGGESTED: u32 = 5;
 /// Maximum files listed by `status`.
-const RECENT: u32 = 3;
+const MAX_RECENT: u32 = 3;
 /// Default minimum age of entries that `empty` deletes, in days.
-const DAYS: u32 = 7;
+const DEFAULT_DAYS: u32 = 7;
 
 pub(crate) struct TrashManagerTool;
 
@@ -59,12 +59,12 @@ impl Tool for TrashManagerTool {
         match input.action {
             Action::List | Action::Status | Action::Help => Effects::none(),
             Action::Empty => {
-                Effects { empties_trash: Some(input.days_old.unwrap_or(DAYS)), ..Effects::none() }
+                Effects { empties_trash: Some(input.days_old.unwrap_or(DEFAULT_DAYS)), ..Effects::none() }
             }
             Action::Restore => match wanted(input, cwd) {
-                Ok(Wanted::Path(path)) => Effects::writes(vec![path]),
+                Ok(TrashTarget::Path(path)) => Effects::writes(vec![path]),
                 // Its original path is known only after a lookup; the run allows no path outside.
-                Ok(Wanted::Id(_)) => Effects::writes(vec![cwd.to_owned()]),
+                Ok(TrashTarget::Id(_)) => Effects::writes(vec![cwd.to_owned()]),
                 Err(_) => Effects::none(),
             },
         }
@@ -75,9 +75,9 @@ impl Tool for TrashManagerTool {
             Action::List => "list".to_owned(),
             Action::Status => "status".to_owned(),
             Action::Help => "help".to_owned(),
-            Action::Empty => format!("empty, {} days", input.days_old.unwrap_or(DAYS)),
+            Action::Empty => format!("empty, {} days", input.days_old.unwrap_or(DEFAULT_DAYS)),
             Action::Restore => {
-                let (file, to) = found(input, context).await?;
+                let (file, to) = find_file(input, context).await?;
                 format!("restore {} ({})", to.display(), size(file.entry.size))
             }
         };
@@ -90,12 +90,12 @@ impl Tool for TrashManagerTool {
             Action::List => list(&context).await?,
             Action::Status => status(&context).await?,
             Action::Restore => {
-                let (file, to) = found(&input, &context).await?;
+                let (file, to) = find_file(&input, &context).await?;
                 context.trash.restore(file.entry.id, &to).await?;
                 format!("Restored {} to {}.", describe(&file, now()), shown(&to, &context.cwd))
             }
             Action::Empty => {
-                let days = input.days_old.unwrap_or(DAYS);
+                let days = input.days_old.unwrap_or(DEFAULT_DAYS);
                 let gone = context.trash.empty(days).await?;
                 format!("Deleted for good: {}, removed at least {days} days ago.", amount(gone))
             }
@@ -106,18 +106,18 @@ impl Tool for TrashManagerTool {
 }
 
 /// The entry to restore.
-enum Wanted {
+enum TrashTarget {
     Path(PathBuf),
     Id(TrashId),
 }
 
-fn wanted(input: &TrashInput, cwd: &Path) -> Result<Wanted, ToolError> {
+fn wanted(input: &TrashInput, cwd: &Path) -> Result<TrashTarget, ToolError> {
     let text = input.file_path.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| {
         ToolError::new("restore needs file_path: the path the file was removed from, or its id from list.")
     })?;
     if let Ok(id) = text.parse() {
-        return Ok(Wanted::Id(id));
+        return Ok(TrashTarget::Id(id));
     }
     // The last part is a name in its folder and is not followed if it is a link: the link itself was removed.
     let trimmed = text.trim_end_matches('/');
@@ -129,20 +129,20 @@ fn wanted(input: &TrashInput, cwd: &Path) -> Result<Wanted, ToolError> {
     if matches!(name, "" | "." | ".." | "~") {
         return Err(ToolError::new(format!("{text} names no file. Nothing was restored.")));
     }
-    Ok(Wanted::Path(resolve(above, cwd)?.join(name)))
+    Ok(TrashTarget::Path(resolve(above, cwd)?.join(name)))
 }
 
 /// Returns the chosen file and its destination.
-async fn found(input: &TrashInput, context: &ToolContext) -> Result<(TrashFile, PathBuf), ToolError> {
+async fn find_file(input: &TrashInput, context: &ToolContext) -> Result<(TrashFile, PathBuf), ToolError> {
     match wanted(input, &context.cwd)? {
-        Wanted::Path(path) => {
+        TrashTarget::Path(path) => {
             let newest = context.trash.at_path(&path).await?.into_iter().next();
             match newest {
                 Some(file) => Ok((file, path)),
                 None => Err(unknown(&path, context.trash.as_ref()).await?),
             }
         }
-        Wanted::Id(id) => {
+        TrashTarget::Id(id) => {
             let file = context.trash.file(id).await?.ok_or_else(|| {
                 ToolError::new(format!(
                     "Nothing in the trash has the id {id}. Use list. Nothing was restored."
@@ -164,7 +164,7 @@ async fn found(input: &TrashInput, context: &ToolContext) -> Result<(TrashFile, 
 
 async fn unknown(path: &Path, trash: &dyn Trashcan) -> Result<ToolError, ToolError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let near = trash.named(&name, SUGGESTED).await?;
+    let near = trash.named(&name, MAX_SUGGESTED).await?;
     let mut text = format!("Nothing in the trash was removed from {}.", path.display());
     if near.is_empty() {
         text.push_str(" Use list to see what is there.");
@@ -178,7 +178,7 @@ async fn unknown(path: &Path, trash: &dyn Trashcan) -> Result<ToolError, ToolErr
 }
 
 async fn list(context: &ToolContext) -> Result<String, ToolError> {
-    let listing = context.trash.files(&context.cwd, LISTED).await?;
+    let listing = context.trash.files(&context.cwd, MAX_LISTED).await?;
     if listing.files.is_empty() {
         return Ok("No removed files are in the trash.".to_owned());
     }
@@ -193,14 +193,14 @@ async fn list(context: &ToolContext) -> Result<String, ToolError> {
         }
     }
     let _ = write!(text, "In all: {}.", amount(listing.totals));
-    if listing.files.len() >= LISTED as usize {
+    if listing.files.len() >= MAX_LISTED as usize {
         text.push_str(" Only the newest are listed; restore finds the others by their path.");
     }
     Ok(text)
 }
 
 async fn status(context: &ToolContext) -> Result<String, ToolError> {
-    let listing = context.trash.files(&context.cwd, RECENT).await?;
+    let listing = context.trash.files(&context.cwd, MAX_RECENT).await?;
     let mut text = format!("In the trash: {}.", amount(listing.totals));
     for file in &listing.files {
         let _ = write!(text, "\n{}", line(file, now()));

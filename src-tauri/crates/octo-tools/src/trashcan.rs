@@ -51,7 +51,7 @@ pub struct TrashListing {
 }
 
 /// Returns why a file was not restored, in words for the model.
-pub fn not_restored(error: &TrashError) -> ToolError {
+pub fn restore_error(error: &TrashError) -> ToolError {
     ToolError::new(match error {
         TrashError::Taken(present) => format!(
             "{} is there already; nothing was overwritten. Move it away (mv) or remove it (rm), then restore again.",

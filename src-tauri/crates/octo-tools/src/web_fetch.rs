@@ -24,9 +24,9 @@ const DEFAULT_LENGTH: u32 = 8_000;
 /// Maximum number of characters, as for a file.
 const MAX_LENGTH: u32 = 60_000;
 /// Maximum redirects followed, as in old browsers.
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 /// Characters of a page that its card shows.
-const SHOWN: usize = 4_000;
+const CARD_LENGTH: usize = 4_000;
 
 pub(crate) struct WebFetchTool;
 
@@ -69,7 +69,7 @@ impl Tool for WebFetchTool {
         for (name, value) in [(USER_AGENT, agent), (ACCEPT, accept), (ACCEPT_ENCODING, "gzip")] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let ask = Ask { method: Method::GET, headers, body: None, redirects: REDIRECTS };
+        let ask = Ask { method: Method::GET, headers, body: None, redirects: MAX_REDIRECTS };
         let reply = tokio::select! {
             () = context.cancel.cancelled() => Err(HttpError::Stopped),
             reply = context.http.send(&url, ask, MAX_BODY) => reply,
@@ -111,7 +111,7 @@ fn shown(reply: Reply, most: usize, context: &ToolContext) -> Result<ToolOutput,
     let mut file = None;
     if is_cut {
         let all = content.text.chars().count();
-        match keep(&reply, &content, context) {
+        match store_text(&reply, &content, context) {
             Ok(path) => {
                 notes.push(format!(
                     "Cut: {} of {all} characters. The whole text is in {path}; read it in ranges with file_reader.",
@@ -140,14 +140,14 @@ fn shown(reply: Reply, most: usize, context: &ToolContext) -> Result<ToolOutput,
         title: content.title.clone(),
         status: Some(reply.status),
         media_type: Some(content.media_type.clone()),
-        text: text.chars().take(SHOWN).collect(),
+        text: text.chars().take(CARD_LENGTH).collect(),
         file,
     });
     Ok(ToolOutput { text: format!("{framed}{notes}"), images: Vec::new(), view, outcome: Outcome::Done })
 }
 
 /// Category of a media type.
-enum Kind {
+enum MediaKind {
     Html,
     Text,
     Document(Format),
@@ -162,7 +162,7 @@ fn content(reply: &Reply, context: &ToolContext) -> Result<Content, ToolError> {
     let plain =
         |text: String| Content { title: None, description: None, text, media_type: media_type.clone() };
     match kind {
-        Kind::Html => {
+        MediaKind::Html => {
             let html = charset::decode(bytes, &reply.content_type, true);
             let page = page::read(&html, url);
             let text = if page.markdown.is_empty() {
@@ -172,8 +172,8 @@ fn content(reply: &Reply, context: &ToolContext) -> Result<Content, ToolError> {
             };
             Ok(Content { title: page.title, description: page.description, ..plain(text) })
         }
-        Kind::Text => Ok(plain(charset::decode(bytes, &reply.content_type, false))),
-        Kind::Document(format) => {
+        MediaKind::Text => Ok(plain(charset::decode(bytes, &reply.content_type, false))),
+        MediaKind::Document(format) => {
             if !reply.body.whole {
                 return Err(ToolError::new(format!(
                     "{url} is {} of more than {} MB. Download it in the terminal and read it with file_reader.",
@@ -191,27 +191,29 @@ fn content(reply: &Reply, context: &ToolContext) -> Result<Content, ToolError> {
             })?;
             Ok(plain(text.trim().to_owned()))
         }
-        Kind::Picture => Ok(plain(format!(
+        MediaKind::Picture => Ok(plain(format!(
             "(A picture, {media_type}, {} bytes. To look at it, download it in the terminal and open it with \
              file_reader.)",
             bytes.len()
         ))),
-        Kind::Other => Err(ToolError::new(format!(
+        MediaKind::Other => Err(ToolError::new(format!(
             "{url} is {media_type}, which is no text. If you need it, download it in the terminal."
         ))),
     }
 }
 
-fn kind(said: &str, path: &str, bytes: &[u8]) -> (Kind, String) {
+fn kind(said: &str, path: &str, bytes: &[u8]) -> (MediaKind, String) {
     let named = path.rsplit('/').next().unwrap_or_default();
     if let Some(format) = Format::of(named, bytes) {
-        return (Kind::Document(format), found_or(said, bytes));
+        return (MediaKind::Document(format), type_or_detected(said, bytes));
     }
     let is_text = !bytes.contains(&0);
     let kind = match said {
-        "text/html" | "application/xhtml+xml" => Kind::Html,
-        _ if said.starts_with("image/") && said != "image/svg+xml" => Kind::Picture,
-        _ if said.starts_with("text/") || said.ends_with("+json") || said.ends_with("+xml") => Kind::Text,
+        "text/html" | "application/xhtml+xml" => MediaKind::Html,
+        _ if said.starts_with("image/") && said != "image/svg+xml" => MediaKind::Picture,
+        _ if said.starts_with("text/") || said.ends_with("+json") || said.ends_with("+xml") => {
+            MediaKind::Text
+        }
         "application/json"
         | "application/xml"
         | "application/javascript"
@@ -221,30 +223,32 @@ fn kind(said: &str, path: &str, bytes: &[u8]) -> (Kind, String) {
         | "application/toml"
         | "application/x-sh"
         | "application/ld+json"
-        | "application/sql" => Kind::Text,
+        | "application/sql" => MediaKind::Text,
         // A generic type: the bytes decide.
         "" | "application/octet-stream" | "binary/octet-stream" if is_text => {
             if looks_like_html(bytes) {
-                Kind::Html
+                MediaKind::Html
             } else {
-                Kind::Text
+                MediaKind::Text
             }
         }
         "" | "application/octet-stream" if octo_workspace::media_type(bytes).starts_with("image/") => {
-            Kind::Picture
+            MediaKind::Picture
         }
-        _ => Kind::Other,
+        _ => MediaKind::Other,
     };
     let media_type = match kind {
-        Kind::Html => "text/html".to_owned(),
-        Kind::Text if said.is_empty() => "text/plain".to_owned(),
-        Kind::Picture | Kind::Other | Kind::Text | Kind::Document(_) => found_or(said, bytes),
+        MediaKind::Html => "text/html".to_owned(),
+        MediaKind::Text if said.is_empty() => "text/plain".to_owned(),
+        MediaKind::Picture | MediaKind::Other | MediaKind::Text | MediaKind::Document(_) => {
+            type_or_detected(said, bytes)
+        }
     };
     (kind, media_type)
 }
 
 /// Returns the type the server sent or, without one, the type detected from the bytes.
-fn found_or(said: &str, bytes: &[u8]) -> String {
+fn type_or_detected(said: &str, bytes: &[u8]) -> String {
     // Text in the frame must not be able to end it.
     let is_type = |text: &str| {
         text.chars().all(|character| character.is_ascii_alphanumeric() || "/+-._".contains(character))
@@ -270,7 +274,7 @@ fn cut(text: &str, most: usize) -> (&str, bool) {
 }
 
 /// Stores the whole text in the session's outputs and returns where.
-fn keep(reply: &Reply, content: &Content, context: &ToolContext) -> Result<String, std::io::Error> {
+fn store_text(reply: &Reply, content: &Content, context: &ToolContext) -> Result<String, std::io::Error> {
     let host: String = reply
         .url
         .host_str()

@@ -4,7 +4,7 @@ mod ask;
 mod engine;
 mod parse;
 
-pub use engine::{Engine, Engines, Search};
+pub use engine::{Engine, Search, SearchEngines};
 
 use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput, untrusted};
 use ask::Refusal;
@@ -59,7 +59,7 @@ impl Tool for WebSearchTool {
             match asked {
                 Ok(results) => return Ok(found(&engine, query, results)),
                 Err(refusal) => {
-                    if refusal.is_the_providers() {
+                    if refusal.is_by_provider() {
                         context.search.rest(engine.kind, Instant::now());
                     }
                     causes.push((name, refusal));

@@ -7,8 +7,8 @@ use octo_protocol::{CallId, SessionId, TrashId, TrashTotals, TurnId};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_tools::{
-    Engine, Engines, Http, SHIPPED_SCRIPTS, Search, Tasks, TodoList, ToolContext, ToolError, Toolset,
-    TrashFile, TrashListing, Trashcan, Vetted,
+    Approver, Engine, Http, SHIPPED_SCRIPTS, Search, SearchEngines, Tasks, TodoList, ToolContext, ToolError,
+    Toolset, TrashFile, TrashListing, Trashcan,
 };
 use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ use std::{
 use tokio_util::sync::CancellationToken;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-struct Nobody;
+struct NoPerson;
 
-impl Engines for Nobody {
+impl SearchEngines for NoPerson {
     fn engines(&self) -> futures::future::BoxFuture<'_, Vec<Engine>> {
         Box::pin(async { Vec::new() })
     }
@@ -63,13 +63,13 @@ impl Trashcan for NoTrash {
     }
 }
 
-struct Desk {
+struct DocumentTools {
     _keep: tempfile::TempDir,
     base: PathBuf,
     context: ToolContext,
 }
 
-impl Desk {
+impl DocumentTools {
     fn new() -> Self {
         let keep = tempfile::tempdir().unwrap();
         let base = keep.path().canonicalize().unwrap();
@@ -82,7 +82,7 @@ impl Desk {
         let context = ToolContext {
             browser: std::sync::Arc::new(octo_tools::NoBrowser),
             browser_leave: None,
-            desk: Arc::new(octo_tools::NoDesk),
+            desk: Arc::new(octo_tools::NoBuiltinCommands),
             skills: Arc::new(octo_tools::NoSkills),
             session,
             call: CallId::new(),
@@ -93,14 +93,14 @@ impl Desk {
             documents: Reader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]),
             scripts: Scripts::new(base.join("scripts")),
             http: Http::new(octo_llm::Network::default()),
-            search: Search::new(Arc::new(Nobody)),
+            search: Search::new(Arc::new(NoPerson)),
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("shell"),
                 login: LoginEnvironment::fixed([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
-                ceiling: octo_shell::CEILING,
+                ceiling: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
             }),
             shell_folder: None,
@@ -111,7 +111,7 @@ impl Desk {
             confinement: None,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
-            vetted: Vetted::Policy,
+            vetted: Approver::Policy,
         };
         Self { _keep: keep, base, context }
     }
@@ -143,7 +143,7 @@ fn zip(document: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
-    let desk = Desk::new();
+    let desk = DocumentTools::new();
     desk.put("a.docx", word(100));
     let text = desk.read(json!({"path": "a.docx", "max_lines": 3})).await.unwrap();
     assert_eq!(
@@ -165,7 +165,7 @@ async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
 
 #[tokio::test]
 async fn hostile_documents_end_their_child_and_nothing_else() {
-    let desk = Desk::new();
+    let desk = DocumentTools::new();
     // One text of 40 MB, compressed to some kilobytes: more than the limit.
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     writer.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
@@ -197,7 +197,7 @@ async fn hostile_documents_end_their_child_and_nothing_else() {
 
 #[tokio::test]
 async fn a_child_that_does_not_end_is_ended() {
-    let desk = Desk::new();
+    let desk = DocumentTools::new();
     let began = Instant::now();
     let program = desk.base.join("sleeper");
     fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
@@ -216,7 +216,7 @@ async fn a_child_that_does_not_end_is_ended() {
 
 #[tokio::test]
 async fn a_script_reads_what_octo_cannot_and_its_failure_says_how_to_repair_it() {
-    let desk = Desk::new();
+    let desk = DocumentTools::new();
     desk.put("old.doc", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 old words");
     let error = desk.read(json!({"path": "old.doc"})).await.unwrap_err();
     assert!(error.contains("There is no script read_word.py"), "{error}");

@@ -8,7 +8,7 @@ use std::{
 
 /// The largest gap that counts between two files written in succession, and since the last one. A clock that is
 /// a year ahead for an hour therefore makes no file a year old.
-const STEP: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_GAP: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the files of these folders that are older than `keep` now. Of consecutive days without a write to
 /// any of the folders only one counts; a long pause or a wrong clock can therefore only keep files longer.
@@ -27,7 +27,7 @@ fn older(mut files: Vec<(SystemTime, PathBuf)>, keep: Duration, now: SystemTime)
     let mut found = Vec::new();
     for (changed, path) in files {
         // A file from the future was written before the clock was set back.
-        age += later.duration_since(changed).unwrap_or_default().min(STEP);
+        age += later.duration_since(changed).unwrap_or_default().min(MAX_GAP);
         later = changed;
         if age > keep {
             found.push(path);
@@ -40,7 +40,7 @@ fn older(mut files: Vec<(SystemTime, PathBuf)>, keep: Duration, now: SystemTime)
 mod tests {
     use super::*;
 
-    const DAY: Duration = STEP;
+    const DAY: Duration = MAX_GAP;
     const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
     /// Returns, of files written on these day numbers, those that are removed on day `today`.

@@ -2,7 +2,7 @@
 
 mod sweep;
 
-pub use sweep::{Kept, Swept};
+pub use sweep::{BlobSweepReport, Kept};
 
 use octo_protocol::BlobHash;
 use std::{
@@ -45,7 +45,7 @@ pub enum BlobError {
 
 /// When a stored blob must be flushed to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flush {
+pub enum FlushTiming {
     /// Before the call returns.
     Now,
     /// When [`Blobs::flush`] is called: for many blobs at once, where flushing each would take minutes.
@@ -53,18 +53,18 @@ pub enum Flush {
 }
 
 /// The largest content that is read into memory at once, which reads it from its file only once.
-const SMALL: u64 = 1 << 20;
+const MAX_IN_MEMORY: u64 = 1 << 20;
 
 /// The largest number of files that are flushed one by one. For more files, flushing the whole file system
 /// costs less, but also waits for other programs' writes.
-const ONE_BY_ONE: usize = 256;
+const MAX_SINGLE_FLUSHES: usize = 256;
 
 /// How long an unreferenced blob is safe from collection. The reference follows within seconds; an hour covers
 /// a machine that sleeps in between.
 pub(crate) const GRACE: Duration = Duration::from_secs(3_600);
 
 /// Name prefix of a blob file that is not complete yet.
-const HALF: &str = ".blob-";
+const TEMPORARY_PREFIX: &str = ".blob-";
 
 impl Blobs {
     /// Returns the blobs below `root` (`blobs/` of the home), which the first blob creates.
@@ -74,14 +74,14 @@ impl Blobs {
 
     /// Stores the bytes and returns their hash. They are flushed to disk when this returns.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobHash, BlobError> {
-        self.put_bytes(bytes, Flush::Now)
+        self.put_bytes(bytes, FlushTiming::Now)
     }
 
     /// Like [`Blobs::put`], but flushes as requested.
-    pub fn put_bytes(&self, bytes: &[u8], flush: Flush) -> Result<BlobHash, BlobError> {
+    pub fn put_bytes(&self, bytes: &[u8], flush: FlushTiming) -> Result<BlobHash, BlobError> {
         let hash = BlobHash(blake3::hash(bytes).to_hex().to_string());
         let path = self.path(&hash)?;
-        if is_there(&path, bytes.len() as u64) {
+        if renew_if_present(&path, bytes.len() as u64) {
             return Ok(hash);
         }
         let (mut temporary, _) = self.temporary(&path)?;
@@ -93,8 +93,13 @@ impl Blobs {
     /// Stores the content of the open file, from its start, and returns its hash and length. A large file is
     /// never read into memory whole. Fails with [`BlobError::Changed`] if the file is longer than `limit` bytes
     /// or reads differently the second time.
-    pub fn put_file(&self, file: &mut File, limit: u64, flush: Flush) -> Result<(BlobHash, u64), BlobError> {
-        if file.metadata()?.len() <= SMALL {
+    pub fn put_file(
+        &self,
+        file: &mut File,
+        limit: u64,
+        flush: FlushTiming,
+    ) -> Result<(BlobHash, u64), BlobError> {
+        if file.metadata()?.len() <= MAX_IN_MEMORY {
             let mut bytes = Vec::new();
             file.rewind()?;
             let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes)? as u64;
@@ -106,7 +111,7 @@ impl Blobs {
         // Most large files are stored already, so this checks before it writes.
         let (hash, len) = hash_of(file, limit)?;
         let path = self.path(&hash)?;
-        if is_there(&path, len) {
+        if renew_if_present(&path, len) {
             return Ok((hash, len));
         }
         file.rewind()?;
@@ -129,10 +134,10 @@ impl Blobs {
         Ok((hash, len))
     }
 
-    /// Flushes everything put with [`Flush::Later`] to disk.
+    /// Flushes everything put with [`FlushTiming::Later`] to disk.
     pub fn flush(&self) -> Result<(), BlobError> {
         let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
-        if files.len() > ONE_BY_ONE {
+        if files.len() > MAX_SINGLE_FLUSHES {
             return Ok(flush_all(&File::open(&self.root)?)?);
         }
         for file in files {
@@ -146,12 +151,12 @@ impl Blobs {
         Ok(())
     }
 
-    fn keep(&self, temporary: NamedTempFile, path: &Path, flush: Flush) -> Result<(), BlobError> {
-        if flush == Flush::Now || cfg!(not(unix)) {
+    fn keep(&self, temporary: NamedTempFile, path: &Path, flush: FlushTiming) -> Result<(), BlobError> {
+        if flush == FlushTiming::Now || cfg!(not(unix)) {
             temporary.as_file().sync_all()?;
         }
         temporary.persist(path).map_err(|error| error.error)?;
-        if flush == Flush::Later && cfg!(unix) {
+        if flush == FlushTiming::Later && cfg!(unix) {
             self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
         Ok(())
@@ -220,7 +225,7 @@ impl Blobs {
     fn temporary<'a>(&'a self, path: &'a Path) -> io::Result<(NamedTempFile, &'a Path)> {
         let folder = path.parent().unwrap_or(&self.root);
         let mut builder = tempfile::Builder::new();
-        builder.prefix(HALF);
+        builder.prefix(TEMPORARY_PREFIX);
         // The folder nearly always exists.
         match builder.tempfile_in(folder) {
             Ok(temporary) => Ok((temporary, folder)),
@@ -235,7 +240,7 @@ impl Blobs {
 
 /// Whether the blob exists with this length; if so, renews it, which protects it from collection for [`GRACE`].
 /// A shorter file, left by a disk that lied about a flush, is replaced.
-fn is_there(path: &Path, len: u64) -> bool {
+fn renew_if_present(path: &Path, len: u64) -> bool {
     let whole = |meta: &fs::Metadata| meta.is_file() && meta.len() == len;
     let Some(meta) = fs::symlink_metadata(path).ok().filter(whole) else { return false };
     let young = |time: SystemTime| time.elapsed().map_or(true, |age| age < GRACE / 4);

@@ -29,7 +29,7 @@ pub enum BundleState {
 /// The file that identifies the version: a hash of the whole bundle.
 const STAMP: &str = ".version";
 /// Name prefix of a bundle that is being created or removed; a crash may leave one behind.
-const PASSING: &str = ".bundle-";
+const TEMPORARY_PREFIX: &str = ".bundle-";
 
 /// Makes `folder` contain exactly these files. Readers see the old files or the new ones, except for a moment
 /// in which the folder does not exist. Foreign files in it are lost: nothing else belongs there.
@@ -39,13 +39,13 @@ const PASSING: &str = ".bundle-";
 /// I/O errors. The old folder stays, or is gone if it could not be put back.
 pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<BundleState> {
     let stamp = stamp(files);
-    if is_whole(folder, files, &stamp) {
+    if is_intact(folder, files, &stamp) {
         return Ok(BundleState::Present);
     }
     let parent = folder.parent().ok_or_else(|| io::Error::other("a bundle has a folder above it"))?;
     let parent = crate::private_folder(parent)?;
-    clear(&parent)?;
-    let passing = |what: &str| parent.join(format!("{PASSING}{what}-{}", std::process::id()));
+    remove_temporaries(&parent)?;
+    let passing = |what: &str| parent.join(format!("{TEMPORARY_PREFIX}{what}-{}", std::process::id()));
     let (new, old) = (passing("new"), passing("old"));
     let made = make(&new, files, &stamp).and_then(|()| {
         match fs::symlink_metadata(folder) {
@@ -57,7 +57,7 @@ pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<Bundle
     });
     let made = made.or_else(|error| {
         // Another Octo process may have been faster; its bundle is just as good.
-        if is_whole(folder, files, &stamp) {
+        if is_intact(folder, files, &stamp) {
             return Ok(());
         }
         if fs::symlink_metadata(folder).is_err() {
@@ -65,7 +65,7 @@ pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<Bundle
         }
         Err(error)
     });
-    let cleared = clear(&parent);
+    let cleared = remove_temporaries(&parent);
     made.and(cleared).map(|()| BundleState::Written)
 }
 
@@ -81,7 +81,7 @@ fn stamp(files: &[BundledFile]) -> String {
 
 /// Whether the bundle is complete, unchanged and contains nothing else. The version file alone would not reveal
 /// an edit, and Octo follows the instructions in these files.
-fn is_whole(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
+fn is_intact(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
     let mut expected: BTreeSet<PathBuf> = files.iter().map(|file| folder.join(file.path)).collect();
     expected.insert(folder.join(STAMP));
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
@@ -134,10 +134,10 @@ fn make(folder: &Path, files: &[BundledFile], stamp: &str) -> io::Result<()> {
 
 /// Removes temporary bundles, of this process or left by a crash. It may remove a bundle another process is
 /// writing; that process then fails and finds the bundle complete.
-fn clear(parent: &Path) -> io::Result<()> {
+fn remove_temporaries(parent: &Path) -> io::Result<()> {
     for entry in fs::read_dir(parent)? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(PASSING) {
+        if entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX) {
             remove(&entry.path())?;
         }
     }

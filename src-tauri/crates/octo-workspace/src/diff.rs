@@ -15,14 +15,14 @@ const MAX_LINES: usize = 600;
 const MAX_LINE_BYTES: usize = 2_000;
 /// The time limit of the comparison. After it, the rest counts as replaced as a whole, which is correct but
 /// coarse.
-const TIME: Duration = Duration::from_millis(400);
+const TIME_LIMIT: Duration = Duration::from_millis(400);
 
 /// Returns the change from `before` (`None` if the file did not exist) to `after`. Compares and counts bytes;
 /// bytes that are not text are shown as replacement characters. Lines end at `\n` only.
 pub fn diff(path: &Path, before: Option<&[u8]>, after: &[u8]) -> DiffView {
     let old: Vec<&[u8]> = lines(before.unwrap_or_default());
     let new: Vec<&[u8]> = lines(after);
-    let deadline = Instant::now() + TIME;
+    let deadline = Instant::now() + TIME_LIMIT;
     let compared = TextDiff::configure().deadline(deadline).diff_slices(&old, &new);
     let (mut added, mut removed) = (0, 0);
     for op in compared.ops() {

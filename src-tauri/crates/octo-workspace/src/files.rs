@@ -10,7 +10,7 @@ pub use error::{Access, FilesError};
 pub use ledger::ReadLedger;
 pub use write::{FileState, WriteReport};
 
-use crate::{Recorder, Unfinished, is_inside, is_secret, paths};
+use crate::{ChangeRecorder, UnfinishedWrites, is_inside, is_secret, paths};
 use ledger::Stamp;
 use std::{
     fs::{self, File, Metadata},
@@ -39,23 +39,23 @@ pub struct Scope {
 #[derive(Clone, Debug)]
 pub struct Files {
     scope: Arc<Scope>,
-    grants: Arc<Grants>,
+    grants: Arc<FileGrants>,
     closed: Option<Arc<dyn ClosedPaths>>,
     seen: ReadLedger,
-    recorder: Option<Recorder>,
-    unfinished: Option<Unfinished>,
+    recorder: Option<ChangeRecorder>,
+    unfinished: Option<UnfinishedWrites>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Grants {
+struct FileGrants {
     reads: Vec<PathBuf>,
     writes: Vec<PathBuf>,
-    person: ForPerson,
+    person: PersonOnly,
 }
 
 /// Whether the content read is shown to the person only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ForPerson {
+enum PersonOnly {
     #[default]
     No,
     Yes,
@@ -124,12 +124,12 @@ impl Files {
 
     /// Returns these files with a recorder, which stores the state of each file before a change. A file that
     /// cannot be recorded is not changed.
-    pub fn recording(&self, recorder: Recorder) -> Self {
+    pub fn recording(&self, recorder: ChangeRecorder) -> Self {
         Self { recorder: Some(recorder), ..self.clone() }
     }
 
     /// Returns these files with every temporary file noted: a file left by a killed process is removed later.
-    pub fn noting(&self, unfinished: Unfinished) -> Self {
+    pub fn noting(&self, unfinished: UnfinishedWrites) -> Self {
         Self { unfinished: Some(unfinished), ..self.clone() }
     }
 
@@ -145,7 +145,7 @@ impl Files {
     /// Returns these files with permission to read everything except denied paths and to write nothing. The
     /// content (the diff of a change) is shown to the person who is asked, never to the model.
     pub fn for_person(&self) -> Self {
-        let person = Grants { person: ForPerson::Yes, ..Grants::default() };
+        let person = FileGrants { person: PersonOnly::Yes, ..FileGrants::default() };
         Self { grants: Arc::new(person), ..self.clone() }
     }
 
@@ -183,7 +183,7 @@ impl Files {
         if closed == Closed::Denied {
             return Err(FilesError::Closed { path: real });
         }
-        let granted = self.grants.person == ForPerson::Yes
+        let granted = self.grants.person == PersonOnly::Yes
             || self.grants.writes.iter().any(|grant| paths::is_same(grant, &real))
             || self.grants.reads.iter().any(|grant| {
                 // A grant for a secret folder includes its content.
@@ -205,7 +205,7 @@ impl Files {
         }
         let granted = self.grants.writes.iter().any(|grant| paths::is_same(grant, &real));
         let in_scope =
-            self.grants.person == ForPerson::No && self.in_writable_scope(&real) && closed == Closed::No;
+            self.grants.person == PersonOnly::No && self.in_writable_scope(&real) && closed == Closed::No;
         if granted || in_scope {
             return Ok(real);
         }
@@ -223,7 +223,7 @@ impl Files {
     /// seen it.
     pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
-        if self.grants.person == ForPerson::No {
+        if self.grants.person == PersonOnly::No {
             self.seen.note(&path, Stamp::new(&meta, Some(&content)));
         }
         Ok(content)
@@ -238,7 +238,7 @@ impl Files {
         if !self.seen.is_current(&path, &meta, hash) {
             return Err(FilesError::Changed { path });
         }
-        if self.grants.person == ForPerson::No {
+        if self.grants.person == PersonOnly::No {
             self.seen.note(&path, Stamp::of_hash(&meta, hash));
         }
         Ok(content)
@@ -264,7 +264,7 @@ impl Files {
     /// Opens an ordinary file for reading in pieces. The session counts as having seen its present version.
     pub fn open(&self, path: &Path) -> Result<(File, FileStat), FilesError> {
         let (file, path, meta) = self.open_file(path)?;
-        if self.grants.person == ForPerson::No {
+        if self.grants.person == PersonOnly::No {
             self.seen.note(&path, Stamp::new(&meta, None));
         }
         Ok((file, FileStat { kind: FileKind::File, len: meta.len(), modified: meta.modified().ok() }))
@@ -301,14 +301,14 @@ impl Files {
         let path = self.check_read(path)?;
         // Checked before opening: opening a pipe would wait for its other end.
         let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
-        self.must_be_file(&path, &meta)?;
+        self.require_file(&path, &meta)?;
         let file = File::open(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
         let meta = file.metadata().map_err(|error| self.failed(&path, Access::Read, &error))?;
-        self.must_be_file(&path, &meta)?;
+        self.require_file(&path, &meta)?;
         Ok((file, path, meta))
     }
 
-    fn must_be_file(&self, path: &Path, meta: &Metadata) -> Result<(), FilesError> {
+    fn require_file(&self, path: &Path, meta: &Metadata) -> Result<(), FilesError> {
         match kind(meta) {
             FileKind::File => Ok(()),
             FileKind::Folder => Err(FilesError::IsFolder { path: path.to_owned() }),

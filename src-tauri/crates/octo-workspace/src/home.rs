@@ -14,7 +14,7 @@ use std::{
 
 /// Whether a copy of the home includes an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Copied {
+enum CopyRule {
     /// The copy includes it.
     Yes,
     /// The copy leaves it out: Octo recreates it, it belongs to one run only, or (the database) it is copied in
@@ -23,36 +23,36 @@ enum Copied {
 }
 
 /// The names directly in a home.
-const PLACES: &[(&str, HomePart, Copied)] = &[
-    ("octo.lock", HomePart::Database, Copied::No),
-    ("backups", HomePart::Backups, Copied::No),
-    ("blobs", HomePart::Blobs, Copied::Yes),
-    ("time", HomePart::Blobs, Copied::Yes),
-    ("trash", HomePart::Trash, Copied::Yes),
-    ("archives", HomePart::Outputs, Copied::Yes),
-    ("outputs", HomePart::Outputs, Copied::Yes),
-    ("received", HomePart::Outputs, Copied::Yes),
-    ("demo", HomePart::Outputs, Copied::Yes),
-    ("scratch", HomePart::Outputs, Copied::No),
-    ("shells", HomePart::Outputs, Copied::No),
-    ("skills", HomePart::Skills, Copied::Yes),
-    ("scripts", HomePart::Skills, Copied::Yes),
-    ("bundled-skills", HomePart::Skills, Copied::No),
-    ("memories", HomePart::Memories, Copied::Yes),
-    ("agents", HomePart::Memories, Copied::Yes),
-    ("logs", HomePart::Logs, Copied::No),
+const ENTRIES: &[(&str, HomePart, CopyRule)] = &[
+    ("octo.lock", HomePart::Database, CopyRule::No),
+    ("backups", HomePart::Backups, CopyRule::No),
+    ("blobs", HomePart::Blobs, CopyRule::Yes),
+    ("time", HomePart::Blobs, CopyRule::Yes),
+    ("trash", HomePart::Trash, CopyRule::Yes),
+    ("archives", HomePart::Outputs, CopyRule::Yes),
+    ("outputs", HomePart::Outputs, CopyRule::Yes),
+    ("received", HomePart::Outputs, CopyRule::Yes),
+    ("demo", HomePart::Outputs, CopyRule::Yes),
+    ("scratch", HomePart::Outputs, CopyRule::No),
+    ("shells", HomePart::Outputs, CopyRule::No),
+    ("skills", HomePart::Skills, CopyRule::Yes),
+    ("scripts", HomePart::Skills, CopyRule::Yes),
+    ("bundled-skills", HomePart::Skills, CopyRule::No),
+    ("memories", HomePart::Memories, CopyRule::Yes),
+    ("agents", HomePart::Memories, CopyRule::Yes),
+    ("logs", HomePart::Logs, CopyRule::No),
     // Contains the browser's sign-ins, which must not end up on another disk.
-    ("browser", HomePart::Browser, Copied::No),
-    ("webview", HomePart::Browser, Copied::No),
-    ("window.json", HomePart::Browser, Copied::No),
-    ("tray", HomePart::Browser, Copied::No),
-    ("bin", HomePart::Configuration, Copied::No),
-    ("unfinished", HomePart::Configuration, Copied::No),
-    ("tasks", HomePart::Configuration, Copied::Yes),
-    ("policy.toml", HomePart::Configuration, Copied::Yes),
-    ("hooks.toml", HomePart::Configuration, Copied::Yes),
-    ("presets.json", HomePart::Configuration, Copied::Yes),
-    (crate::MOVED, HomePart::Configuration, Copied::No),
+    ("browser", HomePart::Browser, CopyRule::No),
+    ("webview", HomePart::Browser, CopyRule::No),
+    ("window.json", HomePart::Browser, CopyRule::No),
+    ("tray", HomePart::Browser, CopyRule::No),
+    ("bin", HomePart::Configuration, CopyRule::No),
+    ("unfinished", HomePart::Configuration, CopyRule::No),
+    ("tasks", HomePart::Configuration, CopyRule::Yes),
+    ("policy.toml", HomePart::Configuration, CopyRule::Yes),
+    ("hooks.toml", HomePart::Configuration, CopyRule::Yes),
+    ("presets.json", HomePart::Configuration, CopyRule::Yes),
+    (crate::MOVED_NOTE, HomePart::Configuration, CopyRule::No),
 ];
 
 /// The result of copying a home.
@@ -74,7 +74,7 @@ pub struct HomeCopy {
 pub fn measure_home(home: &Path) -> io::Result<Vec<HomePartSize>> {
     let mut parts: BTreeMap<HomePart, HomePartSize> = BTreeMap::new();
     for entry in fs::read_dir(home)?.flatten() {
-        let part = place(&entry.file_name().to_string_lossy()).map_or(HomePart::Other, |(part, _)| part);
+        let part = entry_kind(&entry.file_name().to_string_lossy()).map_or(HomePart::Other, |(part, _)| part);
         let size = parts.entry(part).or_insert(HomePartSize { part, bytes: 0, files: 0 });
         count(&entry.path(), size);
     }
@@ -93,7 +93,7 @@ pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
     let mut copy = HomeCopy::default();
     for entry in fs::read_dir(home)?.flatten() {
         let name = entry.file_name();
-        let wanted = place(&name.to_string_lossy()).is_none_or(|(_, copied)| copied == Copied::Yes);
+        let wanted = entry_kind(&name.to_string_lossy()).is_none_or(|(_, copied)| copied == CopyRule::Yes);
         if wanted {
             copy_tree(home, &entry.path(), &to.join(&name), &mut copy)?;
         }
@@ -111,7 +111,7 @@ pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(home)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let gone = place(&name).is_some() && remove(&entry.path()).is_ok();
+        let gone = entry_kind(&name).is_some() && remove(&entry.path()).is_ok();
         if !gone {
             left.push(name);
         }
@@ -126,12 +126,12 @@ pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Returns the home part and copy rule of a name.
-fn place(name: &str) -> Option<(HomePart, Copied)> {
+fn entry_kind(name: &str) -> Option<(HomePart, CopyRule)> {
     // The database with its log, and temporary files of both.
     if name == "octo.db" || name.starts_with("octo.db-") || name.starts_with("octo.db.new") {
-        return Some((HomePart::Database, Copied::No));
+        return Some((HomePart::Database, CopyRule::No));
     }
-    PLACES.iter().find(|(known, _, _)| *known == name).map(|(_, part, copied)| (*part, *copied))
+    ENTRIES.iter().find(|(known, _, _)| *known == name).map(|(_, part, copied)| (*part, *copied))
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Where things are in Octo's home, and the folder a session works in.
 
-use crate::{Residence, private_folder, real, resolve};
+use crate::{HomeLocation, private_folder, real, resolve};
 use octo_protocol::{ApiError, SessionId};
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ const READABLE: [&str; 6] = ["archives", "logs", "skills", "memories", "scripts"
 #[derive(Clone, Debug)]
 pub struct HomePaths {
     home: PathBuf,
-    residence: Residence,
+    residence: HomeLocation,
 }
 
 impl HomePaths {
     /// Those of a home that was found this way.
-    pub fn new(home: &Path, residence: &Residence) -> Self {
+    pub fn new(home: &Path, residence: &HomeLocation) -> Self {
         Self { home: home.to_owned(), residence: residence.clone() }
     }
 

@@ -5,10 +5,10 @@
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] stores content under its hash, [`Archives`]
 //!   stores messages that left a model's view, [`Outputs`] stores long tool results.
 //! * [`TimeMachine`] records the changes of every turn to files, and restores the end of any turn.
-//! * [`measure_home`], [`copy_home`] and [`erase_home`] work on Octo's home as a whole; [`Residence`] is its
+//! * [`measure_home`], [`copy_home`] and [`erase_home`] work on Octo's home as a whole; [`HomeLocation`] is its
 //!   location, and [`settle`] carries out a planned change of it at startup.
 //! * [`HomePaths`] says where things are in it.
-//! * [`Unfinished`] notes temporary files in the person's folders, and removes those a killed process left.
+//! * [`UnfinishedWrites`] notes temporary files in the person's folders, and removes those a killed process left.
 //! * [`Trash`] keeps deleted files; [`rm`] is the `rm` of a session's commands, which moves files there.
 
 mod ageing;
@@ -34,7 +34,7 @@ mod unfinished;
 
 pub use ageing::outlived;
 pub use archives::Archives;
-pub use blobs::{BlobError, Blobs, Flush, Kept, Swept, media_type};
+pub use blobs::{BlobError, BlobSweepReport, Blobs, FlushTiming, Kept, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
 pub use files::{
@@ -46,24 +46,24 @@ pub use home_paths::{HomePaths, session_folder};
 pub use links::linked;
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
-pub use private::{PrivateDraft, draft_private, private_folder, write_private};
+pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use residence::{
-    BESIDE_HOME, Chosen, CopyNote, HomeCopied, KeptHome, MOVED, PUT_ASIDE, Plan, Planned, Residence,
-    ResidenceError, Settled, cancel_plan, drop_kept, erase_all, kept_homes, look_at_copy, note_copy,
-    plan_move, plan_restore, settle,
+    Chosen, CopyManifest, CopySummary, FORMER_HOME_INFIX, HOME_SIBLING_SUFFIXES, HomeLocation, HomePlanError,
+    KeptHome, MOVED_NOTE, PendingHomePlan, Plan, Settled, cancel_plan, delete_former_home, erase_all,
+    former_homes, look_at_copy, plan_move, plan_restore, settle, write_copy_manifest,
 };
 pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{
-    Case, CutShort, FileHits, GlobFound, GlobQuery, GrepFound, GrepQuery, SearchError, Skipped, glob,
-    glob_base, grep,
+    CaseSensitivity, FileHits, GlobMatches, GlobQuery, GrepMatches, GrepQuery, ReachedLimit, SearchError,
+    SkippedFiles, glob, glob_base, grep,
 };
 pub use secrets::is_secret;
 pub use time::{
-    Limits, Recorded, Recorder, Recovered, RecoveredAs, RestorePlan, RunningCommand, Selection, TaskId,
-    TimeError, TimeMachine,
+    ChangeRecorder, Limits, Recorded, RecoveredRestore, RecoveryOutcome, RestorePlan, RestoreSelection,
+    RunningCommand, StepId, TimeError, TimeMachine,
 };
 pub use trash::{
-    Arrival, COPY_BYTES, COPY_FILES, IfTaken, Look, Measure, Present, PutBack, Refusal, Removal, Slip, Sweep,
-    Trash, TrashError, path_bytes, path_of,
+    Arrival, COPY_BYTES, COPY_FILES, Look, Measure, Present, Refusal, Removal, RestoredItem, TakenNamePolicy,
+    Trash, TrashError, TrashScan, TrashSlip, path_bytes, path_of,
 };
-pub use unfinished::Unfinished;
+pub use unfinished::UnfinishedWrites;

@@ -13,9 +13,11 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn linked(address: &str, folder: &Path) -> Option<PathBuf> {
     let path = match address.split_once(':') {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => of_this_machine(rest)?,
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => local_file_path(rest)?,
         // A single letter is a drive, and text that is not a valid scheme is a file name.
-        Some((scheme, _)) if scheme.len() > 1 && is_scheme(scheme) && !is_place(address) => return None,
+        Some((scheme, _)) if scheme.len() > 1 && is_scheme(scheme) && !is_file_position(address) => {
+            return None;
+        }
         _ => address,
     };
     let without_escapes = percent_decode_str(path).decode_utf8().ok();
@@ -35,7 +37,7 @@ fn is_elsewhere(path: &str) -> bool {
 }
 
 /// Returns the path of a `file:` address, after its scheme.
-fn of_this_machine(rest: &str) -> Option<&str> {
+fn local_file_path(rest: &str) -> Option<&str> {
     let path = match rest.strip_prefix("//") {
         Some(host) => host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host),
         None => rest,
@@ -54,7 +56,7 @@ fn is_scheme(text: &str) -> bool {
 }
 
 /// Whether the address is like `main.rs:12`, which also looks like a scheme.
-fn is_place(address: &str) -> bool {
+fn is_file_position(address: &str) -> bool {
     whole(address) != address && !whole(address).contains(':')
 }
 

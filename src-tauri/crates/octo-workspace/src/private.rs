@@ -22,7 +22,7 @@ pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
 ///
 /// I/O errors; the old file is unchanged then.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    draft_private(path, bytes)?.place()
+    write_draft(path, bytes)?.place()
 }
 
 /// The name prefix of drafts. It hides them, which keeps a listing of the folder from taking one for a regular
@@ -55,7 +55,7 @@ impl PrivateDraft {
 /// # Errors
 ///
 /// I/O errors; no part of the draft remains then.
-pub fn draft_private(path: &Path, bytes: &[u8]) -> io::Result<PrivateDraft> {
+pub fn write_draft(path: &Path, bytes: &[u8]) -> io::Result<PrivateDraft> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
     let mut temporary = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
     temporary.write_all(bytes)?;
@@ -96,9 +96,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
         write_private(&path, b"one").unwrap();
-        drop(draft_private(&path, b"two").unwrap());
+        drop(write_draft(&path, b"two").unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let draft = draft_private(&path, b"two").unwrap();
+        let draft = write_draft(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one");
         fs::remove_file(&path).unwrap();
         draft.place().unwrap();

@@ -22,15 +22,15 @@ mod settle;
 mod tests;
 mod tree;
 
-pub use copied::{CopyNote, HomeCopied, look_at_copy, note_copy};
-pub use kept::{KeptHome, PUT_ASIDE, drop_kept, erase_all, kept_homes};
-pub use plan::{Plan, Planned};
+pub use copied::{CopyManifest, CopySummary, look_at_copy, write_copy_manifest};
+pub use kept::{FORMER_HOME_INFIX, KeptHome, delete_former_home, erase_all, former_homes};
+pub use plan::{PendingHomePlan, Plan};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
-pub use settle::{MOVED, Settled, settle};
+pub use settle::{MOVED_NOTE, Settled, settle};
 
 use octo_protocol::ApiError;
 use octo_store::OpenError;
-use pointer::Pointer;
+use pointer::HomePointer;
 use std::{
     io,
     path::{Path, PathBuf},
@@ -47,7 +47,7 @@ pub enum Chosen {
 
 /// The location of the home, and of plans for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Residence {
+pub struct HomeLocation {
     /// The home.
     pub home: PathBuf,
     /// The authority that chose this location.
@@ -58,7 +58,7 @@ pub struct Residence {
     usual: PathBuf,
 }
 
-impl Residence {
+impl HomeLocation {
     /// Returns the home named by the variable.
     pub fn by_variable(home: PathBuf) -> Self {
         Self { usual: home.clone(), home, chosen: Chosen::ByVariable, former: Vec::new() }
@@ -68,9 +68,9 @@ impl Residence {
     ///
     /// # Errors
     ///
-    /// [`ResidenceError::Unreadable`] if it was moved and its location cannot be read.
-    pub fn by_octo(usual: PathBuf) -> Result<Self, ResidenceError> {
-        let pointer = Pointer::read(&usual)?;
+    /// [`HomePlanError::Unreadable`] if it was moved and its location cannot be read.
+    pub fn by_octo(usual: PathBuf) -> Result<Self, HomePlanError> {
+        let pointer = HomePointer::read(&usual)?;
         let (home, former) =
             pointer.map_or_else(|| (usual.clone(), Vec::new()), |pointer| (pointer.home, pointer.former));
         Ok(Self { home, chosen: Chosen::ByOcto, former, usual })
@@ -78,16 +78,16 @@ impl Residence {
 
     /// Fails if a moved home is missing (a disk that is not connected), instead of starting a new one, which
     /// would look like total loss. The folder's existence proves little: it may be the mount point of the disk.
-    fn must_be_there(self) -> Result<Self, ResidenceError> {
+    fn require_home(self) -> Result<Self, HomePlanError> {
         if self.home != self.usual && !octo_store::has_database(&self.home) {
-            let pointer = Pointer::place(&self.usual);
-            return Err(ResidenceError::Away { home: self.home, pointer });
+            let pointer = HomePointer::place(&self.usual);
+            return Err(HomePlanError::Away { home: self.home, pointer });
         }
         Ok(self)
     }
 
     /// Translates a path stored under a former home to its present location.
-    pub fn now_at(&self, path: &Path) -> PathBuf {
+    pub fn current_path(&self, path: &Path) -> PathBuf {
         let inside = self.former.iter().rev().find_map(|former| path.strip_prefix(former).ok());
         match inside {
             Some(inside) if !path.starts_with(&self.home) => self.home.join(inside),
@@ -102,13 +102,13 @@ impl Residence {
     /// I/O errors.
     pub fn forget(&self) -> io::Result<()> {
         cancel_plan(self)?;
-        Pointer::remove(&self.usual)
+        HomePointer::remove(&self.usual)
     }
 }
 
 /// The suffixes of files next to a home: its location, the plan, and the folder a copy is unpacked into. A
 /// program that can change these can change the home.
-pub const BESIDE_HOME: &[&str] = &[POINTER, PENDING, STAGED];
+pub const HOME_SIBLING_SUFFIXES: &[&str] = &[POINTER, PENDING, STAGED];
 
 const POINTER: &str = ".place";
 const PENDING: &str = ".pending";
@@ -122,14 +122,14 @@ fn beside(place: &Path, word: &str) -> PathBuf {
 }
 
 /// Writes such a file durably and as a whole.
-fn write_beside(path: &Path, content: &impl serde::Serialize) -> io::Result<()> {
+fn write_sibling(path: &Path, content: &impl serde::Serialize) -> io::Result<()> {
     crate::write_private(path, &serde_json::to_vec_pretty(content)?)?;
     tree::sync_folder_of(path)
 }
 
 /// The reason why a plan for the home was not made or not carried out. No data is lost in any case.
 #[derive(Debug, thiserror::Error)]
-pub enum ResidenceError {
+pub enum HomePlanError {
     /// The home was moved, and its location is empty.
     #[error("{home} holds no home")]
     Away {
@@ -206,7 +206,7 @@ pub enum ResidenceError {
     },
 }
 
-impl ResidenceError {
+impl HomePlanError {
     /// Wraps a system error at a path.
     fn of(path: &Path, error: io::Error) -> Self {
         match error.kind() {
@@ -218,49 +218,49 @@ impl ResidenceError {
     }
 }
 
-impl From<ResidenceError> for ApiError {
-    fn from(error: ResidenceError) -> Self {
+impl From<HomePlanError> for ApiError {
+    fn from(error: HomePlanError) -> Self {
         match error {
-            ResidenceError::Away { home, pointer } => ApiError::new("start.home_away")
+            HomePlanError::Away { home, pointer } => ApiError::new("start.home_away")
                 .arg("home", home.display())
                 .arg("pointer", pointer.display())
                 .retryable(),
-            ResidenceError::NoCopy(path) => ApiError::new("home.no_copy").arg("path", path.display()),
-            ResidenceError::Copy(OpenError::Newer { path, found, known, .. }) => {
+            HomePlanError::NoCopy(path) => ApiError::new("home.no_copy").arg("path", path.display()),
+            HomePlanError::Copy(OpenError::Newer { path, found, known, .. }) => {
                 ApiError::new("home.copy_newer")
                     .arg("path", path.display())
                     .detail(format!("schema {found}, this Octo knows {known}"))
             }
-            ResidenceError::Copy(OpenError::Damaged { path, detail, .. }) => {
+            HomePlanError::Copy(OpenError::Damaged { path, detail, .. }) => {
                 ApiError::new("home.copy_damaged").arg("path", path.display()).detail(detail)
             }
-            ResidenceError::Copy(OpenError::Unavailable { path, detail }) => {
+            HomePlanError::Copy(OpenError::Unavailable { path, detail }) => {
                 ApiError::new("home.copy_unreadable").arg("path", path.display()).detail(detail).retryable()
             }
-            ResidenceError::Incomplete { path, expected, found } => ApiError::new("home.copy_incomplete")
+            HomePlanError::Incomplete { path, expected, found } => ApiError::new("home.copy_incomplete")
                 .arg("path", path.display())
                 .arg("expected", expected)
                 .arg("found", found),
-            ResidenceError::Inside(path) => ApiError::new("home.inside").arg("path", path.display()),
-            ResidenceError::NotEmpty(path) => ApiError::new("home.not_empty").arg("path", path.display()),
-            ResidenceError::Unusable { path, error } => {
+            HomePlanError::Inside(path) => ApiError::new("home.inside").arg("path", path.display()),
+            HomePlanError::NotEmpty(path) => ApiError::new("home.not_empty").arg("path", path.display()),
+            HomePlanError::Unusable { path, error } => {
                 ApiError::new("home.unusable").arg("path", path.display()).detail(error)
             }
-            ResidenceError::NoRoom { path, needed } => {
+            HomePlanError::NoRoom { path, needed } => {
                 let error = ApiError::new("home.no_room").arg("path", path.display()).retryable();
                 match needed {
                     Some(needed) => error.detail(format!("{needed} bytes are needed")),
                     None => error,
                 }
             }
-            ResidenceError::Fixed(path) => ApiError::new("home.fixed").arg("path", path.display()),
-            ResidenceError::ByVariable => ApiError::new("home.by_variable"),
-            ResidenceError::InUse => ApiError::new("home.change_in_use"),
-            ResidenceError::Planned => ApiError::new("home.planned"),
-            ResidenceError::Unreadable { path, detail } => {
+            HomePlanError::Fixed(path) => ApiError::new("home.fixed").arg("path", path.display()),
+            HomePlanError::ByVariable => ApiError::new("home.by_variable"),
+            HomePlanError::InUse => ApiError::new("home.change_in_use"),
+            HomePlanError::Planned => ApiError::new("home.planned"),
+            HomePlanError::Unreadable { path, detail } => {
                 ApiError::new("start.plan_unreadable").arg("path", path.display()).detail(detail)
             }
-            ResidenceError::Failed { path, error } => {
+            HomePlanError::Failed { path, error } => {
                 ApiError::new("home.change_failed").arg("path", path.display()).detail(error).retryable()
             }
         }

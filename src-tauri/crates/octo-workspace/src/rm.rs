@@ -34,7 +34,7 @@ const SESSION: &str = "OCTO_TRASH_SESSION";
 const PROJECT: &str = "OCTO_TRASH_PROJECT";
 
 /// The maximum length of a stored command line, in characters.
-const REMEMBERED: usize = 200;
+const MAX_COMMAND_CHARS: usize = 200;
 
 /// The program Octo's binary runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,7 +219,7 @@ fn removal(program: Program, arguments: &[OsString]) -> Removal {
         who: if session.is_some() { RemovedBy::Agent } else { RemovedBy::Person },
         session,
         project: std::env::var(PROJECT).ok().filter(|project| !project.is_empty()),
-        command: Some(line.chars().take(REMEMBERED).collect()),
+        command: Some(line.chars().take(MAX_COMMAND_CHARS).collect()),
     }
 }
 

@@ -4,8 +4,8 @@ mod glob;
 mod grep;
 mod walk;
 
-pub use glob::{GlobFound, GlobQuery, glob, glob_base};
-pub use grep::{Case, CutShort, FileHits, GrepFound, GrepQuery, grep};
+pub use glob::{GlobMatches, GlobQuery, glob, glob_base};
+pub use grep::{CaseSensitivity, FileHits, GrepMatches, GrepQuery, ReachedLimit, grep};
 
 use crate::FilesError;
 
@@ -31,7 +31,7 @@ pub enum SearchError {
 
 /// The numbers of files that were visited but not searched, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedFiles {
     /// Files with binary data.
     pub binary: u64,
     /// Files larger than the limit.

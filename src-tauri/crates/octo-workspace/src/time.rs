@@ -1,6 +1,6 @@
 //! The time machine: records the changes of every turn to files, and restores the end of any turn.
 //!
-//! * [`TimeMachine::begin_task`] … [`TimeMachine::end_task`] enclose one run. In between, [`Recorder`] records
+//! * [`TimeMachine::begin_task`] … [`TimeMachine::end_task`] enclose one run. In between, [`ChangeRecorder`] records
 //!   files before the file tools change them, and [`TimeMachine::before_command`] and
 //!   [`TimeMachine::after_command`] find the changes of shell commands by comparing snapshots of the session's
 //!   folder.
@@ -42,13 +42,13 @@ mod watch;
 
 pub use commands::RunningCommand;
 pub use error::TimeError;
-pub use plan::{RestorePlan, Selection};
-pub use recorder::{Recorded, Recorder};
-pub use recover::{Recovered, RecoveredAs};
+pub use plan::{RestorePlan, RestoreSelection};
+pub use recorder::{ChangeRecorder, Recorded};
+pub use recover::{RecoveredRestore, RecoveryOutcome};
 
 use crate::Blobs;
 use journal::Journals;
-use octo_protocol::{SessionId, TaskNumber};
+use octo_protocol::{SessionId, StepNumber};
 use octo_store::Store;
 use std::{
     collections::{HashMap, VecDeque},
@@ -59,11 +59,11 @@ use std::{
 
 /// A step of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TaskId {
+pub struct StepId {
     /// The session; for sub-agents, the root session.
     pub session: SessionId,
     /// The step's number in it.
-    pub number: TaskNumber,
+    pub number: StepNumber,
 }
 
 /// Limits on recorded content.
@@ -109,7 +109,7 @@ struct Inner {
     journals: Journals,
     limits: Limits,
     desks: Mutex<HashMap<SessionId, Arc<Mutex<tasks::Desk>>>>,
-    albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::Album>>>>,
+    albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
     /// The watched folders, the longest watched first.
     watched: Mutex<VecDeque<PathBuf>>,
 }

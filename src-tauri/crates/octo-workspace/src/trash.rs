@@ -29,8 +29,8 @@ mod tests;
 
 pub use guard::Refusal;
 pub use look::{Look, Measure};
-pub use restore::{IfTaken, Present, PutBack};
-pub use slip::{Removal, Slip};
+pub use restore::{Present, RestoredItem, TakenNamePolicy};
+pub use slip::{Removal, TrashSlip};
 pub use take::{COPY_BYTES, COPY_FILES};
 
 use crate::private_folder;
@@ -85,14 +85,14 @@ pub enum TrashError {
 #[derive(Clone, Debug)]
 pub enum Arrival {
     /// An entry exists.
-    Here(Box<Slip>),
+    Here(Box<TrashSlip>),
     /// The item is not in the trash: it was never moved, or was restored.
     Nothing(TrashId),
 }
 
 /// How thoroughly the trash is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sweep {
+pub enum TrashScan {
     /// Only entries marked as new.
     New,
     /// Everything: at the start of the application.
@@ -130,16 +130,16 @@ impl Trash {
     /// # Errors
     ///
     /// I/O errors of listing the trash; a missing trash is no error.
-    pub fn arrivals(&self, sweep: Sweep) -> io::Result<Vec<Arrival>> {
+    pub fn arrivals(&self, sweep: TrashScan) -> io::Result<Vec<Arrival>> {
         let folder = match sweep {
-            Sweep::New => self.root.join("new"),
-            Sweep::All => self.root.clone(),
+            TrashScan::New => self.root.join("new"),
+            TrashScan::All => self.root.clone(),
         };
         let mut ids = Vec::new();
         for name in names(&folder)? {
             match TrashId::from_str(&name) {
                 Ok(id) => ids.push(id),
-                Err(_) if sweep == Sweep::All => self.tidy(&name),
+                Err(_) if sweep == TrashScan::All => self.tidy(&name),
                 Err(_) => {}
             }
         }
@@ -159,7 +159,7 @@ impl Trash {
                 tracing::error!(%id, "a thing in the trash has no readable slip; it is left where it is");
                 None
             }
-            slip::Opened::Read(slip, _lock) => match self.finish_both(&slip) {
+            slip::Opened::Read(slip, _lock) => match self.finish_interrupted(&slip) {
                 Ok(take::Finished::Here) => Some(Arrival::Here(slip)),
                 Ok(take::Finished::Nothing) => {
                     self.drop_entry(id);
@@ -174,9 +174,9 @@ impl Trash {
     }
 
     /// Finishes a move into the trash, then one out of it.
-    fn finish_both(&self, slip: &Slip) -> io::Result<take::Finished> {
+    fn finish_interrupted(&self, slip: &TrashSlip) -> io::Result<take::Finished> {
         match self.finish(slip)? {
-            take::Finished::Here if self.had_landed(slip.id) => Ok(take::Finished::Nothing),
+            take::Finished::Here if self.was_restored_by_copy(slip.id) => Ok(take::Finished::Nothing),
             finished => Ok(finished),
         }
     }
@@ -233,7 +233,7 @@ impl Trash {
     /// Removes the remains of an ended process: entries never completed and half-removed items.
     fn tidy(&self, name: &str) {
         let left = self.root.join(name);
-        let begun = name.starts_with("begin-") && is_older(&left, BEGINNING) && !slip::is_locked(&left);
+        let begun = name.starts_with("begin-") && is_older(&left, ABANDONED_AFTER) && !slip::is_locked(&left);
         if (begun || name.starts_with("gone-"))
             && let Err(error) = tree::remove(&left)
         {
@@ -259,7 +259,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// The age at which an unlocked entry whose creation was never finished counts as abandoned by its process.
-const BEGINNING: Duration = Duration::from_secs(60 * 60);
+const ABANDONED_AFTER: Duration = Duration::from_secs(60 * 60);
 
 fn is_older(path: &Path, age: Duration) -> bool {
     let changed = fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();

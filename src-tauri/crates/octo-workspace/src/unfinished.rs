@@ -27,16 +27,16 @@ const LIST: &str = ".list";
 /// The prefix of Octo's own names outside its home.
 const OWN: &str = ".octo-";
 /// How long a list with unreachable paths is kept: their disk may be reconnected.
-const WAITS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const KEEP_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The unfinished writes of this process outside the home. Cheap to clone; clones share one list.
 #[derive(Clone, Debug)]
-pub struct Unfinished {
-    list: Arc<List>,
+pub struct UnfinishedWrites {
+    list: Arc<WriteList>,
 }
 
 #[derive(Debug)]
-struct List {
+struct WriteList {
     /// The list's path; `None` if the home cannot store one: files left by a kill then stay.
     place: Option<PathBuf>,
     state: Mutex<State>,
@@ -52,10 +52,10 @@ struct State {
 /// A noted path; dropping it removes the note.
 #[derive(Debug)]
 pub(crate) struct Noted {
-    list: Arc<List>,
+    list: Arc<WriteList>,
 }
 
-impl Unfinished {
+impl UnfinishedWrites {
     /// Starts this process's list. If that fails, nothing is noted.
     pub fn begin(home: &Path) -> Self {
         let (file, place) = match new_list(home) {
@@ -65,7 +65,7 @@ impl Unfinished {
                 (None, None)
             }
         };
-        Self { list: Arc::new(List { place, state: Mutex::new(State { file, under_way: 0 }) }) }
+        Self { list: Arc::new(WriteList { place, state: Mutex::new(State { file, under_way: 0 }) }) }
     }
 
     /// Notes a path before it is created.
@@ -157,14 +157,14 @@ impl Unfinished {
     }
 }
 
-impl List {
+impl WriteList {
     fn lock(&self) -> MutexGuard<'_, State> {
         // The state is consistent at every moment.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for List {
+impl Drop for WriteList {
     fn drop(&mut self) {
         if let Some(place) = &self.place
             && let Err(error) = fs::remove_file(place)
@@ -239,7 +239,7 @@ fn sweep_list(place: &Path) -> io::Result<()> {
         }
     }
     let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
-    if left && age < WAITS { Ok(()) } else { fs::remove_file(place) }
+    if left && age < KEEP_UNREACHABLE { Ok(()) } else { fs::remove_file(place) }
 }
 
 /// Whether a path still has one of Octo's own names: a list is only a file, and another program may have

@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Files a package does not and should not remove, because they belong to the person.
-const STAYS: &str = "what stays when Octo is removed: its home, and an entry in ~/.config/autostart if it was to start at \
+const KEPT_FILES_NOTE: &str = "what stays when Octo is removed: its home, and an entry in ~/.config/autostart if it was to start at \
                      login; Settings takes that one away";
 
 /// The test that opens the installed app.
@@ -25,12 +25,12 @@ const OPENS: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_i
 
 /// A kind of package that can be installed into a separate root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PackageFormat {
     Deb,
     Rpm,
 }
 
-impl Kind {
+impl PackageFormat {
     fn of(package: &Path) -> Option<Self> {
         match package.extension()?.to_str()? {
             "deb" => Some(Self::Deb),
@@ -125,8 +125,10 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
     if !cfg!(target_os = "linux") {
         bail!("packages are checked on Linux");
     }
-    let known: Vec<_> =
-        packages.iter().filter_map(|package| Some((Kind::of(package)?, package.as_path()))).collect();
+    let known: Vec<_> = packages
+        .iter()
+        .filter_map(|package| Some((PackageFormat::of(package)?, package.as_path())))
+        .collect();
     if known.is_empty() {
         bail!("there is no .deb and no .rpm to check");
     }
@@ -140,17 +142,22 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
         }
         let root = project.target.join("package-check");
         let step = match kind {
-            Kind::Deb => "the .deb",
-            Kind::Rpm => "the .rpm",
+            PackageFormat::Deb => "the .deb",
+            PackageFormat::Rpm => "the .rpm",
         };
         steps.work(step, || check(kind, package, &root, |root| open(project, root)))?;
     }
-    say(STAYS);
+    say(KEPT_FILES_NOTE);
     Ok(())
 }
 
 /// Installs a package into an empty root, checks the installed files, opens the app, and removes the package.
-fn check(kind: Kind, package: &Path, root: &Path, open: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+fn check(
+    kind: PackageFormat,
+    package: &Path,
+    root: &Path,
+    open: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     let package = std::path::absolute(package)?;
     if root.exists() {
         fs::remove_dir_all(root).with_context(|| format!("emptying {}", root.display()))?;
@@ -269,12 +276,12 @@ mod tests {
     #[test]
     fn a_package_is_known_by_its_end() {
         for (name, kind) in [
-            ("Octo_0.1.0_amd64.deb", Some(Kind::Deb)),
-            ("Octo-0.1.0-1.x86_64.rpm", Some(Kind::Rpm)),
+            ("Octo_0.1.0_amd64.deb", Some(PackageFormat::Deb)),
+            ("Octo-0.1.0-1.x86_64.rpm", Some(PackageFormat::Rpm)),
             ("Octo_0.1.0_amd64.AppImage", None),
             ("deb", None),
         ] {
-            assert_eq!(Kind::of(Path::new(name)), kind, "{name}");
+            assert_eq!(PackageFormat::of(Path::new(name)), kind, "{name}");
         }
     }
 
@@ -333,7 +340,7 @@ mod tests {
         let root = folder.join("root");
         let whole = package(&folder, &[]);
         let mut opened = false;
-        check(Kind::Deb, &whole, &root, |root| {
+        check(PackageFormat::Deb, &whole, &root, |root| {
             opened = root.join(contents::PROGRAM).is_file();
             Ok(())
         })
@@ -341,15 +348,15 @@ mod tests {
         assert!(opened && !root.exists());
 
         // A package that creates a file and does not remove it.
-        let left = check(Kind::Deb, &whole, &root, |root| {
+        let left = check(PackageFormat::Deb, &whole, &root, |root| {
             fs::write(root.join("usr/bin/octo-left"), "")?;
             Ok(())
         });
         assert!(format!("{:#}", left.unwrap_err()).contains("usr/bin/octo-left"));
-        assert!(check(Kind::Deb, &whole, &root, |_| bail!("no window")).is_err());
+        assert!(check(PackageFormat::Deb, &whole, &root, |_| bail!("no window")).is_err());
 
         let stray = package(&folder, &[("opt/octo/stray", "")]);
-        let error = check(Kind::Deb, &stray, &root, |_| Ok(())).unwrap_err();
+        let error = check(PackageFormat::Deb, &stray, &root, |_| Ok(())).unwrap_err();
         assert!(format!("{error:#}").contains("opt/octo/stray"), "{error:#}");
         fs::remove_dir_all(folder).unwrap();
     }

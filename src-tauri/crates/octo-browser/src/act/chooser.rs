@@ -21,13 +21,13 @@ pub(super) struct Asked {
 /// Guard that keeps any file chooser from opening. A chooser would block the browser until the person closes
 /// it, although they did not press anything. It must be dropped with the act, otherwise the person's own file
 /// buttons stop working.
-pub(super) struct Chooser<'p> {
+pub(super) struct ChooserGuard<'p> {
     page: &'p Page,
     on: SessionId,
     events: Events,
 }
 
-impl<'p> Chooser<'p> {
+impl<'p> ChooserGuard<'p> {
     /// The browser executes a session's commands in order, so no later command opens a chooser.
     pub(super) fn held_back(page: &'p Page, on: SessionId) -> Self {
         let events = page.link().events(Some(&on));
@@ -54,7 +54,7 @@ impl<'p> Chooser<'p> {
     }
 }
 
-impl Drop for Chooser<'_> {
+impl Drop for ChooserGuard<'_> {
     fn drop(&mut self) {
         self.page.link().tell(Some(&self.on), SetInterceptFileChooserDialogParams::new(false));
     }

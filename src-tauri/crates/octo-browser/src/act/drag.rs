@@ -1,6 +1,6 @@
 //! Dragging, by mouse events alone or as the browser's native drag and drop if the page uses it.
 
-use super::{ActError, Audience, Cover, LIMIT, Unfit, Way, place::session, pointer::Held, press::Pressable};
+use super::{ActError, Audience, Cover, LIMIT, Unfit, Way, place::session, pointer::Held, press::ClickPoint};
 use crate::{
     Events, Heard, Page, PageError,
     cdp::browser_protocol::{
@@ -20,23 +20,23 @@ const STEPS: u32 = 8;
 
 /// How long the browser may take to report that a native drag began. It normally does so while handling the
 /// movement that starts it; the rest is slack for a busy machine.
-const BEGINS: Duration = Duration::from_millis(60);
+const DRAG_START_TIMEOUT: Duration = Duration::from_millis(60);
 
 /// A point outside the viewport.
 const OUTSIDE: (f64, f64) = (-1.0, -1.0);
 
 #[derive(serde::Deserialize)]
-struct Intercepted {
+struct DragInterceptedEvent {
     data: DragData,
 }
 
 /// Guard under which the browser reports native drags instead of starting them on the person's screen.
-struct Interception<'p> {
+struct DragInterception<'p> {
     page: &'p Page,
     on: SessionId,
 }
 
-impl<'p> Interception<'p> {
+impl<'p> DragInterception<'p> {
     async fn begin(page: &'p Page, on: &SessionId) -> Result<Self, PageError> {
         // Create the guard before asking for interception, so that an abandoned request is undone as well.
         let held = Self { page, on: on.clone() };
@@ -45,7 +45,7 @@ impl<'p> Interception<'p> {
     }
 }
 
-impl Drop for Interception<'_> {
+impl Drop for DragInterception<'_> {
     fn drop(&mut self) {
         self.page.link().tell(Some(&self.on), SetInterceptDragsParams::new(false));
     }
@@ -64,10 +64,10 @@ impl Page {
         // The drop target may be out of view at first; its position counts once both ends have stopped moving.
         self.parts(to).await?;
         let start = self.pressable(from).await?;
-        let onto = self.pressable_where_it_is(to).await?;
+        let onto = self.click_point_unscrolled(to).await?;
         let end = onto.point;
-        self.point_out(audience, start.on_page, Some((start.spot, start.shift))).await;
-        let _interception = Interception::begin(self, &on).await?;
+        self.show_pointer(audience, start.on_page, Some((start.spot, start.shift))).await;
+        let _interception = DragInterception::begin(self, &on).await?;
         let mut events = self.link().events(Some(&on));
         self.move_to(&on, start.point).await?;
         let mut held = Held::press(self, &on, start.point, 1).await?;
@@ -100,11 +100,11 @@ impl Page {
                 self.drag_event(&on, DispatchDragEventType::DragEnter, at, data).await?;
             }
         }
-        self.point_out(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None).await;
+        self.show_pointer(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None).await;
         if let Some(data) = &dragged {
             self.drag_event(&on, DispatchDragEventType::DragOver, end, data).await?;
         }
-        if let Some(cover) = self.in_the_way(from, to, &onto, along).await? {
+        if let Some(cover) = self.drop_obstacle(from, to, &onto, along).await? {
             if let Some(data) = &dragged {
                 self.drag_event(&on, DispatchDragEventType::DragCancel, end, data).await?;
             }
@@ -131,11 +131,11 @@ impl Page {
     /// Returns the element that would take the drop instead of the target. The dragged element itself may be at
     /// the drop point, or a drag image that the page made and that was under the pointer half-way too; neither
     /// counts.
-    async fn in_the_way(
+    async fn drop_obstacle(
         &self,
         from: &Place,
         to: &Place,
-        onto: &Pressable,
+        onto: &ClickPoint,
         along: Option<Cover>,
     ) -> Result<Option<Cover>, ActError> {
         let Some(cover) = self.cover_at(to, onto).await? else { return Ok(None) };
@@ -160,11 +160,11 @@ impl Page {
 
 /// Waits for the browser to report a native drag, and returns its data.
 async fn intercepted(events: &mut Events) -> Option<DragData> {
-    let until = Instant::now() + BEGINS;
+    let until = Instant::now() + DRAG_START_TIMEOUT;
     loop {
         match timeout_at(until, events.next()).await {
             Ok(Heard::Event(event)) if event.method == EventDragIntercepted::IDENTIFIER => {
-                return event.read::<Intercepted>().map(|it| it.data);
+                return event.read::<DragInterceptedEvent>().map(|it| it.data);
             }
             Ok(Heard::Event(_) | Heard::Missed(_)) => {}
             Ok(Heard::Over) | Err(_) => return None,

@@ -21,17 +21,17 @@ pub(super) struct Key {
 
 /// A key with its modifiers. Both the safety check and the key press read the key from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stroke {
+pub(crate) struct KeyStroke {
     modifiers: i64,
     key: Key,
 }
 
 /// A named key: accepted names, event name, keyboard code, Windows key code and the text it produces.
-type Named = (&'static [&'static str], &'static str, &'static str, i64, Option<&'static str>);
+type NamedKey = (&'static [&'static str], &'static str, &'static str, i64, Option<&'static str>);
 
 /// Keys with names: the accepted names, the UI Events `KeyboardEvent` `key` and `code` values, and the Windows
 /// key code.
-const NAMED: &[Named] = &[
+const NAMED_KEYS: &[NamedKey] = &[
     (&["enter", "return"], "Enter", "Enter", 13, Some("\r")),
     (&["numpadenter"], "Enter", "NumpadEnter", 13, Some("\r")),
     (&["tab"], "Tab", "Tab", 9, None),
@@ -56,7 +56,7 @@ const NAMED: &[Named] = &[
 ];
 
 /// Symbols by their keys on a US keyboard: plain, with Shift, keyboard code and Windows key code.
-const SIGNS: &[(char, char, &str, i64)] = &[
+const SYMBOL_KEYS: &[(char, char, &str, i64)] = &[
     ('`', '~', "Backquote", 192),
     ('-', '_', "Minus", 189),
     ('=', '+', "Equal", 187),
@@ -80,7 +80,7 @@ const SHIFT: i64 = 8;
 
 /// The modifiers held down with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HeldKeys {
+pub(crate) enum HeldModifiers {
     Nothing,
     Shift,
     /// Alt, Control or Meta, with or without Shift; makes a shortcut.
@@ -102,7 +102,7 @@ fn modifier(name: &str) -> Option<i64> {
     }
 }
 
-impl Stroke {
+impl KeyStroke {
     /// Parses keys such as `Enter`, `ctrl+a` or `Control++`. Returns `None` for an unknown key.
     pub(crate) fn read(keys: &str) -> Option<Self> {
         // A lone or trailing `+` is the key itself.
@@ -131,14 +131,14 @@ impl Stroke {
         self.key.text.as_deref()
     }
 
-    pub(crate) fn held(&self) -> HeldKeys {
+    pub(crate) fn held(&self) -> HeldModifiers {
         let with_shift = self.modifiers & SHIFT != 0;
         if self.modifiers & (ALT | CONTROL | META) != 0 {
-            HeldKeys::Command { with_alt: self.modifiers & ALT != 0, with_shift }
+            HeldModifiers::Command { with_alt: self.modifiers & ALT != 0, with_shift }
         } else if with_shift {
-            HeldKeys::Shift
+            HeldModifiers::Shift
         } else {
-            HeldKeys::Nothing
+            HeldModifiers::Nothing
         }
     }
 
@@ -147,7 +147,7 @@ impl Stroke {
         let key = Key::of(character)?;
         let is_shifted = character.is_ascii_uppercase()
             || SHIFTED_DIGITS.contains(character)
-            || SIGNS.iter().any(|(_, shifted, ..)| *shifted == character);
+            || SYMBOL_KEYS.iter().any(|(_, shifted, ..)| *shifted == character);
         Some(Self { modifiers: if is_shifted { SHIFT } else { 0 }, key })
     }
 
@@ -201,7 +201,7 @@ impl Key {
         let lower = name.to_lowercase();
         let is_command = modifiers & (CONTROL | META | ALT) != 0;
         if let Some((_, key, code, number, text)) =
-            NAMED.iter().find(|(names, ..)| names.contains(&lower.as_str()))
+            NAMED_KEYS.iter().find(|(names, ..)| names.contains(&lower.as_str()))
         {
             let text = text.filter(|_| !is_command).map(str::to_owned);
             return Some(Self { name: (*key).to_owned(), code: (*code).to_owned(), number: *number, text });
@@ -232,8 +232,9 @@ impl Key {
             _ => match SHIFTED_DIGITS.find(character) {
                 Some(digit) => (format!("Digit{digit}"), 48 + i64::try_from(digit).ok()?),
                 None => {
-                    let (.., code, number) =
-                        SIGNS.iter().find(|(plain, shifted, ..)| [*plain, *shifted].contains(&character))?;
+                    let (.., code, number) = SYMBOL_KEYS
+                        .iter()
+                        .find(|(plain, shifted, ..)| [*plain, *shifted].contains(&character))?;
                     ((*code).to_owned(), *number)
                 }
             },
@@ -244,8 +245,8 @@ impl Key {
 }
 
 /// Returns whether `keys` names a key, with or without modifiers, that can be pressed.
-pub fn knows_key(keys: &str) -> bool {
-    Stroke::read(keys).is_some()
+pub fn is_known_key(keys: &str) -> bool {
+    KeyStroke::read(keys).is_some()
 }
 
 impl Page {
@@ -255,7 +256,7 @@ impl Page {
         keys: &str,
         audience: Audience,
     ) -> Result<Way, ActError> {
-        let stroke = Stroke::read(keys).ok_or(Unfit::UnknownKey)?;
+        let stroke = KeyStroke::read(keys).ok_or(Unfit::UnknownKey)?;
         let on = match place {
             None => self.session().clone(),
             Some(place) => {
@@ -278,7 +279,7 @@ impl Page {
 
     /// Presses and releases a key. Both events are sent at once, so an abandoned call cannot leave the key
     /// down.
-    pub(super) async fn strike(&self, on: &SessionId, stroke: &Stroke) -> Result<(), PageError> {
+    pub(super) async fn strike(&self, on: &SessionId, stroke: &KeyStroke) -> Result<(), PageError> {
         let (down, up) = tokio::join!(
             biased;
             self.call_in(on, stroke.down(), LIMIT),
@@ -290,7 +291,7 @@ impl Page {
     }
 
     /// Presses keys in sequence without waiting for each one; the browser handles them in order.
-    pub(super) async fn strike_all(&self, on: &SessionId, strokes: &[Stroke]) -> Result<(), PageError> {
+    pub(super) async fn strike_all(&self, on: &SessionId, strokes: &[KeyStroke]) -> Result<(), PageError> {
         let Some((last, before)) = strokes.split_last() else { return Ok(()) };
         for stroke in before {
             self.link().tell(Some(on), stroke.down());
@@ -321,7 +322,7 @@ mod tests {
             ("Shift + Tab", SHIFT, "Tab", "Tab", None),
             ("Alt+Enter", ALT, "Enter", "Enter", None),
         ] {
-            let stroke = Stroke::read(keys).unwrap_or_else(|| panic!("{keys}"));
+            let stroke = KeyStroke::read(keys).unwrap_or_else(|| panic!("{keys}"));
             let key = &stroke.key;
             assert_eq!(
                 (stroke.modifiers, key.name.as_str(), key.code.as_str(), key.text.as_deref()),
@@ -330,20 +331,20 @@ mod tests {
             );
         }
         for unknown in ["", "Hyper+A", "Enterr", "F13", "ab", "A+B"] {
-            assert_eq!(Stroke::read(unknown), None, "{unknown}");
+            assert_eq!(KeyStroke::read(unknown), None, "{unknown}");
         }
     }
 
     #[test]
     fn every_printable_character_of_a_us_keyboard_has_a_key() {
         for character in ' '..='~' {
-            let stroke = Stroke::writing(character).unwrap_or_else(|| panic!("{character:?}"));
+            let stroke = KeyStroke::writing(character).unwrap_or_else(|| panic!("{character:?}"));
             assert_eq!(stroke.key.text, Some(character.to_string()));
             assert!(!stroke.key.code.is_empty() && stroke.key.number > 0, "{character:?}");
         }
         for character in ['é', '中', '\n', '\t', '\u{1f600}'] {
-            assert!(Stroke::writing(character).is_none(), "{character:?}");
+            assert!(KeyStroke::writing(character).is_none(), "{character:?}");
         }
-        assert_eq!(Stroke::writing('A').map(|it| it.modifiers), Some(SHIFT));
+        assert_eq!(KeyStroke::writing('A').map(|it| it.modifiers), Some(SHIFT));
     }
 }

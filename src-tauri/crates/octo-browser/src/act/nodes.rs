@@ -2,7 +2,7 @@
 
 use super::{
     ActError, Audience, Cover, LIMIT, Unfit, WORLD, Way,
-    keys::Stroke,
+    keys::KeyStroke,
     place::{node, session},
 };
 use crate::{
@@ -28,8 +28,8 @@ use tokio::time::sleep;
 const DEPTH: usize = 32;
 
 /// Number of checks, and the delay between them, for the expected element to be at a point.
-const LOOKS: u32 = 6;
-const STILL: Duration = Duration::from_millis(30);
+const MAX_CHECKS: u32 = 6;
+const CHECK_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Finds the control that receives the click if the button is pressed in one part of it and released in
 /// another. The role counts even though the page sets it: an element that declares itself a button takes
@@ -54,18 +54,18 @@ const IS_IN: &str = "function(whole) {
 
 /// The used part of the `DOM.describeNode` response.
 #[derive(Debug, Deserialize)]
-struct Described {
-    node: DescribedNode,
+struct DescribeNodeReply {
+    node: ReplyNode,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DescribedNode {
+struct ReplyNode {
     backend_node_id: i64,
     #[serde(default)]
     shadow_root_type: String,
     #[serde(default)]
-    shadow_roots: Vec<DescribedNode>,
+    shadow_roots: Vec<ReplyNode>,
 }
 
 impl Page {
@@ -91,7 +91,7 @@ impl Page {
                 pierce: Some(true),
                 ..Default::default()
             };
-            let one = self.call(Leniently::<_, Described>::new(describe), LIMIT).await?.node;
+            let one = self.call(Leniently::<_, DescribeNodeReply>::new(describe), LIMIT).await?.node;
             at.node = one.backend_node_id;
             found = Some(at.clone());
             let Some(inner) = one.shadow_roots.iter().find(|root| root.shadow_root_type != "user-agent")
@@ -155,8 +155,8 @@ impl Page {
         (x, y): (f64, f64),
     ) -> Result<Result<(), Cover>, ActError> {
         let mut cover = None;
-        for _ in 0..LOOKS {
-            let hit = self.place_at(x, y).await?;
+        for _ in 0..MAX_CHECKS {
+            let hit = self.element_at(x, y).await?;
             let is_it = hit.node == place.node && hit.frame == place.frame;
             if is_it
                 || hit.frame == place.frame && self.ask_with(&hit, place, IS_IN).await? == Value::Bool(true)
@@ -164,14 +164,14 @@ impl Page {
                 return Ok(Ok(()));
             }
             cover = Some(hit);
-            sleep(STILL).await;
+            sleep(CHECK_INTERVAL).await;
         }
         Ok(Err(Cover { place: cover, words: String::new() }))
     }
 
     /// Presses a key if this element still has the focus.
     pub(super) async fn press_at_focus(&self, place: &Place, keys: &str) -> Result<Way, ActError> {
-        let stroke = Stroke::read(keys).ok_or(Unfit::UnknownKey)?;
+        let stroke = KeyStroke::read(keys).ok_or(Unfit::UnknownKey)?;
         let on: SessionId = session(place);
         let focused = self.focused().await?;
         if focused.is_none_or(|focused| focused.node != place.node || focused.document != place.document) {
@@ -187,7 +187,7 @@ impl Page {
         at: (f64, f64),
         audience: Audience,
     ) -> Result<Way, ActError> {
-        self.point_out(audience, at, None).await;
+        self.show_pointer(audience, at, None).await;
         self.move_to(self.session(), at).await?;
         if let Err(cover) = self.is_there_at(place, at).await? {
             return Err(ActError::Covered(cover));

@@ -22,7 +22,7 @@ pub enum Audience {
 }
 
 /// How long the pointer moves, plus a short pause.
-const ARRIVING: Duration = Duration::from_millis(200);
+const POINTER_TRAVEL: Duration = Duration::from_millis(200);
 
 /// Timeout for drawing or clearing.
 const DRAWING: Duration = Duration::from_secs(2);
@@ -80,7 +80,7 @@ impl Page {
     /// Moves the visible pointer and frames the element in use. This is sent before the first input of the act,
     /// and the page handles both in order, so an act that navigates is also shown. Only an act that the person
     /// was asked about waits for the pointer to arrive.
-    pub(super) async fn point_out(
+    pub(super) async fn show_pointer(
         &self,
         audience: Audience,
         (x, y): (f64, f64),
@@ -110,7 +110,7 @@ impl Page {
             return Ok(());
         }
         if audience == Audience::Asked {
-            let arriving = ARRIVING.as_millis();
+            let arriving = POINTER_TRAVEL.as_millis();
             let draw = EvaluateParams {
                 context_id: Some(world),
                 await_promise: Some(true),

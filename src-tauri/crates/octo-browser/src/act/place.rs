@@ -19,14 +19,14 @@ use crate::{
 use serde_json::Value;
 
 /// The position and scale at which a frame is shown.
-pub(super) struct Opening {
+pub(super) struct FramePlacement {
     left: f64,
     top: f64,
     wide: f64,
     high: f64,
 }
 
-impl Opening {
+impl FramePlacement {
     /// Converts a point of the frame to the enclosing page's coordinates.
     pub(super) fn outside(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + x * self.wide, self.top + y * self.high)
@@ -34,7 +34,7 @@ impl Opening {
 }
 
 /// A handle on a node for several queries, in an isolated world.
-pub(super) struct Grip {
+pub(super) struct NodeHandle {
     on: SessionId,
     pub(super) object: Option<RemoteObjectId>,
 }
@@ -63,10 +63,10 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::ask`].
-    pub(super) async fn grip(&self, place: &Place) -> Result<Grip, PageError> {
+    pub(super) async fn grip(&self, place: &Place) -> Result<NodeHandle, PageError> {
         let on = session(place);
         let world = self.world(&on, &place.frame).await?;
-        Ok(Grip { object: self.object(&on, world, node(place)).await?, on })
+        Ok(NodeHandle { object: self.object(&on, world, node(place)).await?, on })
     }
 
     /// Calls a function on a node through its handle. This works even after the node has left its document.
@@ -76,7 +76,7 @@ impl Page {
     /// As [`Self::ask`].
     pub(super) async fn ask_in(
         &self,
-        grip: &Grip,
+        grip: &NodeHandle,
         function: &str,
         given: Vec<Value>,
     ) -> Result<Value, PageError> {
@@ -122,7 +122,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn place_at(&self, x: f64, y: f64) -> Result<Place, PageError> {
+    pub async fn element_at(&self, x: f64, y: f64) -> Result<Place, PageError> {
         let (view, frames) = tokio::join!(self.seen(self.session()), self.frames());
         let hit = self.hit(self.session(), (x, y), &view?).await?;
         let frame = frames?.into_iter().find(|frame| frame.id == hit.frame_id);
@@ -228,7 +228,11 @@ impl Page {
 
     /// Returns the position and scale at which a session shows the out-of-process frame embedded by one of its
     /// elements.
-    pub(super) async fn opening(&self, on: &SessionId, owner: BackendNodeId) -> Result<Opening, ActError> {
+    pub(super) async fn opening(
+        &self,
+        on: &SessionId,
+        owner: BackendNodeId,
+    ) -> Result<FramePlacement, ActError> {
         let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
         let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?.model;
         // The frame fills the element without its border.
@@ -237,7 +241,7 @@ impl Page {
         let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
         let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
         let (wide, high) = (scale(whole.width, model.width as f64), scale(whole.height, model.height as f64));
-        Ok(Opening { left: inside.left, top: inside.top, wide: near(wide), high: near(high) })
+        Ok(FramePlacement { left: inside.left, top: inside.top, wide: near(wide), high: near(high) })
     }
 
     pub(super) async fn world(&self, on: &SessionId, frame: &str) -> Result<ExecutionContextId, PageError> {

@@ -1,9 +1,9 @@
 //! Mouse input.
 
 use super::{
-    ActError, Audience, LIMIT, Scroll, Unfit, Way,
+    ActError, Audience, LIMIT, ScrollTarget, Unfit, Way,
     place::{node, session},
-    press::Pressable,
+    press::ClickPoint,
 };
 use crate::{
     Page, PageError,
@@ -73,11 +73,11 @@ fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), count: i64) -> Dispat
 }
 
 /// Number of checks, and the delay between them, for an element to be still under the pointer.
-const MOVES: u32 = 6;
+const MAX_POINTER_CHECKS: u32 = 6;
 const STILL: Duration = Duration::from_millis(30);
 
 /// Returns `option` for an option of a native list, and an empty string otherwise.
-const KIND: &str = "function() {
+const OPTION_CHECK: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement;
     return one && one.localName === 'option' && one.closest('select') ? 'option' : '';
 }";
@@ -86,13 +86,13 @@ impl Page {
     pub(super) async fn click(&self, place: &Place, times: i64, audience: Audience) -> Result<Way, ActError> {
         match self.pressable(place).await {
             Ok(at) => {
-                self.point_out(audience, at.on_page, Some((at.spot, at.shift))).await;
+                self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
                 let point = self.reach(place, &at).await?;
                 self.press_at(&session(place), point, times).await?;
                 Ok(Way::Input)
             }
             // Options of a closed list have no size; the list is set by value.
-            Err(ActError::NoRoom) if self.ask(place, KIND, Vec::new()).await? == "option" => {
+            Err(ActError::NoRoom) if self.ask(place, OPTION_CHECK, Vec::new()).await? == "option" => {
                 self.choose_option(place).await?;
                 Ok(Way::Set)
             }
@@ -102,7 +102,7 @@ impl Page {
 
     pub(super) async fn hover(&self, place: &Place, audience: Audience) -> Result<Way, ActError> {
         let at = self.pressable(place).await?;
-        self.point_out(audience, at.on_page, Some((at.spot, at.shift))).await;
+        self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
         self.move_to(&session(place), at.point).await?;
         Ok(Way::Input)
     }
@@ -115,10 +115,10 @@ impl Page {
 
     /// Moves the pointer to an element and returns the point to click. Under the pointer the element may move,
     /// or disappear for a moment while a hover image loads.
-    async fn reach(&self, place: &Place, at: &Pressable) -> Result<(f64, f64), ActError> {
+    async fn reach(&self, place: &Place, at: &ClickPoint) -> Result<(f64, f64), ActError> {
         let on = session(place);
         self.move_to(&on, at.point).await?;
-        for _ in 0..MOVES {
+        for _ in 0..MAX_POINTER_CHECKS {
             if self.is_still_at(place, at).await? {
                 return Ok(at.point);
             }
@@ -148,21 +148,21 @@ impl Page {
         Ok(())
     }
 
-    pub(super) async fn scroll(&self, scroll: &Scroll, audience: Audience) -> Result<Way, ActError> {
+    pub(super) async fn scroll(&self, scroll: &ScrollTarget, audience: Audience) -> Result<Way, ActError> {
         match scroll {
-            Scroll::To(place) => {
+            ScrollTarget::To(place) => {
                 let (parts, _) = self.parts(place).await?;
                 if let (Some(part), (x, y)) = (parts.first(), self.shift(place).await?) {
                     let (left, top) = part.middle();
-                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y)))).await;
+                    self.show_pointer(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }
                 Ok(Way::Input)
             }
-            Scroll::ToText(text) => match self.find_text(text, super::text::Found::ScrolledTo).await? {
+            ScrollTarget::ToText(text) => match self.find_text(text, super::text::Found::ScrolledTo).await? {
                 true => Ok(Way::Set),
                 false => Err(Unfit::NoSuchText.into()),
             },
-            Scroll::By(place, x, y) => self.turn_wheel(place.as_ref(), (*x, *y)).await,
+            ScrollTarget::By(place, x, y) => self.turn_wheel(place.as_ref(), (*x, *y)).await,
         }
     }
 

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A point at which an element can be clicked.
-pub(super) struct Pressable {
+pub(super) struct ClickPoint {
     /// The point in its session's coordinates.
     pub point: (f64, f64),
     /// The point in the page's viewport.
@@ -34,7 +34,7 @@ pub(super) struct Pressable {
 }
 
 /// The result of a hit test at a point of an element.
-enum Hit {
+enum HitTest {
     /// The element, or this node, whose click counts as the element's.
     Its(BackendNodeId),
     /// Another element.
@@ -71,7 +71,7 @@ const CENTRE: &str = "function() {
 impl Page {
     /// Scrolls to an element and finds a point at which a click reaches it and nothing else. If a fixed header
     /// covers it, the middle of the viewport is tried as well.
-    pub(super) async fn pressable(&self, place: &Place) -> Result<Pressable, ActError> {
+    pub(super) async fn pressable(&self, place: &Place) -> Result<ClickPoint, ActError> {
         match self.pressable_now(place).await {
             Err(ActError::Covered(_)) => {
                 self.ask(place, CENTRE, Vec::new()).await?;
@@ -82,12 +82,16 @@ impl Page {
     }
 
     /// Returns whether a click at the point found before still reaches the element.
-    pub(super) async fn is_still_at(&self, place: &Place, found: &Pressable) -> Result<bool, ActError> {
+    pub(super) async fn is_still_at(&self, place: &Place, found: &ClickPoint) -> Result<bool, ActError> {
         Ok(self.cover_at(place, found).await?.is_none())
     }
 
     /// Returns the element that would receive a click at the point found before, if it is not the target.
-    pub(super) async fn cover_at(&self, place: &Place, found: &Pressable) -> Result<Option<Cover>, ActError> {
+    pub(super) async fn cover_at(
+        &self,
+        place: &Place,
+        found: &ClickPoint,
+    ) -> Result<Option<Cover>, ActError> {
         let on = session(place);
         // Query both together, on the assumption that the page did not scroll since.
         let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.seen(&on));
@@ -98,8 +102,8 @@ impl Page {
             return Ok(None);
         }
         Ok(match self.hit_at(place, found.point, &view).await? {
-            Hit::Its(_) => None,
-            Hit::Another(cover) => Some(cover),
+            HitTest::Its(_) => None,
+            HitTest::Another(cover) => Some(cover),
         })
     }
 
@@ -107,22 +111,22 @@ impl Page {
     pub(super) async fn cover_there(
         &self,
         place: &Place,
-        found: &Pressable,
+        found: &ClickPoint,
         point: (f64, f64),
     ) -> Result<Option<Cover>, ActError> {
         Ok(match self.hit_at(place, point, &found.view).await? {
-            Hit::Its(_) => None,
-            Hit::Another(cover) => Some(cover),
+            HitTest::Its(_) => None,
+            HitTest::Another(cover) => Some(cover),
         })
     }
 
-    async fn pressable_now(&self, place: &Place) -> Result<Pressable, ActError> {
+    async fn pressable_now(&self, place: &Place) -> Result<ClickPoint, ActError> {
         let seen = self.parts(place).await?;
         self.pressable_in(place, seen).await
     }
 
     /// Like `pressable`, but without scrolling.
-    pub(super) async fn pressable_where_it_is(&self, place: &Place) -> Result<Pressable, ActError> {
+    pub(super) async fn click_point_unscrolled(&self, place: &Place) -> Result<ClickPoint, ActError> {
         let seen = self.parts_where_they_are(place).await?;
         self.pressable_in(place, seen).await
     }
@@ -131,20 +135,20 @@ impl Page {
         &self,
         place: &Place,
         (parts, view): (Vec<Spot>, VisualViewport),
-    ) -> Result<Pressable, ActError> {
+    ) -> Result<ClickPoint, ActError> {
         let mut covered = None;
         for spot in parts.iter().take(4) {
             for (x, y) in POINTS {
                 let point = spot.at(x, y);
                 let cover = match self.hit_at(place, point, &view).await? {
-                    Hit::Its(hit) => match self.through_frames(place, point).await? {
+                    HitTest::Its(hit) => match self.through_frames(place, point).await? {
                         Ok(on_page) => {
                             let shift = (on_page.0 - point.0, on_page.1 - point.1);
-                            return Ok(Pressable { point, on_page, shift, spot: *spot, view, hit });
+                            return Ok(ClickPoint { point, on_page, shift, spot: *spot, view, hit });
                         }
                         Err(cover) => cover,
                     },
-                    Hit::Another(cover) => cover,
+                    HitTest::Another(cover) => cover,
                 };
                 covered.get_or_insert(cover);
             }
@@ -169,18 +173,23 @@ impl Page {
     }
 
     /// Hit-tests a point of an element's session.
-    async fn hit_at(&self, place: &Place, point: (f64, f64), view: &VisualViewport) -> Result<Hit, ActError> {
+    async fn hit_at(
+        &self,
+        place: &Place,
+        point: (f64, f64),
+        view: &VisualViewport,
+    ) -> Result<HitTest, ActError> {
         let on = session(place);
         let hit = match self.hit(&on, point, view).await.map_err(ActError::from) {
             Ok(hit) => hit,
             // "No node found at given location".
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
                 let words = "nothing that can be pressed".to_owned();
-                return Ok(Hit::Another(Cover { place: None, words }));
+                return Ok(HitTest::Another(Cover { place: None, words }));
             }
             Err(error) => return Err(error),
         };
-        let its = Hit::Its(hit.backend_node_id);
+        let its = HitTest::Its(hit.backend_node_id);
         if hit.backend_node_id == node(place) {
             return Ok(its);
         }
@@ -197,7 +206,7 @@ impl Page {
             let at = self.place_of_hit(&on, &hit, frame);
             let words = self.ask(&at, WORDS, Vec::new()).await?;
             let words = words.as_str().unwrap_or_default().to_owned();
-            return Ok(Hit::Another(Cover { place: Some(at), words }));
+            return Ok(HitTest::Another(Cover { place: Some(at), words }));
         }
         let world = self.world(&on, &place.frame).await?;
         let (target, other) = tokio::try_join!(
@@ -210,7 +219,7 @@ impl Page {
         let words = self.ask_object(&on, target, &function, given).await?;
         let at = Place { node: *hit.backend_node_id.inner(), ..place.clone() };
         Ok(match words.as_str() {
-            Some(words) => Hit::Another(Cover { place: Some(at), words: words.to_owned() }),
+            Some(words) => HitTest::Another(Cover { place: Some(at), words: words.to_owned() }),
             None => its,
         })
     }
@@ -254,7 +263,7 @@ impl Page {
             });
             if let Some(holder) = holder {
                 let view = self.seen(&outer).await?;
-                if let Hit::Another(cover) = self.hit_at(&holder, at, &view).await? {
+                if let HitTest::Another(cover) = self.hit_at(&holder, at, &view).await? {
                     return Ok(Err(cover));
                 }
             }

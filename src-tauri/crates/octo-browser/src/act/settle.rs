@@ -27,10 +27,10 @@ use tokio::{
 };
 
 /// A changed page counts as quiet after this long without another change: two display frames and some slack.
-const QUIET: Duration = Duration::from_millis(40);
+const QUIET_PERIOD: Duration = Duration::from_millis(40);
 
 /// Maximum wait for a page that never settles.
-const RESTLESS: Duration = Duration::from_secs(1);
+const MAX_REST_WAIT: Duration = Duration::from_secs(1);
 
 /// Maximum wait for a navigation: the server's answer and then the load.
 const COMMIT: Duration = Duration::from_secs(10);
@@ -41,9 +41,9 @@ const STARTED: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedN
 
 /// How long a page may take to begin to change. Acts that rarely cause more than their own effect wait less.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience(Duration);
+pub(super) struct ChangeTimeout(Duration);
 
-impl Patience {
+impl ChangeTimeout {
     pub(super) fn with(act: &Act) -> Self {
         Self(Duration::from_millis(match act {
             Act::Click(_) | Act::DoubleClick(_) | Act::ClickAt(..) | Act::Drag(..) => 100,
@@ -64,7 +64,7 @@ pub enum Came {
     /// The address changed; the document is the same.
     Moved,
     /// The page shows another document.
-    Navigated(Loading),
+    Navigated(LoadProgress),
     /// The page opened a dialog, which blocks it.
     Dialog(Dialog),
     /// The page asks for files. None were given and no chooser is open on the person's screen: [`Act::Upload`]
@@ -74,7 +74,7 @@ pub enum Came {
 
 /// Load progress of a new document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loading {
+pub enum LoadProgress {
     /// The document and its resources have loaded.
     Done,
     /// The document is there and still loading.
@@ -84,13 +84,13 @@ pub enum Loading {
 }
 
 /// Observer that is started before an act and reports the page's reaction.
-pub struct Settling {
+pub struct ReactionObserver {
     page: Page,
     raw: Events,
     events: broadcast::Receiver<PageEvent>,
 }
 
-impl std::fmt::Debug for Settling {
+impl std::fmt::Debug for ReactionObserver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Settling").finish_non_exhaustive()
     }
@@ -98,7 +98,7 @@ impl std::fmt::Debug for Settling {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfFrame {
+struct FrameStopEvent {
     frame_id: String,
     #[serde(default)]
     navigation_type: String,
@@ -108,7 +108,7 @@ struct OfFrame {
 
 /// State of a main-frame navigation, from the events received.
 #[derive(Default)]
-struct Course {
+struct NavigationProgress {
     begun: Option<Instant>,
     /// The committed document.
     committed: Option<(String, Instant)>,
@@ -116,12 +116,12 @@ struct Course {
     moved: bool,
 }
 
-impl Course {
+impl NavigationProgress {
     fn hear(&mut self, page: &Page, event: &Event) {
         let is_main = |frame: &str| frame == page.main_frame().inner();
         match event.method.as_ref() {
             name if STARTED.contains(&name) => {
-                let Some(it) = event.read::<OfFrame>() else { return };
+                let Some(it) = event.read::<FrameStopEvent>() else { return };
                 let stays = it.navigation_type == "sameDocument"
                     || !matches!(it.disposition.as_str(), "" | "currentTab");
                 if is_main(&it.frame_id) && !stays {
@@ -143,7 +143,7 @@ impl Course {
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
             // The navigation became a download, or was dropped.
             EventFrameStoppedLoading::IDENTIFIER
-                if event.read::<OfFrame>().is_some_and(|it| is_main(&it.frame_id)) =>
+                if event.read::<FrameStopEvent>().is_some_and(|it| is_main(&it.frame_id)) =>
             {
                 self.begun = None;
                 self.loaded |= self.committed.is_some();
@@ -163,9 +163,9 @@ impl Course {
 
     fn came(&self) -> Came {
         match (&self.committed, self.begun) {
-            (_, Some(_)) => Came::Navigated(Loading::Awaited),
-            (Some(_), None) if self.loaded => Came::Navigated(Loading::Done),
-            (Some(_), None) => Came::Navigated(Loading::Partly),
+            (_, Some(_)) => Came::Navigated(LoadProgress::Awaited),
+            (Some(_), None) if self.loaded => Came::Navigated(LoadProgress::Done),
+            (Some(_), None) => Came::Navigated(LoadProgress::Partly),
             (None, None) if self.moved => Came::Moved,
             (None, None) => Came::Stayed,
         }
@@ -174,13 +174,13 @@ impl Course {
 
 impl Page {
     /// Starts to observe the page, to report its reaction after an act.
-    pub fn settling(&self) -> Settling {
+    pub fn settling(&self) -> ReactionObserver {
         let link = self.link();
-        Settling { page: self.clone(), raw: link.events(Some(self.session())), events: self.events() }
+        ReactionObserver { page: self.clone(), raw: link.events(Some(self.session())), events: self.events() }
     }
 }
 
-impl Settling {
+impl ReactionObserver {
     /// Waits for the page's reaction to an act that [`Page::perform`] does not do: an answered dialog.
     ///
     /// # Errors
@@ -192,13 +192,13 @@ impl Settling {
     }
 
     /// Waits for the page's reaction to an act, with the watch that was started before it.
-    pub(super) async fn settled(self, patience: Patience, watch: &mut Watch) -> Result<Came, PageError> {
+    pub(super) async fn settled(self, patience: ChangeTimeout, watch: &mut Watch) -> Result<Came, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest(watch, patience.0)).await
     }
 
     async fn come(mut self, rest: impl Future<Output = Result<(), PageError>>) -> Result<Came, PageError> {
-        let mut course = Course::default();
+        let mut course = NavigationProgress::default();
         let page = self.page.clone();
         if let Some(dialog) = self.rest(&mut course, rest).await? {
             return Ok(Came::Dialog(dialog));
@@ -216,7 +216,7 @@ impl Settling {
         }
         if waited
             && course.committed.is_some()
-            && let Some(dialog) = self.rest(&mut course, page.at_rest_now(QUIET)).await?
+            && let Some(dialog) = self.rest(&mut course, page.at_rest_now(QUIET_PERIOD)).await?
         {
             return Ok(Came::Dialog(dialog));
         }
@@ -229,11 +229,11 @@ impl Settling {
     /// Waits until the page is at rest, processing events meanwhile.
     async fn rest(
         &mut self,
-        course: &mut Course,
+        course: &mut NavigationProgress,
         rest: impl Future<Output = Result<(), PageError>>,
     ) -> Result<Option<Dialog>, PageError> {
         tokio::pin!(rest);
-        let far = Instant::now() + RESTLESS + LIMIT;
+        let far = Instant::now() + MAX_REST_WAIT + LIMIT;
         loop {
             if let Some(dialog) = self.page.dialog() {
                 return Ok(Some(dialog));
@@ -254,7 +254,11 @@ impl Settling {
     }
 
     /// Processes the next event.
-    async fn news(&mut self, course: &mut Course, until: Instant) -> Result<Option<Dialog>, PageError> {
+    async fn news(
+        &mut self,
+        course: &mut NavigationProgress,
+        until: Instant,
+    ) -> Result<Option<Dialog>, PageError> {
         tokio::select! {
             biased;
             heard = self.raw.next() => self.take(course, heard)?,
@@ -264,7 +268,7 @@ impl Settling {
         Ok(None)
     }
 
-    fn take(&self, course: &mut Course, heard: Heard) -> Result<(), PageError> {
+    fn take(&self, course: &mut NavigationProgress, heard: Heard) -> Result<(), PageError> {
         match heard {
             Heard::Event(event) => course.hear(&self.page, &event),
             // After missed events, the navigation's state is unknown.
@@ -296,21 +300,21 @@ fn stopping(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageE
 }
 
 /// Documents observed for changes during an act, the act's own document first, each with its session and world.
-pub(super) struct Watch(Vec<Watched>);
+pub(super) struct Watch(Vec<WatchedDocument>);
 
 /// An observed document. If the final wait never happens, dropping this ends the observation: an act that
 /// failed or was abandoned leaves nothing in the page.
-struct Watched {
+struct WatchedDocument {
     page: Page,
     on: SessionId,
     world: ExecutionContextId,
     /// Whether the observation must be ended on drop.
-    is_left: bool,
+    needs_cleanup: bool,
 }
 
-impl Drop for Watched {
+impl Drop for WatchedDocument {
     fn drop(&mut self) {
-        if self.is_left {
+        if self.needs_cleanup {
             let stop = EvaluateParams { context_id: Some(self.world), ..EvaluateParams::new(UNWATCH) };
             self.page.link().tell(Some(&self.on), stop);
         }
@@ -359,11 +363,11 @@ impl Page {
         on: SessionId,
         frame: &str,
         place: Option<&Place>,
-    ) -> Result<Watched, PageError> {
+    ) -> Result<WatchedDocument, PageError> {
         let world = self.world(&on, frame).await?;
         let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH) };
         self.link().tell(Some(&on), watch);
-        let watched = Watched { page: self.clone(), on: on.clone(), world, is_left: true };
+        let watched = WatchedDocument { page: self.clone(), on: on.clone(), world, needs_cleanup: true };
         if let Some(place) = place.filter(|place| place.frame == frame) {
             let (page, on, at) = (self.clone(), on.clone(), node(place));
             // Runs concurrently with the act, which detects a removed element on its own.
@@ -387,7 +391,7 @@ impl Page {
         let mut patience = patience;
         for watched in &mut watch.0 {
             // The pending wait ends the observation, even if its answer never arrives.
-            watched.is_left = false;
+            watched.needs_cleanup = false;
             self.rest_in(&watched.on, watched.world, patience).await?;
             // A wait in one document covered the others too.
             patience = Duration::ZERO;
@@ -409,7 +413,8 @@ impl Page {
         world: ExecutionContextId,
         patience: Duration,
     ) -> Result<(), PageError> {
-        let (patience, quiet, restless) = (patience.as_millis(), QUIET.as_millis(), RESTLESS.as_millis());
+        let (patience, quiet, restless) =
+            (patience.as_millis(), QUIET_PERIOD.as_millis(), MAX_REST_WAIT.as_millis());
         let rest = format!(
             "new Promise((done) => {{
                 const start = performance.now();
@@ -428,7 +433,7 @@ impl Page {
             await_promise: Some(true),
             ..EvaluateParams::new(rest)
         };
-        match self.call_in(on, rest, RESTLESS + LIMIT).await {
+        match self.call_in(on, rest, MAX_REST_WAIT + LIMIT).await {
             Ok(_) => Ok(()),
             Err(error) => self.leaving(error).await,
         }
@@ -444,7 +449,7 @@ impl Page {
                 | CallError::Unreadable { .. }
                 | CallError::Gone { .. },
             ) => {
-                sleep(QUIET).await;
+                sleep(QUIET_PERIOD).await;
                 Ok(())
             }
             error => Err(error),

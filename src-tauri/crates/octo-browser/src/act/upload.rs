@@ -2,7 +2,7 @@
 
 use super::{
     ActError, Audience, LIMIT, Unfit, Way,
-    chooser::Chooser,
+    chooser::ChooserGuard,
     place::{node, session},
 };
 use crate::{
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 const ASKING: Duration = Duration::from_secs(2);
 
 /// Returns whether an element is a file field, or the label of one.
-const KIND: &str = "function() {
+const FILE_FIELD_CHECK: &str = "function() {
     return this.localName === 'input' && this.type === 'file' ? (this.disabled ? 'closed' : this.multiple ? 'many' : 'one') : '';
 }";
 
@@ -32,7 +32,7 @@ impl Page {
         audience: Audience,
     ) -> Result<Way, ActError> {
         self.show_where(place, audience).await?;
-        let kind = self.ask(place, KIND, Vec::new()).await?;
+        let kind = self.ask(place, FILE_FIELD_CHECK, Vec::new()).await?;
         match kind.as_str().unwrap_or_default() {
             "closed" => Err(Unfit::Closed.into()),
             "one" if files.len() > 1 => Err(Unfit::OneFile.into()),
@@ -51,7 +51,7 @@ impl Page {
         let on = session(place);
         // A page in the background opens no file chooser.
         self.bring_to_front().await?;
-        let mut chooser = Chooser::held_back(self, on.clone());
+        let mut chooser = ChooserGuard::held_back(self, on.clone());
         self.click(place, 1, audience).await?;
         let asked = timeout(ASKING, chooser.asked()).await.map_err(|_| Unfit::NoFiles)?;
         drop(chooser);

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Maximum time for smooth scrolling. Chromium takes a fifth of a second; a page that is not painted never
 /// finishes.
-const GLIDE: Duration = Duration::from_secs(1);
+const SCROLL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Resolves when the scrollable area at an element stops moving in this direction; immediately if nothing can
 /// scroll.
@@ -64,11 +64,10 @@ impl Page {
                 [x, y].map(|by| CallArgument { value: Some(json!(by)), ..Default::default() }).to_vec(),
             ),
             await_promise: Some(true),
-            ..CallFunctionOnParams::new(END.replace("LONGEST", &GLIDE.as_millis().to_string()))
+            ..CallFunctionOnParams::new(END.replace("LONGEST", &SCROLL_TIMEOUT.as_millis().to_string()))
         };
         // Listen before the wheel turns: the browser handles both in this order.
-        let (ended, turned) =
-            tokio::join!(biased; self.call_in(&on, end, GLIDE + LIMIT), self.call_in(&on, wheel, LIMIT));
+        let (ended, turned) = tokio::join!(biased; self.call_in(&on, end, SCROLL_TIMEOUT + LIMIT), self.call_in(&on, wheel, LIMIT));
         turned?;
         if let Err(error) = ended {
             // A document that is unloaded meanwhile never reports the end; its successor is awaited elsewhere.

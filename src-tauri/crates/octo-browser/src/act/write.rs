@@ -2,15 +2,15 @@
 
 use super::{
     ActError, Audience, LIMIT, Unfit, Way,
-    keys::Stroke,
-    place::{Grip, session},
+    keys::KeyStroke,
+    place::{NodeHandle, session},
 };
 use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
 use serde_json::{Value, json};
 
 /// Maximum number of characters that are typed key by key, so that pages listening for keys see them. Longer
 /// texts are inserted at once, because a key takes some milliseconds (the tests print the figures).
-const KEYED: usize = 60;
+const MAX_TYPED: usize = 60;
 
 /// Returns the field's kind and places the caret: at the end of the content, or selecting all of it.
 const CARET: &str = "function(replace) {
@@ -46,7 +46,7 @@ const CARET: &str = "function(replace) {
 }";
 
 /// Returns a field's content and whether it has the focus. A page may move the focus when a field gets it.
-const HOLDS: &str = "function() {
+const READ_FIELD: &str = "function() {
     const one = this.localName === 'label' && this.control ? this.control : this;
     const active = one.getRootNode().activeElement;
     const focused = !!active && (active === one || active.contains(one) || one.contains(active));
@@ -82,26 +82,26 @@ impl Page {
         audience: Audience,
     ) -> Result<Way, ActError> {
         let grip = self.grip_shown(place, audience).await?;
-        match self.caret(&grip, Writing::Append).await? {
-            Caret::Text | Caret::Empty => self.write(place, &grip, text).await,
-            Caret::Value => self.set_value(&grip, text).await,
-            Caret::Tick | Caret::List => Err(Unfit::NoText.into()),
+        match self.caret(&grip, WriteMode::Append).await? {
+            FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
+            FieldInput::Value => self.set_value(&grip, text).await,
+            FieldInput::Tick | FieldInput::List => Err(Unfit::NoText.into()),
         }
     }
 
     pub(super) async fn fill(&self, place: &Place, text: &str, audience: Audience) -> Result<Way, ActError> {
         let grip = self.grip_shown(place, audience).await?;
-        match self.caret(&grip, Writing::Replace).await? {
-            Caret::Empty if text.is_empty() => Ok(Way::Nothing),
-            Caret::Text if text.is_empty() => {
-                let delete = Stroke::read("Delete").ok_or(Unfit::UnknownKey)?;
+        match self.caret(&grip, WriteMode::Replace).await? {
+            FieldInput::Empty if text.is_empty() => Ok(Way::Nothing),
+            FieldInput::Text if text.is_empty() => {
+                let delete = KeyStroke::read("Delete").ok_or(Unfit::UnknownKey)?;
                 self.strike(&session(place), &delete).await?;
                 Ok(Way::Input)
             }
-            Caret::Text | Caret::Empty => self.write(place, &grip, text).await,
-            Caret::Value => self.set_value(&grip, text.trim()).await,
-            Caret::List => self.select(place, &[text.to_owned()], audience).await,
-            Caret::Tick => {
+            FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
+            FieldInput::Value => self.set_value(&grip, text.trim()).await,
+            FieldInput::List => self.select(place, &[text.to_owned()], audience).await,
+            FieldInput::Tick => {
                 let wanted = match text.trim().to_lowercase().as_str() {
                     "true" | "on" | "yes" | "1" | "checked" => true,
                     "false" | "off" | "no" | "0" | "unchecked" | "" => false,
@@ -117,36 +117,39 @@ impl Page {
     }
 
     /// Scrolls to an element, points at it and acquires a handle on it.
-    async fn grip_shown(&self, place: &Place, audience: Audience) -> Result<Grip, ActError> {
+    async fn grip_shown(&self, place: &Place, audience: Audience) -> Result<NodeHandle, ActError> {
         let (shown, grip) = tokio::join!(biased; self.show_where(place, audience), self.grip(place));
         shown?;
         Ok(grip?)
     }
 
-    async fn caret(&self, grip: &Grip, writing: Writing) -> Result<Caret, ActError> {
-        let replace = json!(writing == Writing::Replace);
+    async fn caret(&self, grip: &NodeHandle, writing: WriteMode) -> Result<FieldInput, ActError> {
+        let replace = json!(writing == WriteMode::Replace);
         let kind = self.ask_in(grip, CARET, vec![replace]).await?;
         match kind.as_str().unwrap_or_default() {
-            "select" => Ok(Caret::List),
-            "tick" => Ok(Caret::Tick),
-            "value" => Ok(Caret::Value),
+            "select" => Ok(FieldInput::List),
+            "tick" => Ok(FieldInput::Tick),
+            "value" => Ok(FieldInput::Value),
             "closed" => Err(Unfit::Closed.into()),
-            "empty" => Ok(Caret::Empty),
-            "text" => Ok(Caret::Text),
+            "empty" => Ok(FieldInput::Empty),
+            "text" => Ok(FieldInput::Text),
             _ => Err(Unfit::NoText.into()),
         }
     }
 
     /// Writes at the caret. A page that ignores keys there may still take inserted text.
-    async fn write(&self, place: &Place, grip: &Grip, text: &str) -> Result<Way, ActError> {
+    async fn write(&self, place: &Place, grip: &NodeHandle, text: &str) -> Result<Way, ActError> {
         // Not in the same call as placing the caret: a page that moves the focus may do so a moment later.
-        let before = self.ask_in(grip, HOLDS, Vec::new()).await?;
+        let before = self.ask_in(grip, READ_FIELD, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
             return Err(Unfit::Closed.into());
         }
         let on = session(place);
-        let strokes: Option<Vec<Stroke>> =
-            if text.chars().count() <= KEYED { text.chars().map(Stroke::writing).collect() } else { None };
+        let strokes: Option<Vec<KeyStroke>> = if text.chars().count() <= MAX_TYPED {
+            text.chars().map(KeyStroke::writing).collect()
+        } else {
+            None
+        };
         if let Some(strokes) = strokes {
             self.strike_all(&on, &strokes).await?;
             if self.took(grip, &before, text).await? {
@@ -163,15 +166,15 @@ impl Page {
 
     /// Returns whether a field's content changed, or equals the written text. A field that is gone counts as
     /// having taken it.
-    async fn took(&self, grip: &Grip, before: &Value, text: &str) -> Result<bool, ActError> {
-        match self.ask_in(grip, HOLDS, Vec::new()).await.map_err(ActError::from) {
+    async fn took(&self, grip: &NodeHandle, before: &Value, text: &str) -> Result<bool, ActError> {
+        match self.ask_in(grip, READ_FIELD, Vec::new()).await.map_err(ActError::from) {
             Ok(now) => Ok(now.get(1) != before.get(1) || now.get(1).and_then(Value::as_str) == Some(text)),
             Err(ActError::Gone) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
-    async fn set_value(&self, grip: &Grip, value: &str) -> Result<Way, ActError> {
+    async fn set_value(&self, grip: &NodeHandle, value: &str) -> Result<Way, ActError> {
         match self.ask_in(grip, SET, vec![json!(value)]).await? == json!(true) {
             true => Ok(Way::Set),
             false => Err(Unfit::NotAccepted.into()),
@@ -188,7 +191,7 @@ impl Page {
                 {
                     let (x, y) = self.shift(place).await?;
                     let (left, top) = part.middle();
-                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y)))).await;
+                    self.show_pointer(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }
                 Ok(())
             }
@@ -199,14 +202,14 @@ impl Page {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Writing {
+enum WriteMode {
     Append,
     Replace,
 }
 
 /// The kind of input a field takes, with the caret placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Caret {
+enum FieldInput {
     Text,
     Empty,
     Value,

@@ -29,7 +29,7 @@ pub struct Environment {
     pub local_app_data: Option<PathBuf>,
     /// The program folders on Windows.
     pub program_files: Vec<PathBuf>,
-    /// `AppData/Local` of the Windows users, if this Linux runs in Windows.
+    /// `AppData/LocalServerKind` of the Windows users, if this Linux runs in Windows.
     pub windows_homes: Vec<PathBuf>,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,

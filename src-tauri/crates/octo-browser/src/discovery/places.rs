@@ -2,7 +2,7 @@
 
 use super::{
     Environment, System,
-    table::{PRODUCTS, Product},
+    table::{BrowserProduct, PRODUCTS},
 };
 use std::{
     fs,
@@ -20,7 +20,7 @@ const BROWSER_PATH: &str = "/devtools/browser/";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The browser.
-    pub product: &'static Product,
+    pub product: &'static BrowserProduct,
     /// The data folder, which need not exist.
     pub folder: PathBuf,
 }
@@ -89,9 +89,9 @@ fn all(environment: &Environment) -> Vec<Candidate> {
 }
 
 /// Returns the product whose own folder name matches this one best, or Chrome if none does.
-fn guess(folder: &Path) -> &'static Product {
+fn guess(folder: &Path) -> &'static BrowserProduct {
     let name = folder.to_string_lossy().to_lowercase().replace('\\', "/");
-    let is_named = |product: &&Product| {
+    let is_named = |product: &&BrowserProduct| {
         let folders = [product.linux, product.mac, product.windows, product.flatpak];
         folders.into_iter().flatten().any(|known| name.contains(&known.to_lowercase()))
     };
@@ -103,7 +103,7 @@ fn guess(folder: &Path) -> &'static Product {
         .unwrap_or(&PRODUCTS[0])
 }
 
-fn folders(environment: &Environment, product: &Product) -> Vec<PathBuf> {
+fn folders(environment: &Environment, product: &BrowserProduct) -> Vec<PathBuf> {
     let join =
         |base: &Path, below: &str| below.split('/').fold(base.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();
@@ -134,8 +134,8 @@ fn folders(environment: &Environment, product: &Product) -> Vec<PathBuf> {
 }
 
 /// Returns the programs of the installed browsers, in the order of [`candidates`].
-pub fn executables(environment: &Environment) -> Vec<(&'static Product, PathBuf)> {
-    let programs = |product: &'static Product| -> Vec<PathBuf> {
+pub fn executables(environment: &Environment) -> Vec<(&'static BrowserProduct, PathBuf)> {
+    let programs = |product: &'static BrowserProduct| -> Vec<PathBuf> {
         match environment.system {
             System::Linux => {
                 let commands = product.commands.iter();
@@ -157,8 +157,9 @@ pub fn executables(environment: &Environment) -> Vec<(&'static Product, PathBuf)
             }
         }
     };
-    let found =
-        |product: &'static Product| Some((product, programs(product).into_iter().find(|it| it.is_file())?));
+    let found = |product: &'static BrowserProduct| {
+        Some((product, programs(product).into_iter().find(|it| it.is_file())?))
+    };
     PRODUCTS.iter().filter_map(found).collect()
 }
 

@@ -38,7 +38,7 @@ pub enum Probe {
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct VersionReply {
     #[serde(rename = "Browser")]
     browser: String,
     #[serde(rename = "webSocketDebuggerUrl")]
@@ -86,8 +86,8 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
                     return Probe::Stranger;
                 }
             }
-            let version: Option<Version> = serde_json::from_slice(&body).ok();
-            let at = |version: Version| {
+            let version: Option<VersionReply> = serde_json::from_slice(&body).ok();
+            let at = |version: VersionReply| {
                 // Take the path from the answer, but never another machine's address.
                 let path = Url::parse(&version.socket).ok()?.path().to_owned();
                 path.starts_with("/devtools/browser/").then(|| Probe::Flag {

@@ -2,7 +2,7 @@
 
 /// A browser brand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum BrowserFamily {
     /// Google Chrome.
     Chrome,
     /// Microsoft Edge.
@@ -28,9 +28,9 @@ pub enum Channel {
 
 /// A known browser and its data folders. Paths use `/` as the separator on every system.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Product {
+pub struct BrowserProduct {
     /// The brand.
-    pub family: Family,
+    pub family: BrowserFamily,
     /// The release channel.
     pub channel: Channel,
     /// Data folder below `%LOCALAPPDATA%`.
@@ -51,39 +51,39 @@ pub struct Product {
     pub(crate) windows_program: Option<&'static str>,
 }
 
-impl Product {
+impl BrowserProduct {
     /// Returns the name as its maker writes it.
     pub fn name(&self) -> &'static str {
         match (self.family, self.channel) {
-            (Family::Chrome, Channel::Stable) => "Google Chrome",
-            (Family::Chrome, Channel::Beta) => "Google Chrome Beta",
-            (Family::Chrome, Channel::Dev) => "Google Chrome Dev",
-            (Family::Chrome, Channel::Canary) => "Google Chrome Canary",
-            (Family::Edge, Channel::Stable) => "Microsoft Edge",
-            (Family::Edge, Channel::Beta) => "Microsoft Edge Beta",
-            (Family::Edge, Channel::Dev) => "Microsoft Edge Dev",
-            (Family::Edge, Channel::Canary) => "Microsoft Edge Canary",
-            (Family::Brave, Channel::Stable) => "Brave",
-            (Family::Brave, Channel::Beta) => "Brave Beta",
-            (Family::Brave, Channel::Dev | Channel::Canary) => "Brave Nightly",
-            (Family::Chromium, _) => "Chromium",
+            (BrowserFamily::Chrome, Channel::Stable) => "Google Chrome",
+            (BrowserFamily::Chrome, Channel::Beta) => "Google Chrome Beta",
+            (BrowserFamily::Chrome, Channel::Dev) => "Google Chrome Dev",
+            (BrowserFamily::Chrome, Channel::Canary) => "Google Chrome Canary",
+            (BrowserFamily::Edge, Channel::Stable) => "Microsoft Edge",
+            (BrowserFamily::Edge, Channel::Beta) => "Microsoft Edge Beta",
+            (BrowserFamily::Edge, Channel::Dev) => "Microsoft Edge Dev",
+            (BrowserFamily::Edge, Channel::Canary) => "Microsoft Edge Canary",
+            (BrowserFamily::Brave, Channel::Stable) => "Brave",
+            (BrowserFamily::Brave, Channel::Beta) => "Brave Beta",
+            (BrowserFamily::Brave, Channel::Dev | Channel::Canary) => "Brave Nightly",
+            (BrowserFamily::Chromium, _) => "Chromium",
         }
     }
 
     /// Returns the address of the page where the person allows other programs to attach.
     pub fn switch_page(&self) -> &'static str {
         match self.family {
-            Family::Edge => "edge://inspect/#remote-debugging",
-            Family::Brave => "brave://inspect/#remote-debugging",
-            Family::Chrome | Family::Chromium => "chrome://inspect/#remote-debugging",
+            BrowserFamily::Edge => "edge://inspect/#remote-debugging",
+            BrowserFamily::Brave => "brave://inspect/#remote-debugging",
+            BrowserFamily::Chrome | BrowserFamily::Chromium => "chrome://inspect/#remote-debugging",
         }
     }
 }
 
 /// The browsers in search order: by popularity, stable channels first.
-pub(crate) const PRODUCTS: &[Product] = &[
-    Product {
-        family: Family::Chrome,
+pub(crate) const PRODUCTS: &[BrowserProduct] = &[
+    BrowserProduct {
+        family: BrowserFamily::Chrome,
         channel: Channel::Stable,
         windows: Some("Google/Chrome/User Data"),
         mac: Some("Google/Chrome"),
@@ -94,8 +94,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Google Chrome.app/Contents/MacOS/Google Chrome"),
         windows_program: Some("Google/Chrome/Application/chrome.exe"),
     },
-    Product {
-        family: Family::Edge,
+    BrowserProduct {
+        family: BrowserFamily::Edge,
         channel: Channel::Stable,
         windows: Some("Microsoft/Edge/User Data"),
         mac: Some("Microsoft Edge"),
@@ -106,8 +106,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Microsoft Edge.app/Contents/MacOS/Microsoft Edge"),
         windows_program: Some("Microsoft/Edge/Application/msedge.exe"),
     },
-    Product {
-        family: Family::Brave,
+    BrowserProduct {
+        family: BrowserFamily::Brave,
         channel: Channel::Stable,
         windows: Some("BraveSoftware/Brave-Browser/User Data"),
         mac: Some("BraveSoftware/Brave-Browser"),
@@ -118,8 +118,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Brave Browser.app/Contents/MacOS/Brave Browser"),
         windows_program: Some("BraveSoftware/Brave-Browser/Application/brave.exe"),
     },
-    Product {
-        family: Family::Chromium,
+    BrowserProduct {
+        family: BrowserFamily::Chromium,
         channel: Channel::Stable,
         windows: Some("Chromium/User Data"),
         mac: Some("Chromium"),
@@ -130,8 +130,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Chromium.app/Contents/MacOS/Chromium"),
         windows_program: Some("Chromium/Application/chrome.exe"),
     },
-    Product {
-        family: Family::Chrome,
+    BrowserProduct {
+        family: BrowserFamily::Chrome,
         channel: Channel::Beta,
         windows: Some("Google/Chrome Beta/User Data"),
         mac: Some("Google/Chrome Beta"),
@@ -142,8 +142,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Google Chrome Beta.app/Contents/MacOS/Google Chrome Beta"),
         windows_program: Some("Google/Chrome Beta/Application/chrome.exe"),
     },
-    Product {
-        family: Family::Chrome,
+    BrowserProduct {
+        family: BrowserFamily::Chrome,
         channel: Channel::Dev,
         windows: Some("Google/Chrome Dev/User Data"),
         mac: Some("Google/Chrome Dev"),
@@ -154,8 +154,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Google Chrome Dev.app/Contents/MacOS/Google Chrome Dev"),
         windows_program: Some("Google/Chrome Dev/Application/chrome.exe"),
     },
-    Product {
-        family: Family::Chrome,
+    BrowserProduct {
+        family: BrowserFamily::Chrome,
         channel: Channel::Canary,
         windows: Some("Google/Chrome SxS/User Data"),
         mac: Some("Google/Chrome Canary"),
@@ -166,8 +166,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Google Chrome Canary.app/Contents/MacOS/Google Chrome Canary"),
         windows_program: Some("Google/Chrome SxS/Application/chrome.exe"),
     },
-    Product {
-        family: Family::Edge,
+    BrowserProduct {
+        family: BrowserFamily::Edge,
         channel: Channel::Beta,
         windows: Some("Microsoft/Edge Beta/User Data"),
         mac: Some("Microsoft Edge Beta"),
@@ -178,8 +178,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Microsoft Edge Beta.app/Contents/MacOS/Microsoft Edge Beta"),
         windows_program: Some("Microsoft/Edge Beta/Application/msedge.exe"),
     },
-    Product {
-        family: Family::Edge,
+    BrowserProduct {
+        family: BrowserFamily::Edge,
         channel: Channel::Dev,
         windows: Some("Microsoft/Edge Dev/User Data"),
         mac: Some("Microsoft Edge Dev"),
@@ -190,8 +190,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Microsoft Edge Dev.app/Contents/MacOS/Microsoft Edge Dev"),
         windows_program: Some("Microsoft/Edge Dev/Application/msedge.exe"),
     },
-    Product {
-        family: Family::Edge,
+    BrowserProduct {
+        family: BrowserFamily::Edge,
         channel: Channel::Canary,
         windows: Some("Microsoft/Edge SxS/User Data"),
         mac: Some("Microsoft Edge Canary"),
@@ -202,8 +202,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Microsoft Edge Canary.app/Contents/MacOS/Microsoft Edge Canary"),
         windows_program: Some("Microsoft/Edge SxS/Application/msedge.exe"),
     },
-    Product {
-        family: Family::Brave,
+    BrowserProduct {
+        family: BrowserFamily::Brave,
         channel: Channel::Beta,
         windows: Some("BraveSoftware/Brave-Browser-Beta/User Data"),
         mac: Some("BraveSoftware/Brave-Browser-Beta"),
@@ -214,8 +214,8 @@ pub(crate) const PRODUCTS: &[Product] = &[
         mac_program: Some("Brave Browser Beta.app/Contents/MacOS/Brave Browser Beta"),
         windows_program: Some("BraveSoftware/Brave-Browser-Beta/Application/brave.exe"),
     },
-    Product {
-        family: Family::Brave,
+    BrowserProduct {
+        family: BrowserFamily::Brave,
         channel: Channel::Canary,
         windows: Some("BraveSoftware/Brave-Browser-Nightly/User Data"),
         mac: Some("BraveSoftware/Brave-Browser-Nightly"),

@@ -1,8 +1,8 @@
 //! The owner of the transport. It assigns no numbers and makes no decisions, and it fails every call whose
 //! answer can no longer arrive.
 
-use super::{CallError, events::Rooms};
-use crate::{Answered, Ending, Event, Incoming, Transport, wire::Detached};
+use super::{CallError, events::EventHub};
+use crate::{Ending, Event, Incoming, RawAnswer, Transport, wire::Detached};
 use chromiumoxide::{
     cdp::browser_protocol::target::{EventDetachedFromTarget, SessionId},
     types::{CallId, MethodId},
@@ -23,7 +23,7 @@ pub(crate) enum Order {
         method: MethodId,
         session: Option<SessionId>,
         params: Value,
-        reply: oneshot::Sender<Result<Answered, CallError>>,
+        reply: oneshot::Sender<Result<RawAnswer, CallError>>,
     },
     Close,
 }
@@ -31,13 +31,13 @@ pub(crate) enum Order {
 struct Waiting {
     method: MethodId,
     session: Option<SessionId>,
-    reply: oneshot::Sender<Result<Answered, CallError>>,
+    reply: oneshot::Sender<Result<RawAnswer, CallError>>,
 }
 
 pub(crate) struct Actor<T> {
     transport: T,
     inbox: mpsc::UnboundedReceiver<Order>,
-    rooms: Rooms,
+    rooms: EventHub,
     ended: watch::Sender<Option<Ending>>,
     waiting: HashMap<CallId, Waiting>,
 }
@@ -46,7 +46,7 @@ impl<T: Transport> Actor<T> {
     pub(crate) fn new(
         transport: T,
         inbox: mpsc::UnboundedReceiver<Order>,
-        rooms: Rooms,
+        rooms: EventHub,
         ended: watch::Sender<Option<Ending>>,
     ) -> Self {
         Self { transport, inbox, rooms, ended, waiting: HashMap::new() }

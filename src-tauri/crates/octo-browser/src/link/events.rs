@@ -45,15 +45,15 @@ impl Events {
 
 /// Subscribers by session.
 #[derive(Clone, Default)]
-pub(crate) struct Rooms(Arc<Mutex<Listeners>>);
+pub(crate) struct EventHub(Arc<Mutex<SubscriberMap>>);
 
 #[derive(Default)]
-struct Listeners {
+struct SubscriberMap {
     rooms: HashMap<Option<SessionId>, broadcast::Sender<Arc<Event>>>,
     over: bool,
 }
 
-impl Rooms {
+impl EventHub {
     pub(crate) fn enter(&self, session: Option<&SessionId>) -> Events {
         let mut listeners = self.lock();
         if listeners.over {
@@ -86,10 +86,10 @@ impl Rooms {
 
     /// Ends all subscriptions and refuses new ones.
     pub(crate) fn close(&self) {
-        *self.lock() = Listeners { rooms: HashMap::new(), over: true };
+        *self.lock() = SubscriberMap { rooms: HashMap::new(), over: true };
     }
 
-    fn lock(&self) -> MutexGuard<'_, Listeners> {
+    fn lock(&self) -> MutexGuard<'_, SubscriberMap> {
         // No code under this lock can panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

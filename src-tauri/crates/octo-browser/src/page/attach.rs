@@ -29,7 +29,7 @@ use tokio::sync::{broadcast, watch};
 const FIRST: Duration = Duration::from_secs(5);
 
 /// How long to listen for an abandoned session, in order to end it when it arrives.
-const LATE: Duration = Duration::from_secs(300);
+const LATE_SESSION_WINDOW: Duration = Duration::from_secs(300);
 
 impl Page {
     /// Attaches to a tab. Detaches again from a tab that does not answer, leaving it as it was.
@@ -93,13 +93,13 @@ impl Page {
 }
 
 /// Requests a session. If the caller gives up before it arrives (Stop or timeout), it is ended on arrival.
-async fn attach_to(link: &Link, target: &TargetId) -> Result<Undo, PageError> {
+async fn attach_to(link: &Link, target: &TargetId) -> Result<DetachGuard, PageError> {
     let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
     let method = attach.identifier().to_string();
     let line = link.clone();
     let attaching = tokio::spawn(async move {
-        let session = line.call(None, attach, LATE).await.map_err(no_target)?.session_id;
-        Ok(Undo { link: line, session: Some(session) })
+        let session = line.call(None, attach, LATE_SESSION_WINDOW).await.map_err(no_target)?.session_id;
+        Ok(DetachGuard { link: line, session: Some(session) })
     });
     match tokio::time::timeout(FIRST, attaching).await {
         Ok(Ok(attached)) => attached.map_err(PageError::Call),
@@ -109,18 +109,18 @@ async fn attach_to(link: &Link, target: &TargetId) -> Result<Undo, PageError> {
 }
 
 /// Guard that detaches if attaching is not completed.
-struct Undo {
+struct DetachGuard {
     link: Link,
     session: Option<SessionId>,
 }
 
-impl Undo {
+impl DetachGuard {
     fn keep(mut self) {
         self.session = None;
     }
 }
 
-impl Drop for Undo {
+impl Drop for DetachGuard {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
             self.link.tell(None, DetachFromTargetParams { session_id: Some(session) });

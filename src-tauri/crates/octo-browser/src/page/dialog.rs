@@ -59,7 +59,7 @@ pub enum Answer {
     Dismiss,
 }
 
-pub(super) enum NoDialog {
+pub(super) enum DialogCloseError {
     None,
     Call(CallError),
 }
@@ -82,7 +82,7 @@ impl From<DialogOpening> for Dialog {
 }
 
 /// Closes the dialog. The browser decides whether one is open, since its person may have closed it.
-pub(super) async fn answer(core: &Core, answer: Answer) -> Result<(), NoDialog> {
+pub(super) async fn answer(core: &Core, answer: Answer) -> Result<(), DialogCloseError> {
     let (accept, prompt_text) = match answer {
         Answer::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),
         Answer::AcceptWith(text) => (true, Some(text)),
@@ -93,8 +93,8 @@ pub(super) async fn answer(core: &Core, answer: Answer) -> Result<(), NoDialog> 
         Ok(_) => Ok(()),
         Err(CallError::Refused { .. }) => {
             core.dialog.send_replace(None);
-            Err(NoDialog::None)
+            Err(DialogCloseError::None)
         }
-        Err(error) => Err(NoDialog::Call(error)),
+        Err(error) => Err(DialogCloseError::Call(error)),
     }
 }

@@ -18,7 +18,7 @@ use std::{
 const LISTING: Duration = Duration::from_secs(3);
 
 /// Number of removed frames remembered, because events about something they began may follow later.
-const GONE: usize = 64;
+const REMEMBERED_GONE: usize = 64;
 
 /// Ids of frames that belong to the page, or recently did. They are collected from events, because a page
 /// blocked by a dialog or its own script does not list its frames.
@@ -50,7 +50,7 @@ impl FrameNames {
     pub fn went(&mut self, frame: &FrameId) {
         if let Some(frame) = self.here.take(frame) {
             self.gone.push_back(frame);
-            while self.gone.len() > GONE {
+            while self.gone.len() > REMEMBERED_GONE {
                 self.gone.pop_front();
             }
         }

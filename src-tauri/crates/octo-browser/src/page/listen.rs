@@ -27,24 +27,24 @@ const AGAIN: Duration = Duration::from_secs(3);
 /// chromiumoxide's list leaves out.
 const DOWNLOAD: &str = "Page.downloadWillBegin";
 
-type Sources = SelectAll<futures::stream::BoxStream<'static, (SessionId, Heard)>>;
+type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, Heard)>>;
 
 /// Listens until the page is gone. Keeps no handle on the page.
 pub(super) async fn listen(core: Arc<Core>, events: Events) {
-    let mut sources = Sources::new();
+    let mut sources = EventSources::new();
     sources.push(source(core.session.clone(), events));
     while let Some((session, heard)) = sources.next().await {
         let of_page = session == core.session;
         match heard {
             Heard::Event(event) => {
-                if let Some((session, events)) = hear(&core, &session, &event).await {
+                if let Some((session, events)) = apply_event(&core, &session, &event).await {
                     sources.push(source(session, events));
                 }
             }
             Heard::Missed(missed) => {
                 tracing::debug!(missed, "news of a page were missed");
                 if of_page {
-                    read_again(&core).await;
+                    resynchronise(&core).await;
                 }
                 core.tell(PageEvent::Missed);
             }
@@ -68,7 +68,7 @@ fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'sta
 }
 
 /// Processes one event. Returns a newly added frame with its events, to be listened to as well.
-async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
+async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
     let of_page = *session == core.session;
     match event.method.as_ref() {
         EventFrameNavigated::IDENTIFIER => {
@@ -101,7 +101,7 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
                     true => core.known().committed.origin.clone(),
                     false => origin::of_address(&url),
                 };
-                became(core, url, origin);
+                update_committed(core, url, origin);
             }
         }
         EventDocumentOpened::IDENTIFIER if of_page => {
@@ -111,7 +111,7 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
                 let now = committed(&core.link, &core.session, &core.target, &frame).await;
                 let before = core.known().committed.clone();
                 if (&now.url, &now.origin) != (&before.url, &before.origin) {
-                    became(core, now.url, now.origin);
+                    update_committed(core, now.url, now.origin);
                 }
             }
         }
@@ -182,7 +182,7 @@ async fn commit(core: &Core, frame: &WireFrame) {
 }
 
 /// The same document changed its address or its origin.
-fn became(core: &Core, url: String, origin: String) {
+fn update_committed(core: &Core, url: String, origin: String) {
     let committed = Committed { url, origin, document: Document::Same };
     core.known().committed = committed.clone();
     core.tell(PageEvent::Committed(committed));
@@ -202,7 +202,7 @@ pub(super) async fn committed(
 
 /// Reads the page's state again. If the page does not answer, a dialog whose opening event was missed may block
 /// it: recording it lets it be answered and ends pending waits.
-async fn read_again(core: &Core) {
+async fn resynchronise(core: &Core) {
     let command = Leniently::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
     match core.link.call(Some(&core.session), command, AGAIN).await {
         Ok(answer) => {

@@ -24,17 +24,17 @@ use tokio::time::{Instant, timeout, timeout_at};
 const ANSWER: Duration = Duration::from_millis(1_500);
 
 /// Delay after which the reason is investigated, while still waiting for the answer.
-const SUSPICIOUS: Duration = Duration::from_millis(300);
+const INVESTIGATE_AFTER: Duration = Duration::from_millis(300);
 
 /// Timeout for an answer of the browser itself.
 const BROWSER: Duration = Duration::from_secs(2);
 
 /// Minimum share of CPU time that indicates an endless loop. On an idle machine a loop uses all of it; with ten
 /// other programs on two processors, a quarter was measured.
-const LOOPING: f64 = 0.1;
+const LOOP_CPU_SHARE: f64 = 0.1;
 
 /// Number of sampling intervals; a loop must reach the share in each.
-const PARTS: u32 = 3;
+const SAMPLING_INTERVALS: u32 = 3;
 
 /// Whether a tab answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,31 +102,31 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
     let first = tokio::select! {
         biased;
         () = &mut dead => return Ok(Liveness::Discarded),
-        answer = timeout(SUSPICIOUS, &mut answer) => answer,
+        answer = timeout(INVESTIGATE_AFTER, &mut answer) => answer,
     };
     if let Ok(answer) = first {
-        return heard(answer.map(drop)).unwrap_or(Ok(Liveness::Alive));
+        return interpret_answer(answer.map(drop)).unwrap_or(Ok(Liveness::Alive));
     }
-    let (mut before, mut since) = (computed(link).await?, Instant::now());
+    let (mut before, mut since) = (cpu_seconds(link).await?, Instant::now());
     let rest = deadline.saturating_duration_since(since);
     let mut looping: Option<HashSet<i64>> = None;
     // A briefly busy page computes during one interval, an endless loop during each.
-    for part in 1..=PARTS {
-        let end = deadline - rest * (PARTS - part) / PARTS;
+    for part in 1..=SAMPLING_INTERVALS {
+        let end = deadline - rest * (SAMPLING_INTERVALS - part) / SAMPLING_INTERVALS;
         let later = tokio::select! {
             biased;
             () = &mut dead => return Ok(Liveness::Discarded),
             answer = timeout_at(end, &mut answer) => answer,
         };
         if let Ok(answer) = later {
-            match heard(answer.map(drop)) {
+            match interpret_answer(answer.map(drop)) {
                 Some(result) => return result,
                 None => break,
             }
         }
-        let (now, passed) = (computed(link).await?, since.elapsed().as_secs_f64());
+        let (now, passed) = (cpu_seconds(link).await?, since.elapsed().as_secs_f64());
         let busy = now.iter().filter(|(process, seconds)| {
-            before.get(process).is_some_and(|before| *seconds - before > passed * LOOPING)
+            before.get(process).is_some_and(|before| *seconds - before > passed * LOOP_CPU_SHARE)
         });
         let busy: HashSet<i64> = busy.map(|(process, _)| *process).collect();
         looping = Some(looping.map_or_else(|| busy.clone(), |so_far| &so_far & &busy));
@@ -137,7 +137,7 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
 }
 
 /// Interprets an answer; `None` if it did not arrive.
-fn heard(answer: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
+fn interpret_answer(answer: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
     match answer {
         // A page between two documents answers, though with an error.
         Ok(()) | Err(CallError::Refused { .. }) => Some(Ok(Liveness::Alive)),
@@ -147,7 +147,7 @@ fn heard(answer: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
 }
 
 /// Returns the CPU seconds used by each page's process.
-async fn computed(link: &Link) -> Result<HashMap<i64, f64>, CallError> {
+async fn cpu_seconds(link: &Link) -> Result<HashMap<i64, f64>, CallError> {
     let processes = link.call(None, GetProcessInfoParams {}, BROWSER).await?.process_info;
     let pages = processes.into_iter().filter(|process| process.r#type == "renderer");
     Ok(pages.map(|process| (process.id, process.cpu_time)).collect())

@@ -29,7 +29,7 @@ const LOAD: Duration = Duration::from_secs(3);
 const QUIET: Duration = Duration::from_millis(100);
 
 /// Maximum wait for quiet: some pages never are.
-const RESTLESS: Duration = Duration::from_secs(1);
+const MAX_QUIET_WAIT: Duration = Duration::from_secs(1);
 
 /// Timeout for starting the observation of a page.
 const WATCH: Duration = Duration::from_millis(500);
@@ -239,7 +239,7 @@ impl Page {
             await_promise: Some(true),
             ..EvaluateParams::new(quiet_script())
         };
-        match self.call(watch, RESTLESS + WATCH).await {
+        match self.call(watch, MAX_QUIET_WAIT + WATCH).await {
             Ok(_) => Ok(()),
             Err(error) => passing(error),
         }
@@ -257,7 +257,7 @@ fn passing(error: PageError) -> Result<(), PageError> {
 }
 
 fn quiet_script() -> String {
-    let (quiet, restless) = (QUIET.as_millis(), RESTLESS.as_millis());
+    let (quiet, restless) = (QUIET.as_millis(), MAX_QUIET_WAIT.as_millis());
     format!(
         "new Promise(done => {{ \
          let timer; \

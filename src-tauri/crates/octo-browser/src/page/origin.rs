@@ -27,7 +27,7 @@ const TRIES: u32 = 10;
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// The browser's own placeholder for an origin that it does not disclose. It is never granted.
-const UNTOLD: &str = "://";
+const UNDISCLOSED: &str = "://";
 
 /// Returns whether a document at this address inherits its origin.
 pub(super) fn is_inherited(url: &str) -> bool {
@@ -43,7 +43,7 @@ pub(super) fn of_address(url: &str) -> String {
         return origin.ascii_serialization();
     }
     match (url.scheme(), url.host_str()) {
-        ("about", _) => UNTOLD.to_owned(),
+        ("about", _) => UNDISCLOSED.to_owned(),
         ("data" | "javascript", _) => "null".to_owned(),
         (scheme, host) => format!("{scheme}://{}", host.unwrap_or_default()),
     }
@@ -69,8 +69,8 @@ pub(super) async fn of_frame(
 /// Returns the origin of an empty document: `null` for the browser's own, which no page can write into.
 async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
     for _ in 0..TRIES {
-        match says(link, session, frame).await {
-            Ok(Some(origin)) if origin == "null" => return nameless(link, target).await,
+        match document_origin(link, session, frame).await {
+            Ok(Some(origin)) if origin == "null" => return opaque_origin(link, target).await,
             Ok(Some(origin)) => return origin,
             // The previous document answered.
             Ok(None) | Err(CallError::Refused { .. }) => sleep(AGAIN).await,
@@ -80,11 +80,15 @@ async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &
             }
         }
     }
-    UNTOLD.to_owned()
+    UNDISCLOSED.to_owned()
 }
 
 /// Returns the document's own answer from an isolated world. `None` if it is not the empty document.
-async fn says(link: &Link, session: &SessionId, frame: &FrameId) -> Result<Option<String>, CallError> {
+async fn document_origin(
+    link: &Link,
+    session: &SessionId,
+    frame: &FrameId,
+) -> Result<Option<String>, CallError> {
     let world = CreateIsolatedWorldParams {
         world_name: Some("octo".to_owned()),
         ..CreateIsolatedWorldParams::new(frame.clone())
@@ -102,11 +106,11 @@ async fn says(link: &Link, session: &SessionId, frame: &FrameId) -> Result<Optio
 
 /// Returns the origin of an empty document that is opaque: `null` without an opener, as for a new tab, and
 /// undisclosed if an opaque page opened it.
-async fn nameless(link: &Link, target: &TargetId) -> String {
+async fn opaque_origin(link: &Link, target: &TargetId) -> String {
     let about = Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
     match link.call(None, about, ASKING).await {
         Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
-        Ok(_) | Err(_) => UNTOLD.to_owned(),
+        Ok(_) | Err(_) => UNDISCLOSED.to_owned(),
     }
 }
 

@@ -19,7 +19,7 @@ const TAKING: Duration = Duration::from_secs(2);
 
 /// Timeout for the first of two attempts behind another tab. Measured there with focus emulation: a picture
 /// takes 30 to 100 ms or never arrives, and then the next attempt succeeds.
-const SOON: Duration = Duration::from_millis(700);
+const BACKGROUND_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// Timeout for measuring positions in the page.
 const MEASURING: Duration = Duration::from_secs(2);
@@ -56,7 +56,7 @@ pub enum Front {
 
 /// A picture's measured area.
 #[derive(Clone, Debug)]
-pub(crate) struct Framed {
+pub(crate) struct MeasuredArea {
     /// The area in the document; `None` for the viewport as it is.
     clip: Option<Viewport>,
     /// The area in CSS pixels of the viewport.
@@ -129,7 +129,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub(crate) async fn frame(&self, area: &Area) -> Result<Framed, PageError> {
+    pub(crate) async fn frame(&self, area: &Area) -> Result<MeasuredArea, PageError> {
         let clip = match area {
             Area::Visible => None,
             Area::Part { x, y, width, height } => {
@@ -160,7 +160,7 @@ impl Page {
             }
             _ => None,
         };
-        Ok(Framed { clip, seen, density, scrolled: scrolled(&metrics) })
+        Ok(MeasuredArea { clip, seen, density, scrolled: scrolled(&metrics) })
     }
 
     /// Returns whether the page's scroll position is unchanged.
@@ -168,7 +168,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub(crate) async fn stands_as(&self, framed: &Framed) -> Result<bool, PageError> {
+    pub(crate) async fn is_scrolled_as(&self, framed: &MeasuredArea) -> Result<bool, PageError> {
         let now = scrolled(&self.metrics().await?);
         Ok(now.iter().zip(framed.scrolled).all(|(now, then)| (now - then).abs() < 0.5))
     }
@@ -184,7 +184,7 @@ impl Page {
     /// [`PageError`].
     pub(crate) async fn picture_in(
         &self,
-        framed: &Framed,
+        framed: &MeasuredArea,
         format: PictureFormat,
         front: Front,
     ) -> Result<Picture, PageError> {
@@ -204,7 +204,9 @@ impl Page {
             |taken: &Result<_, PageError>| matches!(taken, Err(PageError::Call(CallError::TimedOut { .. })));
         let first = match front {
             Front::First => None,
-            Front::AtNeed => Some(self.call(command.clone(), SOON).await).filter(|taken| !late(taken)),
+            Front::AtNeed => {
+                Some(self.call(command.clone(), BACKGROUND_TIMEOUT).await).filter(|taken| !late(taken))
+            }
         };
         let taken = match first {
             Some(taken) => taken,

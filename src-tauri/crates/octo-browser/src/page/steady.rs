@@ -6,17 +6,17 @@ use crate::{Events, Heard, cdp::browser_protocol::page::EventFrameNavigated, wir
 use futures::FutureExt as _;
 
 /// Observation of the main frame's document from a moment on.
-pub(crate) struct Steady {
+pub(crate) struct DocumentWatch {
     document: String,
     events: Events,
     frame: crate::cdp::browser_protocol::page::FrameId,
 }
 
 impl Page {
-    pub(crate) fn steady(&self) -> Steady {
+    pub(crate) fn steady(&self) -> DocumentWatch {
         // Subscribe before reading the document's id, so that a navigation in between is noticed.
         let events = self.link().events(Some(self.session()));
-        Steady { document: self.document(), events, frame: self.main_frame().clone() }
+        DocumentWatch { document: self.document(), events, frame: self.main_frame().clone() }
     }
 
     /// Runs several queries and returns the result only if one document answered all of them.
@@ -27,7 +27,7 @@ impl Page {
     }
 }
 
-impl Steady {
+impl DocumentWatch {
     /// Returns whether no other document was loaded, even temporarily. Missed events count as a possible
     /// change.
     pub(crate) fn holds(&mut self) -> bool {

@@ -17,9 +17,9 @@ use tokio::sync::mpsc;
 
 /// Incoming messages, delivered all at once: a browser can send more in one burst than a listener reads.
 #[derive(Clone, Default)]
-struct Coming(Arc<Mutex<(VecDeque<String>, Option<Waker>)>>);
+struct IncomingQueue(Arc<Mutex<(VecDeque<String>, Option<Waker>)>>);
 
-impl Coming {
+impl IncomingQueue {
     fn say(&self, texts: impl IntoIterator<Item = String>) {
         let mut coming = self.0.lock().unwrap();
         coming.0.extend(texts);
@@ -32,7 +32,7 @@ impl Coming {
 struct Wire {
     next: usize,
     sent: mpsc::UnboundedSender<(usize, String)>,
-    coming: Coming,
+    coming: IncomingQueue,
 }
 
 impl Transport for Wire {
@@ -54,12 +54,12 @@ impl Transport for Wire {
     }
 }
 
-struct Far {
+struct FarEnd {
     sent: mpsc::UnboundedReceiver<(usize, String)>,
-    coming: Coming,
+    coming: IncomingQueue,
 }
 
-impl Far {
+impl FarEnd {
     /// Returns the next command.
     async fn asked(&mut self) -> (usize, String) {
         self.sent.recv().await.unwrap()
@@ -70,10 +70,10 @@ impl Far {
     }
 }
 
-fn line() -> (Link, Far) {
+fn line() -> (Link, FarEnd) {
     let (tell, sent) = mpsc::unbounded_channel();
-    let coming = Coming::default();
-    (Link::over(Wire { next: 0, sent: tell, coming: coming.clone() }), Far { sent, coming })
+    let coming = IncomingQueue::default();
+    (Link::over(Wire { next: 0, sent: tell, coming: coming.clone() }), FarEnd { sent, coming })
 }
 
 fn tree(document: &str) -> String {
@@ -83,7 +83,7 @@ fn tree(document: &str) -> String {
 }
 
 /// Answers as a live page until it is attached to.
-async fn attached(link: &Link, far: &mut Far) -> Page {
+async fn attached(link: &Link, far: &mut FarEnd) -> Page {
     let target = TargetId::new("T");
     let attaching = Page::attach(link, &target);
     tokio::pin!(attaching);
@@ -142,7 +142,7 @@ fn blank(fragment: &str) -> String {
 }
 
 /// Answers the document's own origin.
-async fn says(far: &mut Far, answer: &str) {
+async fn says(far: &mut FarEnd, answer: &str) {
     let (id, method) = far.asked().await;
     assert_eq!(method, "Page.createIsolatedWorld");
     far.answer(id, r#"{"executionContextId":7}"#);

@@ -54,7 +54,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn begin_acting(&self) -> Result<(), PageError> {
+    pub async fn begin_focus_emulation(&self) -> Result<(), PageError> {
         self.call(SetFocusEmulationEnabledParams::new(true), MOVE).await?;
         Ok(())
     }

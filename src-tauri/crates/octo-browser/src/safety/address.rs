@@ -35,12 +35,12 @@ pub enum Address {
     /// The browser's substitute for a page that failed to load, including certificate warnings.
     ErrorPage,
     /// An address that is never allowed.
-    Forbidden(Forbidden),
+    Forbidden(ForbiddenReason),
 }
 
 /// The reason why an address is never allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Forbidden {
+pub enum ForbiddenReason {
     /// `javascript:`, which would run code in the open page.
     #[error("it would run code in the page that is open")]
     Script,
@@ -141,7 +141,7 @@ impl Address {
     pub fn of(text: &str) -> Self {
         match Url::parse(text) {
             Ok(url) => Self::of_url(&url),
-            Err(_) => Self::Forbidden(Forbidden::Unreadable),
+            Err(_) => Self::Forbidden(ForbiddenReason::Unreadable),
         }
     }
 
@@ -151,7 +151,7 @@ impl Address {
         match (Self::of(address), origin) {
             (Self::Blank, "null") => Self::Blank,
             (Self::Blank, maker) => match Self::of(maker) {
-                Self::Blank | Self::Forbidden(_) => Self::Forbidden(Forbidden::NoOrigin),
+                Self::Blank | Self::Forbidden(_) => Self::Forbidden(ForbiddenReason::NoOrigin),
                 maker => maker,
             },
             (address, _) => address,
@@ -163,39 +163,39 @@ impl Address {
             "http" | "https" => Self::of_web(url),
             "about" if matches!(url.path(), "blank" | "") => Self::Blank,
             "chrome-error" => Self::ErrorPage,
-            "devtools" | "chrome-devtools" => Self::Forbidden(Forbidden::BrowserControl),
+            "devtools" | "chrome-devtools" => Self::Forbidden(ForbiddenReason::BrowserControl),
             "view-source" => match Self::of(url.path()) {
                 Self::Forbidden(why) => Self::Forbidden(why),
                 _ => Self::Internal { page: without_data(url) },
             },
             "file" => Self::File { page: without_data(url) },
-            "javascript" | "vbscript" => Self::Forbidden(Forbidden::Script),
-            "data" | "filesystem" => Self::Forbidden(Forbidden::NoOrigin),
+            "javascript" | "vbscript" => Self::Forbidden(ForbiddenReason::Script),
+            "data" | "filesystem" => Self::Forbidden(ForbiddenReason::NoOrigin),
             // A blob belongs to the site that made it and is granted with it.
             "blob" => match Url::parse(url.path()) {
                 Ok(maker) if matches!(maker.scheme(), "http" | "https") => Self::of_web(&maker),
-                _ => Self::Forbidden(Forbidden::NoOrigin),
+                _ => Self::Forbidden(ForbiddenReason::NoOrigin),
             },
             scheme if scheme.ends_with("-extension") => {
                 let id = url.host_str().unwrap_or_default().to_ascii_lowercase();
                 if PASSWORD_EXTENSIONS.contains(&id.as_str()) {
                     Self::Passwords { page: without_data(url) }
                 } else if id.is_empty() {
-                    Self::Forbidden(Forbidden::Unreadable)
+                    Self::Forbidden(ForbiddenReason::Unreadable)
                 } else {
                     Self::Extension { id }
                 }
             }
             scheme if INTERNAL.contains(&scheme) => Self::of_internal(url),
-            _ => Self::Forbidden(Forbidden::OtherProgram),
+            _ => Self::Forbidden(ForbiddenReason::OtherProgram),
         }
     }
 
     fn of_web(url: &Url) -> Self {
         if !url.username().is_empty() || url.password().is_some() {
-            return Self::Forbidden(Forbidden::Credentials);
+            return Self::Forbidden(ForbiddenReason::Credentials);
         }
-        let Some(site) = Site::of(url) else { return Self::Forbidden(Forbidden::Unreadable) };
+        let Some(site) = Site::of(url) else { return Self::Forbidden(ForbiddenReason::Unreadable) };
         let host = site.host().trim_end_matches('.');
         let keeps_passwords = PASSWORD_SITES.iter().any(|known| {
             host.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('.'))
@@ -219,7 +219,7 @@ impl Address {
         if is_one_of(&INTERNAL_PASSWORDS) {
             Self::Passwords { page: without_data(url) }
         } else if is_one_of(&INTERNAL_CONTROL) {
-            Self::Forbidden(Forbidden::BrowserControl)
+            Self::Forbidden(ForbiddenReason::BrowserControl)
         } else {
             Self::Internal { page: without_data(url) }
         }
@@ -262,12 +262,12 @@ mod tests {
             Address::Extension { .. } => "extension",
             Address::File { .. } => "file",
             Address::ErrorPage => "error",
-            Address::Forbidden(Forbidden::Script) => "never: script",
-            Address::Forbidden(Forbidden::NoOrigin) => "never: no origin",
-            Address::Forbidden(Forbidden::BrowserControl) => "never: control",
-            Address::Forbidden(Forbidden::OtherProgram) => "never: program",
-            Address::Forbidden(Forbidden::Credentials) => "never: credentials",
-            Address::Forbidden(Forbidden::Unreadable) => "never: unreadable",
+            Address::Forbidden(ForbiddenReason::Script) => "never: script",
+            Address::Forbidden(ForbiddenReason::NoOrigin) => "never: no origin",
+            Address::Forbidden(ForbiddenReason::BrowserControl) => "never: control",
+            Address::Forbidden(ForbiddenReason::OtherProgram) => "never: program",
+            Address::Forbidden(ForbiddenReason::Credentials) => "never: credentials",
+            Address::Forbidden(ForbiddenReason::Unreadable) => "never: unreadable",
         }
     }
 
@@ -354,7 +354,7 @@ mod tests {
         for origin in ["://", "", "about:blank", "data:text/html,x"] {
             assert_eq!(
                 Address::of_frame("about:blank", origin),
-                Address::Forbidden(Forbidden::NoOrigin),
+                Address::Forbidden(ForbiddenReason::NoOrigin),
                 "{origin}"
             );
         }

@@ -5,7 +5,7 @@
 //! messages, download names.
 
 use super::{
-    fold::{fold, fold_drawn},
+    fold::{fold, fold_look_alikes},
     redact::Redactor,
     site::Site,
     visible::{line, visible},
@@ -128,7 +128,7 @@ pub fn block(page: &PageBlock, most: usize, secrets: &Redactor) -> String {
 
 /// Extracts the page texts from a message to the model, each with the site it was read at: the inverse of
 /// [`block`]. Page text cannot forge a block, so it appears only in its own.
-pub fn shown_in(told: &str) -> Vec<(Site, &str)> {
+pub fn parse_blocks(told: &str) -> Vec<(Site, &str)> {
     let (opens, closes) = (format!("<{NAME} origin=\""), format!("</{NAME}>"));
     let mut found = Vec::new();
     let mut rest = told;
@@ -200,7 +200,7 @@ fn look(character: char) -> impl Iterator<Item = char> {
     let mut buffer = [0; 4];
     let text = character.encode_utf8(&mut buffer);
     let plain = if text.is_ascii() { text.to_ascii_lowercase() } else { fold(text) };
-    let looks = if plain.is_ascii() { plain } else { fold_drawn(text) };
+    let looks = if plain.is_ascii() { plain } else { fold_look_alikes(text) };
     looks.chars().filter(|character| character.is_alphanumeric()).collect::<Vec<_>>().into_iter()
 }
 

@@ -133,21 +133,22 @@ const IDENTITY: [&str; 14] = [
 
 /// How a name must occur in a field's labels.
 #[derive(Clone, Copy)]
-enum Standing {
+enum NameMatch {
     /// As a separate word, for short Latin names: `ssn` must not match `lessness`.
     Word,
     Anywhere,
 }
 
 /// Names in folded form, for comparison.
-type Folded = Vec<(String, Standing)>;
+type FoldedNames = Vec<(String, NameMatch)>;
 
 /// All names, folded once: a page has many fields.
-static NAMES: LazyLock<[(Sensitive, Folded); 4]> = LazyLock::new(|| {
+static NAMES: LazyLock<[(Sensitive, FoldedNames); 4]> = LazyLock::new(|| {
     let folded = |names: &[&str]| {
         let names = names.iter().map(|name| letters(name));
-        let standing =
-            |name: &str| if name.is_ascii() && name.len() < 6 { Standing::Word } else { Standing::Anywhere };
+        let standing = |name: &str| {
+            if name.is_ascii() && name.len() < 6 { NameMatch::Word } else { NameMatch::Anywhere }
+        };
         names.map(|name| (name.clone(), standing(&name))).collect()
     };
     [
@@ -184,10 +185,10 @@ impl Field {
         }
         let texts = [&self.attributes, &self.name].map(|text| letters(text));
         let words: Vec<String> = [&self.attributes, &self.name].iter().flat_map(|text| words(text)).collect();
-        let holds = |names: &[(String, Standing)]| {
+        let holds = |names: &[(String, NameMatch)]| {
             names.iter().any(|(name, standing)| match standing {
-                Standing::Word => words.contains(name),
-                Standing::Anywhere => texts.iter().any(|text| text.contains(name.as_str())),
+                NameMatch::Word => words.contains(name),
+                NameMatch::Anywhere => texts.iter().any(|text| text.contains(name.as_str())),
             })
         };
         NAMES.iter().find_map(|(sensitive, names)| holds(names).then_some(*sensitive))
@@ -224,7 +225,7 @@ impl Form {
 
 /// The form an element belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum InForm {
+pub enum OwningForm {
     /// Could not be determined.
     #[default]
     Unknown,
@@ -236,7 +237,7 @@ pub enum InForm {
 
 /// The kind of text editing an element supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Editing {
+pub enum EditingKind {
     /// It cannot.
     #[default]
     None,
@@ -261,7 +262,7 @@ pub struct Element {
     /// Its field attributes: type, autocomplete and names.
     pub field: Field,
     /// Whether text can be written into it, derived from the element and not from its role.
-    pub editing: Editing,
+    pub editing: EditingKind,
     /// Whether a click on it has an effect although it is editable or inside editable content: a button in an
     /// editor.
     pub is_pressed: bool,
@@ -274,5 +275,5 @@ pub struct Element {
     /// Whether its own markup, or its form's, reacts to a change.
     pub sends_on_change: bool,
     /// Its form.
-    pub form: InForm,
+    pub form: OwningForm,
 }

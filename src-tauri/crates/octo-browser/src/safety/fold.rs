@@ -25,15 +25,15 @@ fn fold_any(text: &str) -> String {
 
 /// As [`fold`], and also unifies letters of different scripts that are drawn alike. For comparison only: the
 /// result is not always readable.
-pub(crate) fn fold_drawn(text: &str) -> String {
+pub(crate) fn fold_look_alikes(text: &str) -> String {
     drawn(&fold(text))
 }
 
-/// As [`fold_drawn`], but maps look-alikes before lower-casing: a capital I becomes an l.
-pub(crate) fn fold_drawn_first(text: &str) -> String {
+/// As [`fold_look_alikes`], but maps look-alikes before lower-casing: a capital I becomes an l.
+pub(crate) fn fold_look_alikes_first(text: &str) -> String {
     let seen: String = text.chars().filter(|character| !is_invisible(*character)).collect();
     let nfkc: String = seen.nfkc().collect();
-    fold_drawn(&drawn(&nfkc))
+    fold_look_alikes(&drawn(&nfkc))
 }
 
 fn drawn(text: &str) -> String {
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn letters_of_other_scripts_are_what_they_look_like() {
         for text in ["s\u{435}nd", "\u{455}\u{435}nd", "ѕеnԁ"] {
-            assert_eq!(fold_drawn(text), fold_drawn("send"), "{text:?}");
+            assert_eq!(fold_look_alikes(text), fold_look_alikes("send"), "{text:?}");
         }
-        assert_eq!(fold_drawn_first("deIete"), fold_drawn("delete"));
-        assert_eq!(fold_drawn_first("De1ete"), fold_drawn("delete"));
-        assert_eq!(fold_drawn("РАУ"), fold_drawn("pay"));
+        assert_eq!(fold_look_alikes_first("deIete"), fold_look_alikes("delete"));
+        assert_eq!(fold_look_alikes_first("De1ete"), fold_look_alikes("delete"));
+        assert_eq!(fold_look_alikes("РАУ"), fold_look_alikes("pay"));
     }
 }

@@ -3,7 +3,7 @@
 //! move the tab, and an earlier visit elsewhere grants nothing.
 
 use super::{
-    address::{Address, Forbidden},
+    address::{Address, ForbiddenReason},
     nearness::Nearness,
     site::Site,
 };
@@ -31,7 +31,7 @@ pub enum Step {
 
 /// The duration of a grant, shortest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lifetime {
+pub enum GrantLifetime {
     /// In this tab, until it navigates elsewhere.
     Once,
     /// Until the turn ends.
@@ -60,7 +60,7 @@ impl fmt::Display for Scope {
 
 /// The kind of site asked about, which determines the question's wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PlaceKind {
+pub enum SiteKind {
     /// A public web site.
     Web,
     /// A site of this machine or its network.
@@ -84,8 +84,8 @@ pub enum PlaceKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteQuestion {
     scope: Scope,
-    kind: PlaceKind,
-    longest: Lifetime,
+    kind: SiteKind,
+    longest: GrantLifetime,
 }
 
 impl SiteQuestion {
@@ -95,12 +95,12 @@ impl SiteQuestion {
     }
 
     /// Returns the kind of site.
-    pub fn kind(&self) -> PlaceKind {
+    pub fn kind(&self) -> SiteKind {
         self.kind
     }
 
     /// Returns the longest duration that may be offered.
-    pub fn longest(&self) -> Lifetime {
+    pub fn longest(&self) -> GrantLifetime {
         self.longest
     }
 }
@@ -130,15 +130,15 @@ pub enum Verdict {
     /// The person must be asked.
     Ask(SiteQuestion),
     /// Refused regardless of the person's answers.
-    Refused(NoEntry),
+    Refused(StepRefusal),
 }
 
 /// The reason why a step is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum NoEntry {
+pub enum StepRefusal {
     /// The address is never allowed.
     #[error("{0}")]
-    Forbidden(#[from] Forbidden),
+    Forbidden(#[from] ForbiddenReason),
     /// The browser shows an error or a warning; only the person may bypass it.
     #[error("the browser shows an error or a warning there, and only the person may go past it")]
     ErrorPage,
@@ -185,23 +185,23 @@ impl Grants {
         let allowed = || Verdict::Allowed(Pass { tab, step, address: address.clone() });
         let question = match address {
             Address::Blank => return allowed(),
-            Address::Forbidden(why) => return Verdict::Refused(NoEntry::Forbidden(*why)),
+            Address::Forbidden(why) => return Verdict::Refused(StepRefusal::Forbidden(*why)),
             Address::ErrorPage => {
                 return match step {
                     // The error may be reported; no action is possible on it.
                     Step::Commit | Step::Read => allowed(),
-                    Step::Navigate | Step::Act => Verdict::Refused(NoEntry::ErrorPage),
+                    Step::Navigate | Step::Act => Verdict::Refused(StepRefusal::ErrorPage),
                 };
             }
-            Address::Web(site) => question(Scope::Site(site.clone()), PlaceKind::Web, Lifetime::Always),
+            Address::Web(site) => question(Scope::Site(site.clone()), SiteKind::Web, GrantLifetime::Always),
             Address::Near(site) if self.is_debugging(site) => {
-                return Verdict::Refused(NoEntry::DebuggingPort);
+                return Verdict::Refused(StepRefusal::DebuggingPort);
             }
             Address::Near(site) => near(site),
-            Address::Internal { page } => page_question(page, PlaceKind::Browser),
-            Address::Passwords { page } => page_question(page, PlaceKind::Passwords),
-            Address::Extension { id } => page_question(id, PlaceKind::Extension),
-            Address::File { page } => page_question(page, PlaceKind::File),
+            Address::Internal { page } => page_question(page, SiteKind::Browser),
+            Address::Passwords { page } => page_question(page, SiteKind::Passwords),
+            Address::Extension { id } => page_question(id, SiteKind::Extension),
+            Address::File { page } => page_question(page, SiteKind::File),
         };
         if self.is_granted(tab, &question) { allowed() } else { Verdict::Ask(question) }
     }
@@ -213,7 +213,7 @@ impl Grants {
     fn is_granted(&self, tab: TabNumber, question: &SiteQuestion) -> bool {
         let holds = |scope: &Scope| {
             let once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
-            once || (question.longest > Lifetime::Once && self.task.contains(scope))
+            once || (question.longest > GrantLifetime::Once && self.task.contains(scope))
         };
         // The same host over https, which plain addresses on the standard port nearly always redirect to.
         let plain = |site: &Site| {
@@ -223,22 +223,22 @@ impl Grants {
                 .any(|scope| matches!(scope, Scope::Site(plain) if plain.encrypted().as_ref() == Some(site)))
         };
         holds(&question.scope)
-            || matches!(&question.scope, Scope::Site(site) if question.kind == PlaceKind::Web && plain(site))
+            || matches!(&question.scope, Scope::Site(site) if question.kind == SiteKind::Web && plain(site))
     }
 
     /// Records the person's consent to a question. A longer duration than the question offers is shortened.
-    pub fn allow(&mut self, tab: TabNumber, question: SiteQuestion, lifetime: Lifetime) -> Kept {
+    pub fn allow(&mut self, tab: TabNumber, question: SiteQuestion, lifetime: GrantLifetime) -> Kept {
         let SiteQuestion { scope, longest, .. } = question;
         match lifetime.min(longest) {
-            Lifetime::Once => {
+            GrantLifetime::Once => {
                 self.once.entry(tab).or_default().insert(scope);
                 Kept::Once
             }
-            Lifetime::Task => {
+            GrantLifetime::Task => {
                 self.task.insert(scope);
                 Kept::Task
             }
-            Lifetime::Always => {
+            GrantLifetime::Always => {
                 let kept = match &scope {
                     Scope::Site(site) => Kept::Always(site.clone()),
                     Scope::Page(_) => Kept::Task,
@@ -293,19 +293,19 @@ fn is_at(scope: &Scope, here: Option<&Scope>) -> bool {
     }
 }
 
-fn question(scope: Scope, kind: PlaceKind, longest: Lifetime) -> SiteQuestion {
+fn question(scope: Scope, kind: SiteKind, longest: GrantLifetime) -> SiteQuestion {
     SiteQuestion { scope, kind, longest }
 }
 
-fn page_question(page: &str, kind: PlaceKind) -> SiteQuestion {
-    question(Scope::Page(page.to_owned()), kind, Lifetime::Once)
+fn page_question(page: &str, kind: SiteKind) -> SiteQuestion {
+    question(Scope::Page(page.to_owned()), kind, GrantLifetime::Once)
 }
 
 fn near(site: &Site) -> SiteQuestion {
     let (kind, longest) = match site.nearness() {
-        Nearness::Metadata => (PlaceKind::Metadata, Lifetime::Once),
-        _ if site.is_administration() => (PlaceKind::Administration, Lifetime::Once),
-        Nearness::World | Nearness::Network | Nearness::Machine => (PlaceKind::Near, Lifetime::Task),
+        Nearness::Metadata => (SiteKind::Metadata, GrantLifetime::Once),
+        _ if site.is_administration() => (SiteKind::Administration, GrantLifetime::Once),
+        Nearness::World | Nearness::Network | Nearness::Machine => (SiteKind::Near, GrantLifetime::Task),
     };
     question(Scope::Site(site.clone()), kind, longest)
 }

@@ -2,7 +2,7 @@
 //! address.
 
 use super::{
-    memory::{Memory, Quote, readings},
+    memory::{Memory, SiteQuote, readings},
     site::Site,
 };
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
@@ -23,7 +23,7 @@ const RUN: usize = 32;
 
 /// The reason why an address is not simply opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Leak {
+pub enum AddressLeak {
     /// It contains more data than an ordinary address.
     Long {
         /// Number of characters.
@@ -36,7 +36,7 @@ pub enum Leak {
     /// It contains a card or account number.
     Number,
     /// It contains text read at another site.
-    Quote(Quote),
+    Quote(SiteQuote),
 }
 
 /// Prefixes of keys and tokens that services issue.
@@ -70,48 +70,48 @@ const PIECE: usize = 6;
 
 /// Returns the data that a model-written address would disclose. An address that some page showed discloses
 /// nothing new.
-pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
-    if memory.showed_address(url.as_str()) {
+pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<AddressLeak> {
+    if memory.has_address(url.as_str()) {
         return None;
     }
-    let host = Named::of(url);
+    let host = HostName::of(url);
     let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
     let whole = [url.path(), query, fragment].join(" ");
     let to = Site::of(url);
     let quote = host.readings().find_map(|text| memory.quoted(&text, to.as_ref()));
     if let Some(quote) = quote.or_else(|| memory.quoted(&whole, to.as_ref())) {
-        return Some(Leak::Quote(quote));
+        return Some(AddressLeak::Quote(quote));
     }
     // Decode before comparing with read text, which may also be in the decoded data.
     let readings: Vec<String> = readings(&whole);
     if readings.iter().any(|text| holds_mail(text)) {
-        return Some(Leak::Mail);
+        return Some(AddressLeak::Mail);
     }
     if readings.iter().chain([&host.spaced()]).any(|text| holds_number(text)) {
-        return Some(Leak::Number);
+        return Some(AddressLeak::Number);
     }
     // Hosts are not searched for keys: `asia-` is a key prefix but also begins many cloud regions, and the rest
     // of a key reads like encoded data anyway.
     if readings.iter().any(|text| holds_key(text)) || holds_run(&whole) || host.holds_data() {
-        return Some(Leak::Encoded);
+        return Some(AddressLeak::Encoded);
     }
     if host.characters() > HOST {
-        return Some(Leak::Long { characters: host.characters() });
+        return Some(AddressLeak::Long { characters: host.characters() });
     }
     let characters = query.chars().count() + fragment.chars().count();
     if characters > DATA {
-        return Some(Leak::Long { characters });
+        return Some(AddressLeak::Long { characters });
     }
     let path = url.path().chars().count();
-    (path > PATH).then_some(Leak::Long { characters: path })
+    (path > PATH).then_some(AddressLeak::Long { characters: path })
 }
 
 /// The host name of an address, which the owner of its domain sees in full. Empty for an IP address.
-struct Named {
+struct HostName {
     labels: Vec<String>,
 }
 
-impl Named {
+impl HostName {
     fn of(url: &Url) -> Self {
         let Some(Host::Domain(name)) = url.host() else { return Self { labels: Vec::new() } };
         Self { labels: name.split('.').filter(|label| !label.is_empty()).map(in_letters).collect() }
@@ -143,7 +143,7 @@ impl Named {
         let long_enough = |word: &&str| word.is_ascii() && word.len() >= PIECE;
         let encoded =
             |is: fn(&str) -> bool| words().filter(long_enough).filter(|word| is(word)).map(str::len).sum();
-        let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unspeakable));
+        let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unpronounceable));
         // Some real words are unpronounceable. Next to non-words they count as pieces of encoded data.
         mixed > 0 && mixed + unspeakable >= RUN
             || words().any(|word| word.chars().count() > WORD || is_hex_run(word))
@@ -161,7 +161,7 @@ fn is_mixed(word: &str) -> bool {
 }
 
 /// Returns whether a word has only letters, with more consecutive consonants than real words.
-fn is_unspeakable(word: &str) -> bool {
+fn is_unpronounceable(word: &str) -> bool {
     const IN_A_ROW: usize = 5;
     word.bytes().all(|byte| byte.is_ascii_alphabetic())
         && word.split(['a', 'e', 'i', 'o', 'u', 'y']).any(|run| run.len() >= IN_A_ROW)

@@ -22,7 +22,7 @@ const QUOTE: usize = 12;
 /// Number of page sites remembered.
 const SITES: usize = 16;
 /// Number of additional sites that were read only in frames.
-const FRAMED: usize = 32;
+const MAX_FRAME_SITES: usize = 32;
 /// Number of hashes kept per site; roughly the number of words.
 const PER_SITE: usize = 16_384;
 /// Minimum length of an alphanumeric word that counts as a code: a key, a token, a booking.
@@ -34,7 +34,7 @@ const EXCERPT: usize = 120;
 
 /// A text read at one site and about to be sent to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quote {
+pub struct SiteQuote {
     /// The site it was read at.
     pub from: Site,
     /// Its beginning, folded; for the person, not for logs.
@@ -50,7 +50,7 @@ pub struct Memory {
 
 /// The role in which a site was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Role {
+enum ReadRole {
     /// As a page, even if it was also a frame.
     Page,
     /// Only as frames of this page; `None` for pages without an origin.
@@ -60,7 +60,7 @@ enum Role {
 #[derive(Clone, Debug)]
 struct Shown {
     site: Site,
-    role: Role,
+    role: ReadRole,
     known: HashSet<u64>,
     order: VecDeque<u64>,
 }
@@ -82,20 +82,21 @@ impl Shown {
 impl Memory {
     /// Records that the model was shown a text of a site's page.
     pub fn shown(&mut self, site: &Site, text: &str) {
-        self.learn(site, Role::Page, text);
+        self.learn(site, ReadRole::Page, text);
     }
 
     /// Records that the model was shown a page and its frames, the page first: each text with its origin.
-    pub fn shown_page(&mut self, texts: &[(&str, String)]) {
+    pub fn record_page(&mut self, texts: &[(&str, String)]) {
         let page = texts.first().and_then(|(origin, _)| origin.parse::<Site>().ok());
         for (origin, text) in texts {
             let Ok(site) = origin.parse::<Site>() else { continue };
-            let role = if page.as_ref() == Some(&site) { Role::Page } else { Role::FrameOf(page.clone()) };
+            let role =
+                if page.as_ref() == Some(&site) { ReadRole::Page } else { ReadRole::FrameOf(page.clone()) };
             self.learn(&site, role, text);
         }
     }
 
-    fn learn(&mut self, site: &Site, role: Role, text: &str) {
+    fn learn(&mut self, site: &Site, role: ReadRole, text: &str) {
         let units = units(&fold(text));
         let hashes: Vec<u64> = units
             .windows(SHINGLE)
@@ -115,8 +116,8 @@ impl Memory {
             order: VecDeque::new(),
         });
         // A frame in two pages counts towards the one with fewer entries, so the other cannot evict it.
-        let stays = shown.role == Role::Page
-            || role != Role::Page && self.held_as(&shown.role) <= self.held_as(&role);
+        let stays = shown.role == ReadRole::Page
+            || role != ReadRole::Page && self.held_as(&shown.role) <= self.held_as(&role);
         if !stays {
             shown.role = role;
         }
@@ -125,23 +126,23 @@ impl Memory {
         self.make_room();
     }
 
-    fn held_as(&self, role: &Role) -> usize {
+    fn held_as(&self, role: &ReadRole) -> usize {
         self.sites.iter().filter(|shown| shown.role == *role).count()
     }
 
     fn make_room(&mut self) {
-        let pages = self.held_as(&Role::Page);
+        let pages = self.held_as(&ReadRole::Page);
         if pages > SITES {
-            self.forget_oldest(&Role::Page);
-        } else if self.sites.len() - pages > FRAMED {
-            let frames = self.sites.iter().map(|shown| &shown.role).filter(|role| **role != Role::Page);
+            self.forget_oldest(&ReadRole::Page);
+        } else if self.sites.len() - pages > MAX_FRAME_SITES {
+            let frames = self.sites.iter().map(|shown| &shown.role).filter(|role| **role != ReadRole::Page);
             if let Some(fullest) = frames.max_by_key(|role| self.held_as(role)).cloned() {
                 self.forget_oldest(&fullest);
             }
         }
     }
 
-    fn forget_oldest(&mut self, role: &Role) {
+    fn forget_oldest(&mut self, role: &ReadRole) {
         if let Some(place) = self.sites.iter().position(|shown| shown.role == *role) {
             self.sites.remove(place);
         }
@@ -149,12 +150,12 @@ impl Memory {
 
     /// Returns the long quote of another site's text, or a code from there, that a text sent to `to` contains.
     /// `None` for `to` means a target without an origin, at which nothing was read.
-    pub fn quoted(&self, text: &str, to: Option<&Site>) -> Option<Quote> {
+    pub fn quoted(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
         let texts = readings(text);
         texts.iter().find_map(|text| self.quoted_as_is(text, to))
     }
 
-    fn quoted_as_is(&self, text: &str, to: Option<&Site>) -> Option<Quote> {
+    fn quoted_as_is(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
         let own = to.and_then(|to| self.sites.iter().find(|shown| shown.site == *to));
         let is_own = |hash: &u64| own.is_some_and(|own| own.known.contains(hash));
         let units = units(&fold(text));
@@ -167,12 +168,12 @@ impl Memory {
                 let first = run(&hashes, QUOTE - SHINGLE + 1, is_from)?;
                 Some(units.get(first..first + QUOTE)?.join(" "))
             })?;
-            Some(Quote { from: shown.site.clone(), excerpt: excerpt.chars().take(EXCERPT).collect() })
+            Some(SiteQuote { from: shown.site.clone(), excerpt: excerpt.chars().take(EXCERPT).collect() })
         })
     }
 
     /// Returns whether some page showed exactly this address: following it discloses nothing new.
-    pub fn showed_address(&self, address: &str) -> bool {
+    pub fn has_address(&self, address: &str) -> bool {
         let hash = self.hasher.hash_one(address);
         self.sites.iter().any(|shown| shown.known.contains(&hash))
     }
@@ -204,7 +205,7 @@ fn units(folded: &str) -> Vec<String> {
     let mut units = Vec::new();
     let mut word = String::new();
     for character in folded.chars() {
-        let alone = stands_alone(character);
+        let alone = is_unspaced_script(character);
         if (alone || !character.is_alphanumeric()) && !word.is_empty() {
             units.push(std::mem::take(&mut word));
         }
@@ -221,7 +222,7 @@ fn units(folded: &str) -> Vec<String> {
 }
 
 /// Returns whether a character belongs to a script written without gaps: Thai to Myanmar, Khmer, kana and Han.
-fn stands_alone(character: char) -> bool {
+fn is_unspaced_script(character: char) -> bool {
     let in_script = matches!(
         character,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'

@@ -35,11 +35,11 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove
 /// The values in use, each under its name.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    known: Vec<Known>,
+    known: Vec<KnownSecret>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct KnownSecret {
     name: SecretName,
     /// Spellings that are searched for literally.
     exact: Vec<Zeroizing<String>>,
@@ -70,7 +70,7 @@ impl Redactor {
         }
         let (loose, _) = loose(value);
         let long_enough = loose.chars().count() >= SHORTEST_LOOSE;
-        self.known.push(Known {
+        self.known.push(KnownSecret {
             name: name.clone(),
             exact,
             loose: if long_enough { loose } else { Zeroizing::default() },

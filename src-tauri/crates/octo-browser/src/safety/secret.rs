@@ -166,7 +166,7 @@ impl BoundSecret {
         if target.sends_to.is_some_and(|origin| !origin.is(&self.site)) {
             return Err(SecretFault::OtherTarget);
         }
-        if !self.site.is_private_on_the_way() {
+        if !self.site.is_transport_private() {
             return Err(SecretFault::NotEncrypted);
         }
         match target.field.sensitive() {

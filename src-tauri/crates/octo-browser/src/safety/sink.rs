@@ -9,22 +9,22 @@ mod activation;
 mod keys;
 
 use super::{
-    address::{Address, Forbidden},
-    field::{Editing, Element, Form, InForm, Sensitive},
-    leak::{Leak, leak},
-    memory::{Memory, Quote},
+    address::{Address, ForbiddenReason},
+    field::{EditingKind, Element, Form, OwningForm, Sensitive},
+    leak::{AddressLeak, leak},
+    memory::{Memory, SiteQuote},
     site::{Origin, Site},
     visible::line,
     words::{Deed, deed_of},
 };
-use activation::{Activation, activation, is_quiet};
+use activation::{Activation, activation, submits_nothing};
 use keys::{entered, pressed};
 use url::Url;
 
 /// Maximum length of a name in a question, in characters.
 const NAME: usize = 120;
 /// Maximum number of words of a command; a longer link is a headline or a sentence.
-const SENTENCE: usize = 8;
+const MAX_COMMAND_WORDS: usize = 8;
 
 /// The target of an action.
 #[derive(Clone, Copy, Debug)]
@@ -149,9 +149,9 @@ pub enum Sink {
     /// The model itself writes a password, card or code.
     Writes(Sensitive),
     /// Text read at one site is written at another.
-    Carries(Quote),
+    Carries(SiteQuote),
     /// An address discloses more than it should.
-    Leaks(Leak),
+    Leaks(AddressLeak),
     /// Files leave this machine.
     Uploads(Vec<String>),
     /// A file is saved to this machine.
@@ -234,7 +234,7 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
     };
     match act.action {
         Action::Hover | Action::Scroll => Vec::new(),
-        Action::Select { options } => selected(act, options),
+        Action::Select { options } => choice_consequences(act, options),
         Action::Evaluate => vec![Sink::Evaluates],
         Action::Upload { files } => vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())],
         Action::Download { name } => vec![Sink::Downloads(line(name, NAME))],
@@ -248,7 +248,9 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
             Ok(url) => leak(&url, memory).map(Sink::Leaks).into_iter().collect(),
             Err(_) => vec![Sink::Unknown],
         },
-        Action::Drag { onto } => [act.target, onto].iter().flat_map(|target| dropped(act, *target)).collect(),
+        Action::Drag { onto } => {
+            [act.target, onto].iter().flat_map(|target| drag_consequences(act, *target)).collect()
+        }
         Action::Click => match act.target {
             Target::Element(element) => activated(act, element),
             Target::Unknown => vec![Sink::Unknown],
@@ -259,7 +261,7 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
 }
 
 /// Returns the consequences of either end of a drag. If the page does not treat it as a drag, it is a click.
-fn dropped(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
+fn drag_consequences(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
     let Target::Element(element) = target else { return vec![Sink::Unknown] };
     let mut sinks = activated(act, element);
     let says = says(act, element).map(Sink::Says);
@@ -269,7 +271,7 @@ fn dropped(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
 
 /// Returns the consequences of a choice whose words announce an effect, or to which the page's markup reacts,
 /// such as a list that submits its form.
-fn selected(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
+fn choice_consequences(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
     let Target::Element(element) = act.target else { return vec![Sink::Unknown] };
     let mut sinks = changed(act, element);
     let says = options.iter().filter_map(|option| deed_of(option, act.language)).min();
@@ -284,10 +286,10 @@ fn changed(act: &Act<'_>, element: &Element) -> Vec<Sink> {
         return Vec::new();
     }
     match &element.form {
-        InForm::Form(form) => {
+        OwningForm::Form(form) => {
             form.sensitive().map(Sink::Submits).into_iter().chain(elsewhere(act, form)).collect()
         }
-        InForm::None | InForm::Unknown => act.loose_fields.map(Sink::Submits).into_iter().collect(),
+        OwningForm::None | OwningForm::Unknown => act.loose_fields.map(Sink::Submits).into_iter().collect(),
     }
 }
 
@@ -301,7 +303,7 @@ fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memo
     if keys == Keys::Pressed && text.contains(['\n', '\r']) {
         sinks.extend(entered(act, element));
     }
-    if element.editing == Editing::None {
+    if element.editing == EditingKind::None {
         // Outside a field, characters are shortcuts, and none is known to be harmless.
         if !is_filled(element) {
             sinks.push(Sink::Shortcut);
@@ -328,21 +330,21 @@ fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     }
     sinks.extend(element.download.as_deref().map(|name| Sink::Downloads(line(name, NAME))));
     if let Some(href) = &element.href
-        && Address::of(href) == Address::Forbidden(Forbidden::OtherProgram)
+        && Address::of(href) == Address::Forbidden(ForbiddenReason::OtherProgram)
     {
         sinks.push(Sink::OpensProgram);
     }
     if matches!(activation, Activation::Submit | Activation::Button) {
         match &element.form {
-            InForm::Form(form) => {
-                let sends = activation == Activation::Submit || !is_quiet(&element.name);
+            OwningForm::Form(form) => {
+                let sends = activation == Activation::Submit || !submits_nothing(&element.name);
                 sinks.extend(form.sensitive().filter(|_| sends).map(Sink::Submits));
                 if activation == Activation::Submit {
                     sinks.extend(elsewhere(act, form));
                 }
             }
-            InForm::None | InForm::Unknown => {
-                sinks.extend(act.loose_fields.filter(|_| !is_quiet(&element.name)).map(Sink::Submits));
+            OwningForm::None | OwningForm::Unknown => {
+                sinks.extend(act.loose_fields.filter(|_| !submits_nothing(&element.name)).map(Sink::Submits));
             }
         }
     }
@@ -362,7 +364,7 @@ fn says(act: &Act<'_>, element: &Element) -> Option<Deed> {
     let texts = std::iter::once(&element.name).chain(&element.texts);
     let is_link = activation(element) == Activation::Link;
     let spoken = texts
-        .filter(|text| !(is_link && line(text, usize::MAX).split(' ').count() > SENTENCE))
+        .filter(|text| !(is_link && line(text, usize::MAX).split(' ').count() > MAX_COMMAND_WORDS))
         .filter_map(|text| deed_of(text, act.language))
         .min();
     let written = element.href.as_deref().filter(|_| is_link).and_then(says_address);

@@ -40,7 +40,7 @@ pub struct Site {
 /// Error for a text that names no site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("that is not a site of the web: scheme, host and port of http or https")]
-pub struct NoSite;
+pub struct SiteParseError;
 
 /// Ports where machines and networks are administered without authentication, or with keys within reach:
 /// containers, clusters, debuggers, proxies, databases with a web page, printers, routers, local models.
@@ -97,7 +97,7 @@ impl Site {
     }
 
     /// Returns whether traffic to it is safe from interception. Traffic within this machine is.
-    pub fn is_private_on_the_way(&self) -> bool {
+    pub fn is_transport_private(&self) -> bool {
         self.scheme == Scheme::Https || self.nearness() == Nearness::Machine
     }
 
@@ -154,11 +154,11 @@ impl fmt::Display for Site {
 }
 
 impl FromStr for Site {
-    type Err = NoSite;
+    type Err = SiteParseError;
 
     /// Parses a site, or the site of a full address.
-    fn from_str(text: &str) -> Result<Self, NoSite> {
-        Url::parse(text).ok().and_then(|url| Self::of(&url)).ok_or(NoSite)
+    fn from_str(text: &str) -> Result<Self, SiteParseError> {
+        Url::parse(text).ok().and_then(|url| Self::of(&url)).ok_or(SiteParseError)
     }
 }
 
@@ -169,9 +169,9 @@ impl From<Site> for String {
 }
 
 impl TryFrom<String> for Site {
-    type Error = NoSite;
+    type Error = SiteParseError;
 
-    fn try_from(text: String) -> Result<Self, NoSite> {
+    fn try_from(text: String) -> Result<Self, SiteParseError> {
         text.parse()
     }
 }
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(site.to_string().parse::<Site>().unwrap(), site, "it reads what it writes");
         }
         for none in ["", "example.com", "null", "://", "file:///etc/passwd", "data:text/html,x", "https://"] {
-            assert_eq!(none.parse::<Site>(), Err(NoSite), "{none}");
+            assert_eq!(none.parse::<Site>(), Err(SiteParseError), "{none}");
         }
     }
 

@@ -3,7 +3,7 @@
 //! A page can declare any language, so all languages are always searched; the declaration can only reduce false
 //! alarms for the few words that mean something else in another language.
 
-use super::fold::{fold, fold_drawn, fold_drawn_first};
+use super::fold::{fold, fold_look_alikes, fold_look_alikes_first};
 use std::{collections::HashMap, sync::LazyLock};
 
 /// An irreversible effect of a control.
@@ -40,16 +40,16 @@ const INSIDE: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
 
 /// A word or phrase.
 #[derive(Clone, Debug)]
-struct Entry {
+struct LexiconEntry {
     deed: Deed,
     language: &'static str,
     words: Vec<String>,
     joined: String,
-    matching: Matching,
+    matching: WordMatch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Matching {
+enum WordMatch {
     Words,
     Beginning,
     Whole,
@@ -61,9 +61,9 @@ enum Matching {
 struct Lexicon {
     languages: Vec<&'static str>,
     /// Entries by their first word; phrases also by their joined words.
-    by_word: HashMap<String, Vec<Entry>>,
-    beginnings: Vec<Entry>,
-    inside: Vec<Entry>,
+    by_word: HashMap<String, Vec<LexiconEntry>>,
+    beginnings: Vec<LexiconEntry>,
+    inside: Vec<LexiconEntry>,
     /// Harmless phrases, by their first word.
     harmless: HashMap<String, Vec<Vec<String>>>,
     harmless_inside: Vec<String>,
@@ -92,22 +92,22 @@ impl Lexicon {
 
     fn add(&mut self, language: &'static str, deed: Deed, word: &str) {
         let (word, matching) = if let Some(word) = word.strip_suffix('*') {
-            (word, Matching::Beginning)
+            (word, WordMatch::Beginning)
         } else if let Some(word) = word.strip_prefix('=') {
-            (word, Matching::Whole)
+            (word, WordMatch::Whole)
         } else if let Some(word) = word.strip_prefix('~') {
-            (word, Matching::Ambiguous)
+            (word, WordMatch::Ambiguous)
         } else {
-            (word, Matching::Words)
+            (word, WordMatch::Words)
         };
-        let words = plain_words(&fold_drawn(word));
+        let words = plain_words(&fold_look_alikes(word));
         let joined = words.concat();
-        let entry = Entry { deed, language, joined: joined.clone(), words, matching };
+        let entry = LexiconEntry { deed, language, joined: joined.clone(), words, matching };
         if INSIDE.contains(&language) {
             self.inside.push(entry);
             return;
         }
-        if matching == Matching::Beginning {
+        if matching == WordMatch::Beginning {
             self.beginnings.push(entry);
             return;
         }
@@ -119,7 +119,7 @@ impl Lexicon {
     }
 
     fn add_harmless(&mut self, language: &str, phrase: &str) {
-        let words = plain_words(&fold_drawn(phrase));
+        let words = plain_words(&fold_look_alikes(phrase));
         if INSIDE.contains(&language) {
             self.harmless_inside.push(words.concat());
         } else if let Some(first) = words.first().cloned() {
@@ -146,7 +146,7 @@ fn deed(name: &str) -> Option<Deed> {
 
 /// A word of a text.
 #[derive(Clone, Debug)]
-struct Word {
+struct TextWord {
     text: String,
     /// Whether only punctuation, no space, separates it from the previous word.
     glued: bool,
@@ -164,7 +164,7 @@ pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<Deed> {
         .into_iter()
         .flatten()
         .flat_map(|text| {
-            let (plain, first) = (fold_drawn(text), fold_drawn_first(text));
+            let (plain, first) = (fold_look_alikes(text), fold_look_alikes_first(text));
             let is_marked = !fold(text).eq_ignore_ascii_case(text.trim());
             let other = (first != plain).then(|| deed_in(&first, language, is_marked)).flatten();
             [deed_in(&plain, language, is_marked), other]
@@ -181,22 +181,22 @@ fn deed_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<Deed
         let entries = lexicon.by_word.get(&word.text).into_iter().flatten();
         let found = entries.filter(move |entry| {
             is_meant(entry, language, is_marked)
-                && (entry.joined == word.text || follows(words, at, &entry.words))
-                && (entry.matching != Matching::Whole || words.len() == entry.words.len())
+                && (entry.joined == word.text || matches_at(words, at, &entry.words))
+                && (entry.matching != WordMatch::Whole || words.len() == entry.words.len())
         });
-        let begun = lexicon.beginnings.iter().filter(move |entry| begins(words, at, &entry.words));
+        let begun = lexicon.beginnings.iter().filter(move |entry| matches_prefix_at(words, at, &entry.words));
         found.chain(begun).map(|entry| entry.deed)
     });
     let compact = compact(folded, lexicon);
     let inside = lexicon.inside.iter().filter(|entry| match entry.matching {
-        Matching::Whole => compact == entry.joined,
-        Matching::Words | Matching::Beginning | Matching::Ambiguous => compact.contains(&entry.joined),
+        WordMatch::Whole => compact == entry.joined,
+        WordMatch::Words | WordMatch::Beginning | WordMatch::Ambiguous => compact.contains(&entry.joined),
     });
     of_words.chain(inside.map(|entry| entry.deed)).min()
 }
 
-fn is_meant(entry: &Entry, language: Option<&str>, is_marked: bool) -> bool {
-    if entry.matching != Matching::Ambiguous || is_marked {
+fn is_meant(entry: &LexiconEntry, language: Option<&str>, is_marked: bool) -> bool {
+    if entry.matching != WordMatch::Ambiguous || is_marked {
         return true;
     }
     let primary = language.and_then(|language| language.split(['-', '_']).next()).unwrap_or_default();
@@ -204,16 +204,16 @@ fn is_meant(entry: &Entry, language: Option<&str>, is_marked: bool) -> bool {
     !is_another || primary.eq_ignore_ascii_case(entry.language)
 }
 
-fn follows(words: &[Word], at: usize, wanted: &[String]) -> bool {
+fn matches_at(words: &[TextWord], at: usize, wanted: &[String]) -> bool {
     words
         .get(at..at + wanted.len())
         .is_some_and(|found| found.iter().zip(wanted).all(|(word, wanted)| word.text == *wanted))
 }
 
-/// As [`follows`], but the last word only needs to match as a prefix.
-fn begins(words: &[Word], at: usize, wanted: &[String]) -> bool {
+/// As [`matches_at`], but the last word only needs to match as a prefix.
+fn matches_prefix_at(words: &[TextWord], at: usize, wanted: &[String]) -> bool {
     let Some((last, before)) = wanted.split_last() else { return false };
-    follows(words, at, before)
+    matches_at(words, at, before)
         && words
             .get(at + before.len())
             .is_some_and(|word| !word.harmless && word.text.starts_with(last.as_str()))
@@ -221,15 +221,15 @@ fn begins(words: &[Word], at: usize, wanted: &[String]) -> bool {
 
 /// Splits a folded text into words, marking those of harmless phrases. A row of single letters also counts as
 /// one word, as do words separated only by punctuation.
-fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<TextWord> {
+    let mut words: Vec<TextWord> = Vec::new();
     let mut glued = true;
     for part in split_words(folded) {
         match part {
-            Part::Space => glued = false,
-            Part::Sign => {}
-            Part::Word(text) => {
-                words.push(Word { text, glued, harmless: false });
+            TextPart::Space => glued = false,
+            TextPart::Sign => {}
+            TextPart::Word(text) => {
+                words.push(TextWord { text, glued, harmless: false });
                 glued = true;
             }
         }
@@ -237,12 +237,12 @@ fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
     for at in 0..words.len() {
         let Some(phrases) = words.get(at).and_then(|word| lexicon.harmless.get(&word.text)) else { continue };
         for phrase in phrases {
-            if follows(&words, at, phrase) {
+            if matches_at(&words, at, phrase) {
                 words.iter_mut().skip(at).take(phrase.len()).for_each(|word| word.harmless = true);
             }
         }
     }
-    let mut more: Vec<Word> = Vec::new();
+    let mut more: Vec<TextWord> = Vec::new();
     for run in runs(&words, |_, next| next.glued) {
         more.push(join(run));
     }
@@ -251,37 +251,37 @@ fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
     }
     // Check these one by one, since no phrase continues after them.
     for word in more {
-        words.push(Word { text: String::new(), glued: false, harmless: true });
+        words.push(TextWord { text: String::new(), glued: false, harmless: true });
         words.push(word);
     }
     words
 }
 
 /// Returns runs of two or more words that belong together.
-fn runs(words: &[Word], together: impl Fn(&Word, &Word) -> bool) -> Vec<&[Word]> {
+fn runs(words: &[TextWord], together: impl Fn(&TextWord, &TextWord) -> bool) -> Vec<&[TextWord]> {
     words.chunk_by(together).filter(|run| run.len() > 1).collect()
 }
 
 /// Returns whether a word is one letter. An m folds to two.
-fn is_single(word: &Word) -> bool {
+fn is_single(word: &TextWord) -> bool {
     word.text == "rn" || word.text.chars().count() == 1
 }
 
-fn join(run: &[Word]) -> Word {
-    Word {
+fn join(run: &[TextWord]) -> TextWord {
+    TextWord {
         text: run.iter().map(|word| word.text.as_str()).collect(),
         glued: false,
         harmless: run.iter().all(|word| word.harmless),
     }
 }
 
-enum Part {
+enum TextPart {
     Word(String),
     Space,
     Sign,
 }
 
-fn split_words(folded: &str) -> Vec<Part> {
+fn split_words(folded: &str) -> Vec<TextPart> {
     let mut parts = Vec::new();
     let mut word = String::new();
     for character in folded.chars() {
@@ -290,20 +290,20 @@ fn split_words(folded: &str) -> Vec<Part> {
             word.push(character);
         } else if !is_apostrophe(character) {
             if !word.is_empty() {
-                parts.push(Part::Word(std::mem::take(&mut word)));
+                parts.push(TextPart::Word(std::mem::take(&mut word)));
             }
-            parts.push(if character.is_whitespace() { Part::Space } else { Part::Sign });
+            parts.push(if character.is_whitespace() { TextPart::Space } else { TextPart::Sign });
         }
     }
     if !word.is_empty() {
-        parts.push(Part::Word(word));
+        parts.push(TextPart::Word(word));
     }
     parts
 }
 
 fn plain_words(folded: &str) -> Vec<String> {
     let parts = split_words(folded).into_iter();
-    parts.filter_map(|part| if let Part::Word(word) = part { Some(word) } else { None }).collect()
+    parts.filter_map(|part| if let TextPart::Word(word) = part { Some(word) } else { None }).collect()
 }
 
 /// Returns whether a character is a letter, a digit, or an Indic or Thai sign that occurs inside words.

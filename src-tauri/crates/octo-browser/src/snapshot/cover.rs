@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::capture::{Captured, Shown};
-use super::layout::{Fact, Kind, NONE};
+use super::layout::{Kind, NONE, NodeFact};
 use super::name;
 use super::paint::{Hidden, Rect};
 use super::refs::Refs;
@@ -33,7 +33,7 @@ impl Captured {
     /// frame that cannot be inspected, or that is scaled or rotated, is covered completely.
     pub fn covers(&self, refs: &Refs, redactor: &Redactor) -> Vec<Cover> {
         let tree = Tree::join(self);
-        let places = Places::of(&tree);
+        let places = FramePositions::of(&tree);
         let mut found: Vec<(u32, i64, Rect)> = Vec::new();
         let mut heard = HashSet::new();
         for node in &tree.nodes {
@@ -90,7 +90,7 @@ fn is_secret(tree: &Tree<'_>, node: &Node, refs: &Refs) -> bool {
     let document = tree.frame(node).map(|frame| &frame.document);
     name::is_secret(tree, node)
         || name::field(tree, node).sensitive().is_some()
-        || document.is_some_and(|document| refs.held_a_secret(document, node.backend))
+        || document.is_some_and(|document| refs.was_secret(document, node.backend))
 }
 
 /// Finds texts and values that contain a secret. Adjacent ones are read together, because a page may put each
@@ -117,7 +117,7 @@ fn written(tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect
 }
 
 /// Positions of frames in the window.
-struct Places {
+struct FramePositions {
     /// Offset of each frame's document from the window's origin, where known.
     offsets: HashMap<u32, (f64, f64)>,
     /// The frame of each document, by session and index.
@@ -126,7 +126,7 @@ struct Places {
     instead: HashMap<u32, Rect>,
 }
 
-impl Places {
+impl FramePositions {
     fn of(tree: &Tree<'_>) -> Self {
         let mut places = Self { offsets: HashMap::new(), frames: HashMap::new(), instead: HashMap::new() };
         for node in &tree.nodes {
@@ -140,12 +140,12 @@ impl Places {
                 .or_insert((node.rect.left - fact.rect.left, node.rect.top - fact.rect.top));
             places.frames.entry((frame.session, fact.document)).or_insert(node.frame);
         }
-        places.look_at_frames(tree);
+        places.find_unreliable_frames(tree);
         places
     }
 
     /// Finds the frames whose positions are unreliable, outer frames first.
-    fn look_at_frames(&mut self, tree: &Tree<'_>) {
+    fn find_unreliable_frames(&mut self, tree: &Tree<'_>) {
         let by_name: HashMap<&str, u32> =
             tree.frames.iter().map(|frame| frame.frame.as_str()).zip(0..).collect();
         let mut above: HashMap<u32, u32> = HashMap::new();
@@ -159,7 +159,7 @@ impl Places {
             match element {
                 Some(element)
                     if owner.shown == Shown::AsItIs
-                        && self.is_as_it_says(tree, number, element.rect.width()) => {}
+                        && self.is_unscaled(tree, number, element.rect.width()) => {}
                 Some(element) => {
                     self.instead.insert(number, element.rect);
                 }
@@ -183,7 +183,7 @@ impl Places {
     }
 
     /// Returns whether a frame's document is as wide as its element.
-    fn is_as_it_says(&self, tree: &Tree<'_>, frame: u32, width: f64) -> bool {
+    fn is_unscaled(&self, tree: &Tree<'_>, frame: u32, width: f64) -> bool {
         let Some(layout) = tree.layout(frame) else { return false };
         let document =
             self.frames.iter().find(|(_, known)| **known == frame).map(|((_, document), _)| *document);
@@ -223,7 +223,7 @@ impl Places {
             return;
         }
         for (session, layout) in tree.layouts.iter().enumerate() {
-            let texts: Vec<(&Fact, &str)> = layout
+            let texts: Vec<(&NodeFact, &str)> = layout
                 .facts
                 .iter()
                 .zip(0_u32..)
@@ -241,7 +241,7 @@ impl Places {
     }
 
     /// Returns the position in the window of a layout node.
-    fn place(&self, tree: &Tree<'_>, session: usize, fact: &Fact) -> (u32, i64, Rect) {
+    fn place(&self, tree: &Tree<'_>, session: usize, fact: &NodeFact) -> (u32, i64, Rect) {
         let frame = self.frames.get(&(session, fact.document)).copied();
         match frame.zip(frame.and_then(|frame| self.offsets.get(&frame))) {
             Some((frame, (x, y))) => (frame, fact.backend, fact.rect.moved(*x, *y)),

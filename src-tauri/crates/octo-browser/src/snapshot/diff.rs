@@ -31,7 +31,7 @@ pub enum Change {
 /// Maximum length of a printed changed line, in characters.
 const LINE: usize = 400;
 /// Maximum number of removed lines printed.
-const GONE: usize = 8;
+const MAX_REMOVED_LINES: usize = 8;
 /// Maximum size of the notes at the end, in tokens.
 const NOTES: usize = 40;
 
@@ -137,7 +137,7 @@ fn write(lines: &[(u8, String, bool)], gone: &[&Line], budget: usize) -> String 
         push_line(&mut out, 0, &format!("+ ... {more} more lines: find them, or take a snapshot"));
     }
     let mut told = 0;
-    for line in gone.iter().take(GONE) {
+    for line in gone.iter().take(MAX_REMOVED_LINES) {
         let text = format!("- {}", cut(&line.text, 80));
         if price(&text) > left {
             break;

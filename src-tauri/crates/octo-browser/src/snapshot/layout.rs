@@ -13,12 +13,12 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Layout<'a> {
     strings: &'a [String],
     documents: &'a [LayoutDocument],
-    pub facts: Vec<Fact>,
+    pub facts: Vec<NodeFact>,
     by_backend: HashMap<i64, u32>,
 }
 
 /// The layout facts of one DOM node.
-pub(super) struct Fact {
+pub(super) struct NodeFact {
     pub parent: u32,
     pub backend: i64,
     /// Index of its document in the session.
@@ -75,7 +75,7 @@ impl<'a> Layout<'a> {
         self.by_backend.get(&backend).copied()
     }
 
-    pub fn fact(&self, node: u32) -> Option<&Fact> {
+    pub fn fact(&self, node: u32) -> Option<&NodeFact> {
         self.facts.get(node as usize)
     }
 
@@ -164,7 +164,7 @@ impl<'a> Layout<'a> {
             let backend = nodes.backend_node_id.get(index).copied().unwrap_or_default();
             let place = u32::try_from(base + index).unwrap_or(NONE);
             self.by_backend.entry(backend).or_insert(place);
-            self.facts.push(Fact {
+            self.facts.push(NodeFact {
                 parent: parent.and_then(|parent| u32::try_from(base + parent).ok()).unwrap_or(NONE),
                 backend,
                 document: number,

@@ -6,11 +6,11 @@ mod text;
 use super::clean::push_tidy;
 use super::layout::NONE;
 use super::marks::{Mark, Marks};
-use super::name::{self, Quotes};
+use super::name::{self, NameQuotes};
 use super::paint::Hidden;
 use super::role::Part;
 use super::tree::{Node, Tree};
-pub(super) use parts::{Line, LineKind, Lines, Member, Run, Target};
+pub(super) use parts::{Line, LineKind, Lines, Run, RunMember, Target};
 use text::{fresh, has_text};
 
 /// Minimum number of similar siblings in a run.
@@ -18,9 +18,9 @@ const RUN: usize = 6;
 /// Maximum nesting depth of runs: more are useless, and a hostile depth would be slow.
 const RUNS_DEEP: u8 = 6;
 /// Minimum number of members for which a run's container has a ref to read it by.
-const READABLE: u32 = 12;
+const MIN_READABLE_RUN: u32 = 12;
 /// Maximum indentation depth.
-const DEEPEST: u8 = 12;
+const MAX_INDENT: u8 = 12;
 /// Name length above which a target shows its content below itself instead.
 const LONG: usize = 160;
 
@@ -32,13 +32,13 @@ pub(super) trait Numbers {
     fn is_secret(&mut self, tree: &Tree<'_>, node: &Node) -> bool;
 }
 
-enum Step {
+enum LineStep {
     Enter(u32, u32),
-    Leave(Undo),
+    Leave(LineUndo),
 }
 
 /// State to restore at the end of a node.
-enum Undo {
+enum LineUndo {
     Block,
     Nothing,
     Inline { quiet: bool },
@@ -101,18 +101,18 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         if self.tree.nodes.is_empty() {
             return;
         }
-        let mut steps = vec![Step::Enter(0, NONE)];
+        let mut steps = vec![LineStep::Enter(0, NONE)];
         let mut depths: Vec<u8> = Vec::new();
         while let Some(step) = steps.pop() {
             match step {
-                Step::Enter(place, member) => {
+                LineStep::Enter(place, member) => {
                     let Some(node) = self.tree.node(place) else { continue };
                     let text = node.part == Part::Text;
                     if text {
                         self.text(place, node, member);
                         continue;
                     }
-                    if !self.marks.is_seen(place)
+                    if !self.marks.is_visible(place)
                         && !self.marks.is_target(place)
                         && self.marks.targets_under(place) == 0
                     {
@@ -120,29 +120,29 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                         continue;
                     }
                     let Some(undo) = self.enter(place, node, member) else { continue };
-                    steps.push(Step::Leave(undo));
+                    steps.push(LineStep::Leave(undo));
                     let first = steps.len();
                     self.children(node, member, &mut depths, &mut steps);
                     if let Some(new) = steps.get_mut(first..) {
                         new.reverse();
                     }
                 }
-                Step::Leave(undo) => self.leave(undo),
+                LineStep::Leave(undo) => self.leave(undo),
             }
         }
     }
 
     /// Returns the children to enter, those of a run as its members.
-    fn children(&mut self, node: &Node, member: u32, depths: &mut Vec<u8>, steps: &mut Vec<Step>) {
+    fn children(&mut self, node: &Node, member: u32, depths: &mut Vec<u8>, steps: &mut Vec<LineStep>) {
         let shape = |child: u32| {
-            let shown = self.marks.is_seen(child) || self.marks.is_target(child);
+            let shown = self.marks.is_visible(child) || self.marks.is_target(child);
             shown.then(|| self.marks.shape.get(child as usize).copied().unwrap_or_default())
         };
         let deep = depths.get(member as usize).copied().unwrap_or_default();
         let shown: Vec<(u32, u64)> =
             node.children.iter().filter_map(|child| shape(*child).map(|shape| (*child, shape))).collect();
         if shown.len() < RUN || deep >= RUNS_DEEP {
-            steps.extend(node.children.iter().map(|child| Step::Enter(*child, member)));
+            steps.extend(node.children.iter().map(|child| LineStep::Enter(*child, member)));
             return;
         }
         let mut in_run = std::collections::HashMap::new();
@@ -154,7 +154,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             let size = u32::try_from(group.len()).unwrap_or(NONE);
             let run = u32::try_from(self.out.runs.len()).unwrap_or(NONE);
             let container =
-                (size >= READABLE && node.backend != 0).then(|| self.numbers.number(self.tree, node));
+                (size >= MIN_READABLE_RUN && node.backend != 0).then(|| self.numbers.number(self.tree, node));
             let seen = group
                 .iter()
                 .position(|(child, _)| self.tree.node(*child).is_some_and(|child| child.on_screen));
@@ -162,7 +162,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             self.out.runs.push(Run { size, first_on_screen, container });
             for ((child, _), ordinal) in group.iter().zip(0..) {
                 let own = u32::try_from(self.out.members.len()).unwrap_or(NONE);
-                self.out.members.push(Member { run, ordinal, outer: member });
+                self.out.members.push(RunMember { run, ordinal, outer: member });
                 depths.push(deep + 1);
                 in_run.insert(*child, own);
             }
@@ -170,7 +170,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         steps.extend(
             node.children
                 .iter()
-                .map(|child| Step::Enter(*child, in_run.get(child).copied().unwrap_or(member))),
+                .map(|child| LineStep::Enter(*child, in_run.get(child).copied().unwrap_or(member))),
         );
     }
 
@@ -209,7 +209,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
     }
 
     /// Begins a node. Returns the state to restore at its end, or `None` if it is already complete.
-    fn enter(&mut self, place: u32, node: &Node, member: u32) -> Option<Undo> {
+    fn enter(&mut self, place: u32, node: &Node, member: u32) -> Option<LineUndo> {
         if self.marks.is_target(place) {
             return self.target(place, node, member);
         }
@@ -224,13 +224,13 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
                 self.inline += 1;
                 self.touch(place, node, member);
-                Some(Undo::Heading { name: node.name.clone(), quiet: false })
+                Some(LineUndo::Heading { name: node.name.clone(), quiet: false })
             }
             Part::NamedContainer if node.name.is_empty() => Some(self.block()),
             Part::Container | Part::NamedContainer | Part::Frame if self.inline == 0 => {
                 let mut text = node.role.to_string();
                 if !node.name.is_empty() {
-                    text.push_str(&format!(" {}", name::label(self.tree, node, &node.name, Quotes::Put)));
+                    text.push_str(&format!(" {}", name::label(self.tree, node, &node.name, NameQuotes::Put)));
                 }
                 text.push_str(&node.states);
                 if node.part == Part::Frame {
@@ -243,19 +243,19 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.flush();
                 (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
                 self.touch(place, node, member);
-                Some(Undo::Row)
+                Some(LineUndo::Row)
             }
             Part::Cell if self.rows > 0 => {
                 if self.cells > 0 {
                     self.bar();
                 }
                 self.cells += 1;
-                Some(Undo::Nothing)
+                Some(LineUndo::Nothing)
             }
             Part::List if self.inline == 0 && self.in_item(node) => {
                 self.flush();
-                self.depth = (self.depth + 1).min(DEEPEST);
-                Some(Undo::Deeper)
+                self.depth = (self.depth + 1).min(MAX_INDENT);
+                Some(LineUndo::Deeper)
             }
             Part::Picture => {
                 if node.hidden.is_none()
@@ -263,8 +263,11 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                     && !(node.name.is_empty() && node.value.is_empty())
                 {
                     self.touch(place, node, member);
-                    let shown =
-                        format!("{} {}", node.role, name::label(self.tree, node, &node.name, Quotes::Put));
+                    let shown = format!(
+                        "{} {}",
+                        node.role,
+                        name::label(self.tree, node, &node.name, NameQuotes::Put)
+                    );
                     self.word(shown.trim());
                     if !node.value.is_empty() {
                         self.word(&node.value.clone());
@@ -272,14 +275,14 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                     self.line.text.push(' ');
                 }
                 self.inline += 1;
-                Some(Undo::Inline { quiet: false })
+                Some(LineUndo::Inline { quiet: false })
             }
-            Part::Through | Part::Code if !node.block => Some(Undo::Nothing),
+            Part::Through | Part::Code if !node.block => Some(LineUndo::Nothing),
             _ => Some(self.block()),
         }
     }
 
-    fn target(&mut self, place: u32, node: &Node, member: u32) -> Option<Undo> {
+    fn target(&mut self, place: u32, node: &Node, member: u32) -> Option<LineUndo> {
         let mark = self.marks.mark.get(place as usize).copied().unwrap_or(Mark::Not);
         let word = name::word(node, mark);
         if node.part == Part::Row && self.inline == 0 {
@@ -287,7 +290,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             self.flush();
             (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
             self.piece(place, node, member, &format!("{word} [{number}]{}", node.states), number);
-            return Some(Undo::Row);
+            return Some(LineUndo::Row);
         }
         if node.part == Part::Heading {
             self.flush();
@@ -313,11 +316,11 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 (line.targets, line.refs) = (line.text.clone(), vec![number]);
             }
             return Some(match undo {
-                Undo::Container { line, .. } => Undo::Container { line, keep: true },
+                LineUndo::Container { line, .. } => LineUndo::Container { line, keep: true },
                 other => other,
             });
         }
-        let quotes = if self.rows > 0 { Quotes::Left } else { Quotes::Put };
+        let quotes = if self.rows > 0 { NameQuotes::Left } else { NameQuotes::Put };
         let label = name::label(self.tree, node, &named, quotes);
         let mut text = format!("{word} {label} [{number}]{states}");
         if let Some(shown) = name::shows(self.tree.layout(node.frame), node) {
@@ -341,12 +344,12 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         if node.part == Part::Heading {
             self.inline += 1;
             self.quiet += 1;
-            return Some(Undo::Heading { name: named, quiet: true });
+            return Some(LineUndo::Heading { name: named, quiet: true });
         }
         let quiet = !node.editable || !node.name.is_empty();
         self.inline += 1;
         self.quiet += u32::from(quiet);
-        Some(Undo::Inline { quiet })
+        Some(LineUndo::Inline { quiet })
     }
 
     fn number(&mut self, node: &Node, word: &str, named: &str) -> u32 {
@@ -363,19 +366,19 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         number
     }
 
-    fn leave(&mut self, undo: Undo) {
+    fn leave(&mut self, undo: LineUndo) {
         match undo {
-            Undo::Block => self.end_block(),
-            Undo::Inline { quiet } => {
+            LineUndo::Block => self.end_block(),
+            LineUndo::Inline { quiet } => {
                 self.inline = self.inline.saturating_sub(1);
                 self.quiet = self.quiet.saturating_sub(u32::from(quiet));
             }
-            Undo::Nothing => {}
-            Undo::Row => {
+            LineUndo::Nothing => {}
+            LineUndo::Row => {
                 (self.inline, self.rows) = (self.inline.saturating_sub(1), self.rows.saturating_sub(1));
                 self.flush();
             }
-            Undo::Container { line, keep } => {
+            LineUndo::Container { line, keep } => {
                 self.flush();
                 self.depth = self.out.lines.get(line).map_or(0, |line| line.depth);
                 if !keep && self.out.lines.len() == line + 1 {
@@ -383,7 +386,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 }
                 self.line.depth = self.depth;
             }
-            Undo::Heading { name, quiet } => {
+            LineUndo::Heading { name, quiet } => {
                 self.inline = self.inline.saturating_sub(1);
                 self.quiet = self.quiet.saturating_sub(u32::from(quiet));
                 if self.line.text.trim().is_empty() {
@@ -392,7 +395,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.out.headings.push(name);
                 self.end_block();
             }
-            Undo::Deeper => {
+            LineUndo::Deeper => {
                 self.flush();
                 self.depth = self.depth.saturating_sub(1);
                 self.line.depth = self.depth;
@@ -400,9 +403,9 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
     }
 
-    fn block(&mut self) -> Undo {
+    fn block(&mut self) -> LineUndo {
         self.end_block();
-        Undo::Block
+        LineUndo::Block
     }
 
     /// Handles a block's edge: ends the line or, in a row, separates words.
@@ -414,7 +417,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
     }
 
-    fn container(&mut self, place: u32, node: &Node, member: u32, text: &str) -> Undo {
+    fn container(&mut self, place: u32, node: &Node, member: u32, text: &str) -> LineUndo {
         self.flush();
         self.touch(place, node, member);
         self.line.kind = LineKind::Container;
@@ -423,9 +426,9 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         self.flush();
         // A legend or title inside repeats the name.
         self.said.clone_from(&node.name);
-        self.depth = (self.depth + 1).min(DEEPEST);
+        self.depth = (self.depth + 1).min(MAX_INDENT);
         self.line.depth = self.depth;
-        Undo::Container { line, keep: false }
+        LineUndo::Container { line, keep: false }
     }
 
     fn other_origin(&self, node: &Node) -> String {

@@ -35,9 +35,9 @@ pub(super) struct Marks {
 
 /// Number of contained targets from which a container is assumed to be a framework's delegated listener and not
 /// a target.
-const MANY: u32 = 4;
+const DELEGATION_LIMIT: u32 = 4;
 /// The same limit for a row or list item, which often opens something and also has buttons.
-const MANY_IN_ROW: u32 = 9;
+const ROW_DELEGATION_LIMIT: u32 = 9;
 
 impl Marks {
     pub fn of(tree: &Tree<'_>) -> Self {
@@ -61,7 +61,7 @@ impl Marks {
         self.mark.get(node as usize).is_some_and(|mark| *mark != Mark::Not)
     }
 
-    pub fn is_seen(&self, node: u32) -> bool {
+    pub fn is_visible(&self, node: u32) -> bool {
         self.seen.get(node as usize).copied().unwrap_or_default()
     }
 
@@ -89,7 +89,7 @@ impl Marks {
                 _ => false,
             };
             let own = shows && matches!(node.hidden, None | Some(Hidden::SameColour));
-            let all = self.is_seen(u32::try_from(place).unwrap_or(NONE)) || own;
+            let all = self.is_visible(u32::try_from(place).unwrap_or(NONE)) || own;
             if let Some(seen) = self.seen.get_mut(place) {
                 *seen = all;
             }
@@ -149,7 +149,7 @@ impl Marks {
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
             // Terminals and editors take input in an invisible field.
             let typing = node.states.contains(" focused");
-            let kept = self.is_seen(own)
+            let kept = self.is_visible(own)
                 || typing
                 || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
             return if kept { Mark::Role } else { Mark::Not };
@@ -173,7 +173,8 @@ impl Marks {
         {
             return Mark::Not;
         }
-        let many = if matches!(node.part, Part::Row | Part::Item) { MANY_IN_ROW } else { MANY };
+        let many =
+            if matches!(node.part, Part::Row | Part::Item) { ROW_DELEGATION_LIMIT } else { DELEGATION_LIMIT };
         let covered = alone.is_some_and(|alone| alone.rect.area() >= 0.8 * node.rect.area());
         if under >= many || covered || (!fact.clickable && under > 0) {
             return Mark::Not;
@@ -183,7 +184,7 @@ impl Marks {
 
     /// Returns whether it has a visible box, or shows something.
     fn can_be_hit(&self, own: u32, node: &Node) -> bool {
-        self.is_seen(own) || (node.hidden.is_none() && !node.rect.is_empty())
+        self.is_visible(own) || (node.hidden.is_none() && !node.rect.is_empty())
     }
 
     /// Drops nodes inside a target that only show the hand pointer or fill the same area, since they are the
@@ -269,7 +270,7 @@ fn labelled<'a>(tree: &Tree<'a>, marks: &Marks) -> HashSet<(u32, &'a str)> {
     let mut ids = HashSet::new();
     for (node, place) in tree.nodes.iter().zip(0..) {
         let control = matches!(node.part, Part::Field | Part::Control) && !node.role.is_empty();
-        if control && marks.is_seen(place) && node.hidden.is_none() {
+        if control && marks.is_visible(place) && node.hidden.is_none() {
             ids.extend(tree.attribute(node, "id").map(|id| (node.frame, id)));
         }
     }

@@ -96,17 +96,17 @@ pub(super) fn hint(tree: &Tree<'_>, node: &Node) -> String {
 }
 
 /// Returns the target's name in quotes (or bare, in a row), or its hint.
-pub(super) fn label(tree: &Tree<'_>, node: &Node, name: &str, quotes: Quotes) -> String {
+pub(super) fn label(tree: &Tree<'_>, node: &Node, name: &str, quotes: NameQuotes) -> String {
     match (name.is_empty(), quotes) {
         (true, _) => hint(tree, node),
-        (false, Quotes::Put) => format!("\"{}\"", cut(name, NAME).replace('"', "'")),
-        (false, Quotes::Left) => cut(name, NAME).replace('|', "¦"),
+        (false, NameQuotes::Put) => format!("\"{}\"", cut(name, NAME).replace('"', "'")),
+        (false, NameQuotes::Left) => cut(name, NAME).replace('|', "¦"),
     }
 }
 
 /// Whether a name is quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quotes {
+pub(super) enum NameQuotes {
     Put,
     /// Not quoted: in a row, bars separate the items.
     Left,
@@ -139,7 +139,7 @@ pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
     if node.level > 0 && &*node.role == "treeitem" {
         out.push_str(&format!(" level {}", node.level));
     }
-    if let Some(host) = leads_to(tree, node) {
+    if let Some(host) = external_host(tree, node) {
         out.push_str(" → ");
         out.push_str(&host);
     }
@@ -162,7 +162,7 @@ fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
 }
 
 /// Returns the host that a link leads to, if it differs from its page's.
-fn leads_to(tree: &Tree<'_>, node: &Node) -> Option<String> {
+fn external_host(tree: &Tree<'_>, node: &Node) -> Option<String> {
     let host = |url: &str| {
         url.split_once("://")
             .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned())

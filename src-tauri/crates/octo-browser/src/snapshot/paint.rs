@@ -59,7 +59,7 @@ impl Rect {
     }
 
     /// Returns whether it is too small for readable text: screen-reader text is hidden in a one-pixel box.
-    fn is_speck(&self) -> bool {
+    fn is_unreadable(&self) -> bool {
         !(self.right - self.left > 1.5 && self.bottom - self.top > 1.5)
     }
 
@@ -105,13 +105,13 @@ pub(super) struct Flow {
     width: f64,
     /// The background colour; `None` if unknown.
     background: Option<Colour>,
-    letters: Letters,
+    letters: TextFill,
     pub pointer: bool,
 }
 
 /// The appearance of text whose own colour is transparent.
 #[derive(Clone, Copy)]
-enum Letters {
+enum TextFill {
     /// The background shows through, so the letters are invisible.
     Own,
     /// The letters show a background of one colour, clipped to them.
@@ -120,7 +120,7 @@ enum Letters {
     Picture,
 }
 
-impl Letters {
+impl TextFill {
     fn of((colour, image): (&str, &str)) -> Self {
         if !is_there(image) {
             return Colour::parse(colour).map_or(Self::Picture, Self::Of);
@@ -136,7 +136,7 @@ impl Letters {
 }
 
 /// A node as painted.
-pub(super) struct Painted {
+pub(super) struct PaintedNode {
     pub flow: Flow,
     pub display: Display,
     pub rect: Rect,
@@ -156,7 +156,7 @@ impl Flow {
             scrolls: false,
             width,
             background: Some(Colour::WHITE),
-            letters: Letters::Own,
+            letters: TextFill::Own,
             pointer: false,
         }
     }
@@ -168,10 +168,10 @@ impl Flow {
         tag: &str,
         bounds: Option<Rect>,
         style: &dyn Fn(Style) -> &'a str,
-    ) -> Painted {
+    ) -> PaintedNode {
         let Some(rect) = bounds else {
             let hidden = (kind != Kind::Other).then_some(Hidden::Style);
-            return Painted {
+            return PaintedNode {
                 flow: *self,
                 display: Display::Absent,
                 rect: Rect::EMPTY,
@@ -182,7 +182,7 @@ impl Flow {
         if kind == Kind::Text {
             let hidden = self.hides(&rect).or_else(|| self.hides_text(&rect, style));
             let view = rect.within(&self.view);
-            return Painted { flow: *self, display: Display::Inline, rect, view, hidden };
+            return PaintedNode { flow: *self, display: Display::Inline, rect, view, hidden };
         }
         let [display, visibility] = [style(Style::Display), style(Style::Visibility)];
         let position = style(Style::Position);
@@ -192,13 +192,13 @@ impl Flow {
             "absolute" => (flow.hard, flow.view) = (self.hard_absolute, self.view_absolute),
             _ => {}
         }
-        flow.opacity *= style(Style::Opacity).parse().unwrap_or(1.0) * passes(style(Style::Filter));
-        flow.clipped_away |= leaves_nothing(style(Style::ClipPath), style(Style::Clip))
+        flow.opacity *= style(Style::Opacity).parse().unwrap_or(1.0) * filter_opacity(style(Style::Filter));
+        flow.clipped_away |= clips_everything(style(Style::ClipPath), style(Style::Clip))
             || masks_all(style(Style::MaskImage), style(Style::MaskSize));
         flow.pointer = style(Style::Cursor) == "pointer" && style(Style::PointerEvents) != "none";
         let background = (style(Style::BackgroundColor), style(Style::BackgroundImage));
         if style(Style::BackgroundClip).contains("text") {
-            flow.letters = Letters::of(background);
+            flow.letters = TextFill::of(background);
         } else {
             flow.paint(background);
         }
@@ -222,7 +222,7 @@ impl Flow {
             display if display.starts_with("inline") || display.starts_with("ruby") => Display::Inline,
             _ => Display::Block,
         };
-        Painted { flow, display, rect, view, hidden }
+        PaintedNode { flow, display, rect, view, hidden }
     }
 
     fn paint(&mut self, (colour, image): (&str, &str)) {
@@ -263,7 +263,7 @@ impl Flow {
             return Some(Hidden::Style);
         }
         let size: f64 = size.strip_suffix("px").and_then(|size| size.parse().ok()).unwrap_or(16.0);
-        if size < 3.0 || rect.within(&self.hard).is_speck() {
+        if size < 3.0 || rect.within(&self.hard).is_unreadable() {
             return Some(Hidden::Empty);
         }
         let filled = match style(Style::TextFill) {
@@ -281,9 +281,9 @@ impl Flow {
         let colour = Colour::parse(colour)?;
         let colour = match self.letters {
             _ if !colour.is_clear() => colour,
-            Letters::Own => return Some(Hidden::Transparent),
-            Letters::Of(colour) => colour,
-            Letters::Picture => return None,
+            TextFill::Own => return Some(Hidden::Transparent),
+            TextFill::Of(colour) => colour,
+            TextFill::Picture => return None,
         };
         // Over an image or a gradient, visibility cannot be determined.
         let background = self.background?;
@@ -292,7 +292,7 @@ impl Flow {
 }
 
 /// Returns whether one of the common clips, old and new, leaves nothing of a box.
-fn leaves_nothing(path: &str, rect: &str) -> bool {
+fn clips_everything(path: &str, rect: &str) -> bool {
     const NOTHING: [&str; 4] = ["inset(50%", "inset(100%", "circle(0", "polygon(0px 0px, 0px 0px"];
     NOTHING.iter().any(|nothing| path.starts_with(nothing)) || is_empty_clip(rect).unwrap_or(false)
 }
@@ -310,7 +310,7 @@ fn is_empty_clip(rect: &str) -> Option<bool> {
 }
 
 /// Returns the opacity that a node's filters leave.
-fn passes(filter: &str) -> f64 {
+fn filter_opacity(filter: &str) -> f64 {
     let parts = filter.split("opacity(").skip(1);
     let amounts = parts.filter_map(|part| fraction(part.split_once(')')?.0));
     amounts.product()

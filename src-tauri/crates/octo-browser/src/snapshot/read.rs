@@ -48,7 +48,7 @@ pub enum NoPart {
 /// Maximum length of an address; longer ones are cut, because they carry data.
 const ADDRESS: usize = 200;
 /// Maximum indentation depth of lists and quotes.
-const DEEPEST: usize = 8;
+const MAX_INDENT: usize = 8;
 
 impl Snapshot {
     /// Returns a part as Markdown, from an offset on (0, or [`Page::next`]), in at most `budget` estimated
@@ -86,7 +86,7 @@ impl Snapshot {
             }
             Piece::Under(text) => self.under(text)?,
         };
-        Some(Markdown::of(self, start, end, matches!(piece, Piece::Under(_))))
+        Some(MarkdownWriter::of(self, start, end, matches!(piece, Piece::Under(_))))
     }
 
     /// Returns the heading with this text, and the next heading of its level or above.
@@ -136,7 +136,7 @@ fn page(whole: &str, from: usize, budget: usize) -> Page {
     Page { text, next, of }
 }
 
-struct Markdown<'s> {
+struct MarkdownWriter<'s> {
     snapshot: &'s Snapshot,
     out: String,
     line: String,
@@ -150,12 +150,12 @@ struct Markdown<'s> {
     table: Vec<u32>,
 }
 
-enum Step {
+enum MarkdownStep {
     Enter(u32),
-    Leave(Undo),
+    Leave(MarkdownUndo),
 }
 
-enum Undo {
+enum MarkdownUndo {
     Nothing,
     Block,
     /// Closes a link with its address.
@@ -175,7 +175,7 @@ enum Undo {
     Cell,
 }
 
-impl<'s> Markdown<'s> {
+impl<'s> MarkdownWriter<'s> {
     fn of(snapshot: &'s Snapshot, start: u32, end: u32, onwards: bool) -> String {
         let mut writer = Self {
             snapshot,
@@ -190,10 +190,10 @@ impl<'s> Markdown<'s> {
         };
         let root = if onwards { 0 } else { start };
         let mut begun = !onwards;
-        let mut steps = vec![Step::Enter(root)];
+        let mut steps = vec![MarkdownStep::Enter(root)];
         while let Some(step) = steps.pop() {
             match step {
-                Step::Enter(place) => {
+                MarkdownStep::Enter(place) => {
                     if onwards && place == end {
                         break;
                     }
@@ -203,19 +203,19 @@ impl<'s> Markdown<'s> {
                         continue;
                     }
                     // Until the part begins, nodes are traversed without output.
-                    let undo = if begun { writer.enter(node) } else { Some(Undo::Nothing) };
+                    let undo = if begun { writer.enter(node) } else { Some(MarkdownUndo::Nothing) };
                     let Some(undo) = undo else { continue };
-                    steps.push(Step::Leave(undo));
-                    steps.extend(node.children.iter().rev().map(|child| Step::Enter(*child)));
+                    steps.push(MarkdownStep::Leave(undo));
+                    steps.extend(node.children.iter().rev().map(|child| MarkdownStep::Enter(*child)));
                 }
-                Step::Leave(undo) => writer.leave(undo),
+                MarkdownStep::Leave(undo) => writer.leave(undo),
             }
         }
         writer.flush();
         writer.out
     }
 
-    fn enter(&mut self, node: &Node) -> Option<Undo> {
+    fn enter(&mut self, node: &Node) -> Option<MarkdownUndo> {
         match node.part {
             Part::Text => {
                 if matches!(node.hidden, None | Some(Hidden::SameColour)) {
@@ -236,7 +236,7 @@ impl<'s> Markdown<'s> {
                 self.block();
                 self.line = format!("{} ", "#".repeat(usize::from(node.level.clamp(1, 6))));
                 self.inline += 1;
-                Some(Undo::Heading)
+                Some(MarkdownUndo::Heading)
             }
             Part::Field => {
                 let mut said = self.control(node);
@@ -251,18 +251,22 @@ impl<'s> Markdown<'s> {
             }
             Part::Control if &*node.role == "link" => {
                 let at = self.line.len();
-                Some(Undo::Link { at, url: cut(&node.url, ADDRESS).into_owned(), name: node.name.clone() })
+                Some(MarkdownUndo::Link {
+                    at,
+                    url: cut(&node.url, ADDRESS).into_owned(),
+                    name: node.name.clone(),
+                })
             }
             Part::Control if node.role.is_empty() => Some(if node.block {
                 self.block();
-                Undo::Block
+                MarkdownUndo::Block
             } else {
-                Undo::Nothing
+                MarkdownUndo::Nothing
             }),
             Part::Control => {
                 self.word(&self.control(node));
                 (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas"))
-                    .then_some(Undo::Nothing)
+                    .then_some(MarkdownUndo::Nothing)
             }
             Part::Picture => {
                 if !node.name.is_empty() {
@@ -273,80 +277,80 @@ impl<'s> Markdown<'s> {
             Part::List => {
                 self.block();
                 self.counts.push(None);
-                Some(Undo::List)
+                Some(MarkdownUndo::List)
             }
             Part::Item => {
                 self.block();
-                let depth = self.counts.len().clamp(1, DEEPEST) - 1;
+                let depth = self.counts.len().clamp(1, MAX_INDENT) - 1;
                 self.bullet = Some(format!("{}- ", "  ".repeat(depth)));
-                Some(Undo::Item)
+                Some(MarkdownUndo::Item)
             }
             Part::Quote => {
                 self.block();
-                if self.prefix.len() < DEEPEST {
+                if self.prefix.len() < MAX_INDENT {
                     self.prefix.push("> ");
                 }
-                Some(Undo::Quote)
+                Some(MarkdownUndo::Quote)
             }
             Part::Code if node.block => {
                 self.block();
                 self.code += 1;
-                Some(Undo::Code)
+                Some(MarkdownUndo::Code)
             }
             Part::Code if self.code == 0 && self.inline == 0 => {
                 self.word("`");
-                Some(Undo::Mark("`".to_owned()))
+                Some(MarkdownUndo::Mark("`".to_owned()))
             }
             Part::Table => {
                 self.block();
                 self.table.push(0);
-                Some(Undo::Table)
+                Some(MarkdownUndo::Table)
             }
             Part::Row if !self.table.is_empty() && self.inline == 0 => {
                 self.flush();
                 self.inline += 1;
                 self.line.push('|');
-                Some(Undo::Row)
+                Some(MarkdownUndo::Row)
             }
-            Part::Cell if self.inline > 0 => Some(Undo::Cell),
+            Part::Cell if self.inline > 0 => Some(MarkdownUndo::Cell),
             _ if node.block => {
                 self.block();
-                Some(Undo::Block)
+                Some(MarkdownUndo::Block)
             }
-            _ => Some(Undo::Nothing),
+            _ => Some(MarkdownUndo::Nothing),
         }
     }
 
-    fn leave(&mut self, undo: Undo) {
+    fn leave(&mut self, undo: MarkdownUndo) {
         match undo {
-            Undo::Nothing => {}
-            Undo::Block => self.block(),
-            Undo::Mark(mark) => {
+            MarkdownUndo::Nothing => {}
+            MarkdownUndo::Block => self.block(),
+            MarkdownUndo::Mark(mark) => {
                 self.line.truncate(self.line.trim_end().len());
                 self.line.push_str(&mark);
                 self.line.push(' ');
             }
-            Undo::Link { at, url, name } => self.link(at, &url, &name),
-            Undo::Heading => {
+            MarkdownUndo::Link { at, url, name } => self.link(at, &url, &name),
+            MarkdownUndo::Heading => {
                 self.inline = self.inline.saturating_sub(1);
                 self.block();
             }
-            Undo::List => {
+            MarkdownUndo::List => {
                 self.flush();
                 self.counts.pop();
                 if self.counts.is_empty() {
                     self.paragraph();
                 }
             }
-            Undo::Item => {
+            MarkdownUndo::Item => {
                 self.flush();
                 self.bullet = None;
             }
-            Undo::Quote => {
+            MarkdownUndo::Quote => {
                 self.block();
                 self.prefix.pop();
             }
-            Undo::Code => {
+            MarkdownUndo::Code => {
                 let code = std::mem::take(&mut self.line);
                 self.code = self.code.saturating_sub(1);
                 if self.code == 0 {
@@ -359,11 +363,11 @@ impl<'s> Markdown<'s> {
                     self.line = code;
                 }
             }
-            Undo::Cell => {
+            MarkdownUndo::Cell => {
                 self.line.truncate(self.line.trim_end().len());
                 self.line.push_str(" |");
             }
-            Undo::Row => {
+            MarkdownUndo::Row => {
                 self.inline = self.inline.saturating_sub(1);
                 let cells = self.line.matches(" |").count();
                 self.flush();
@@ -374,7 +378,7 @@ impl<'s> Markdown<'s> {
                     }
                 }
             }
-            Undo::Table => {
+            MarkdownUndo::Table => {
                 self.table.pop();
                 self.paragraph();
             }

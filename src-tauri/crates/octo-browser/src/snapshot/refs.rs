@@ -18,7 +18,7 @@ pub struct Refs {
     seen: u32,
     documents: HashMap<DocumentId, u32>,
     numbers: HashMap<(u32, i64), u32>,
-    given: HashMap<u32, Given>,
+    given: HashMap<u32, RefEntry>,
     /// Numbers of documents that are gone, oldest first.
     gone: VecDeque<u32>,
     /// Fields that contained a secret at some time: a page that reveals its password on demand turns them into
@@ -30,7 +30,7 @@ pub struct Refs {
 }
 
 #[derive(Clone, Debug)]
-struct Given {
+struct RefEntry {
     document: u32,
     place: Place,
     known: Known,
@@ -92,7 +92,7 @@ pub enum RefError {
 
 /// The reason why a gone node was not found again.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum AgainError {
+pub enum RefindError {
     /// No such ref is remembered, or it was not a target.
     #[error("ref {number} is not known")]
     Unknown {
@@ -142,7 +142,7 @@ impl Refs {
     }
 
     /// Returns whether a node ever was a field with a secret, however it looks now.
-    pub(super) fn held_a_secret(&self, document: &DocumentId, node: i64) -> bool {
+    pub(super) fn was_secret(&self, document: &DocumentId, node: i64) -> bool {
         self.documents.get(document).is_some_and(|document| self.secrets.contains(&(*document, node)))
     }
 
@@ -156,15 +156,15 @@ impl Refs {
     ///
     /// # Errors
     ///
-    /// See [`AgainError`]; several matches are an error too.
-    pub fn again(&self, number: u32, snapshot: &Snapshot) -> Result<u32, AgainError> {
+    /// See [`RefindError`]; several matches are an error too.
+    pub fn again(&self, number: u32, snapshot: &Snapshot) -> Result<u32, RefindError> {
         let given = self.given.get(&number).filter(|given| !given.known.role.is_empty());
-        let given = given.ok_or(AgainError::Unknown { number })?;
+        let given = given.ok_or(RefindError::Unknown { number })?;
         let alike: Vec<u32> = snapshot.alike(&given.known, &given.place.origin).collect();
         match alike.as_slice() {
-            [] => Err(AgainError::Nothing { number }),
+            [] => Err(RefindError::Nothing { number }),
             [one] => Ok(*one),
-            several => Err(AgainError::Several { number, count: several.len() }),
+            several => Err(RefindError::Several { number, count: several.len() }),
         }
     }
 
@@ -251,7 +251,7 @@ impl Numbers for Numbering<'_> {
             .given
             .entry(number)
             .and_modify(|given| given.place.clone_from(&place))
-            .or_insert_with(|| Given { document: key.0, place, known: Known::default(), round });
+            .or_insert_with(|| RefEntry { document: key.0, place, known: Known::default(), round });
         given.round = round;
         self.given.insert((node.frame, node.backend), number);
         number

@@ -37,7 +37,7 @@ pub enum Area {
 
 /// A rendered snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedSnapshot {
     /// The text; its first line names the page.
     pub text: String,
     /// Its estimated token count.
@@ -60,16 +60,16 @@ pub struct LeftOut {
 /// A budget that omits nothing.
 pub const WHOLE: usize = usize::MAX;
 /// Minimum budget: the page's name and a note on the omissions.
-const LEAST: usize = 250;
+const MIN_BUDGET: usize = 250;
 /// Numbers of members to which runs are shortened; the first that fits is used.
-const KEPT: [u32; 4] = [30, 10, 5, 3];
+const RUN_LENGTHS: [u32; 4] = [30, 10, 5, 3];
 /// Maximum length of a line under a budget, in characters; a line with refs may have four times that.
 const LINE: usize = 500;
 /// Maximum size of a note on omitted lines, in tokens.
 const NOTE: usize = 22;
 
 #[derive(Clone, Copy)]
-enum Item {
+enum RenderItem {
     Line(usize),
     Fold { depth: u8, left: LeftOut, run: u32 },
 }
@@ -78,14 +78,14 @@ impl Snapshot {
     /// Renders the snapshot in at most `budget` estimated tokens (no fewer than 250; [`WHOLE`] omits nothing).
     /// If the page needs more than half of it, long runs of similar items are shortened; if it still does not
     /// fit, on-screen content is included first, then headings, then the rest in order.
-    pub fn render(&self, budget: usize, filter: Filter) -> Rendered {
-        let budget = budget.max(LEAST);
+    pub fn render(&self, budget: usize, filter: Filter) -> RenderedSnapshot {
+        let budget = budget.max(MIN_BUDGET);
         let chosen: Vec<usize> =
             (0..self.lines.lines.len()).filter(|line| self.passes(*line, filter)).collect();
-        let mut items: Vec<Item> = chosen.iter().map(|line| Item::Line(*line)).collect();
+        let mut items: Vec<RenderItem> = chosen.iter().map(|line| RenderItem::Line(*line)).collect();
         let mut cost = self.cost(&items, filter, budget);
         if cost > budget / 2 {
-            for kept in KEPT {
+            for kept in RUN_LENGTHS {
                 items = self.fold(&chosen, kept);
                 cost = self.cost(&items, filter, budget);
                 if cost <= budget {
@@ -104,15 +104,15 @@ impl Snapshot {
     }
 
     /// Returns the token cost of all items.
-    fn cost(&self, items: &[Item], filter: Filter, budget: usize) -> usize {
+    fn cost(&self, items: &[RenderItem], filter: Filter, budget: usize) -> usize {
         let lines: usize = items.iter().map(|item| self.price(item, filter, budget)).sum();
         lines + estimate_tokens(&self.header()) + NOTE
     }
 
-    fn price(&self, item: &Item, filter: Filter, budget: usize) -> usize {
+    fn price(&self, item: &RenderItem, filter: Filter, budget: usize) -> usize {
         match item {
-            Item::Fold { .. } => NOTE,
-            Item::Line(line) => self.line(*line).map_or(0, |line| {
+            RenderItem::Fold { .. } => NOTE,
+            RenderItem::Line(line) => self.line(*line).map_or(0, |line| {
                 let whole = filter.content == Content::All && line.text.len() <= LINE;
                 // One more for the prefix.
                 if whole {
@@ -125,21 +125,21 @@ impl Snapshot {
     }
 
     /// Returns the lines with runs shortened to `kept` members, from the first one on the screen.
-    fn fold(&self, chosen: &[usize], kept: u32) -> Vec<Item> {
-        let mut items: Vec<Item> = Vec::with_capacity(chosen.len());
+    fn fold(&self, chosen: &[usize], kept: u32) -> Vec<RenderItem> {
+        let mut items: Vec<RenderItem> = Vec::with_capacity(chosen.len());
         for place in chosen {
             let Some(line) = self.line(*place) else { continue };
             match self.folded_in(line.member, kept) {
-                None => items.push(Item::Line(*place)),
+                None => items.push(RenderItem::Line(*place)),
                 Some(run) => match items.last_mut() {
-                    Some(Item::Fold { run: last, left, .. }) if *last == run => {
+                    Some(RenderItem::Fold { run: last, left, .. }) if *last == run => {
                         left.lines += 1;
                         left.targets += line.refs.len();
                     }
                     _ => {
                         let read = self.lines.runs.get(run as usize).and_then(|run| run.container);
                         let left = LeftOut { lines: 1, targets: line.refs.len(), read };
-                        items.push(Item::Fold { depth: line.depth, left, run });
+                        items.push(RenderItem::Fold { depth: line.depth, left, run });
                     }
                 },
             }
@@ -168,12 +168,12 @@ impl Snapshot {
     }
 
     /// Chooses the items to keep if not all fit.
-    fn choose(&self, items: &[Item], filter: Filter, budget: usize) -> Vec<bool> {
+    fn choose(&self, items: &[RenderItem], filter: Filter, budget: usize) -> Vec<bool> {
         let mut kept = vec![false; items.len()];
         let mut left = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE);
-        let on_screen = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
-        let heading = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
-        let passes: [&dyn Fn(&Item) -> bool; 3] = [&on_screen, &heading, &|_| true];
+        let on_screen = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
+        let heading = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
+        let passes: [&dyn Fn(&RenderItem) -> bool; 3] = [&on_screen, &heading, &|_| true];
         for (pass, wanted) in passes.into_iter().enumerate() {
             // Headings are an outline: they may use half of the remaining budget.
             let spare = if pass == 1 { left / 2 } else { 0 };
@@ -195,7 +195,13 @@ impl Snapshot {
         kept
     }
 
-    fn compose(&self, items: &[Item], kept: &[bool], filter: Filter, budget: usize) -> Rendered {
+    fn compose(
+        &self,
+        items: &[RenderItem],
+        kept: &[bool],
+        filter: Filter,
+        budget: usize,
+    ) -> RenderedSnapshot {
         let mut text = self.header();
         let mut left_out = Vec::new();
         let mut missing: Option<(u8, LeftOut)> = None;
@@ -207,20 +213,20 @@ impl Snapshot {
         };
         for (item, kept) in items.iter().zip(kept) {
             match (item, kept) {
-                (Item::Line(line), true) => {
+                (RenderItem::Line(line), true) => {
                     let Some(line) = self.line(*line) else { continue };
                     note(&mut text, &mut missing);
                     push_line(&mut text, line.depth, &printed(line, filter, budget));
                 }
-                (Item::Fold { depth, left, .. }, true) => {
+                (RenderItem::Fold { depth, left, .. }, true) => {
                     note(&mut text, &mut missing);
                     missing = Some((*depth, *left));
                     note(&mut text, &mut missing);
                 }
                 (item, false) => {
                     let more = match item {
-                        Item::Fold { left, .. } => (left.lines, left.targets),
-                        Item::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
+                        RenderItem::Fold { left, .. } => (left.lines, left.targets),
+                        RenderItem::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
                     };
                     let (_, left) = missing.get_or_insert((0, LeftOut { lines: 0, targets: 0, read: None }));
                     left.lines += more.0;
@@ -229,7 +235,7 @@ impl Snapshot {
             }
         }
         note(&mut text, &mut missing);
-        Rendered { tokens: estimate_tokens(&text), text, left_out }
+        RenderedSnapshot { tokens: estimate_tokens(&text), text, left_out }
     }
 }
 

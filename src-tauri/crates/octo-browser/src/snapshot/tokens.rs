@@ -4,20 +4,20 @@
 /// line's indentation, an ideograph or syllable, or three letters of another alphabet. Four bytes per token
 /// would undercount a page of refs and a page of Chinese by a third. A space counts with the following word.
 pub fn estimate_tokens(text: &str) -> usize {
-    let mut count = Count::default();
+    let mut count = TokenCount::default();
     text.chars().for_each(|char| count.add(char));
     count.tokens
 }
 
 #[derive(Default)]
-struct Count {
+struct TokenCount {
     tokens: usize,
-    kind: Kind,
+    kind: CharKind,
     length: usize,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     #[default]
     Space,
     Line,
@@ -29,7 +29,7 @@ enum Kind {
     Symbol,
 }
 
-impl Kind {
+impl CharKind {
     fn of(char: char) -> Self {
         match char {
             '\n' => Self::Line,
@@ -59,14 +59,14 @@ impl Kind {
     }
 }
 
-impl Count {
+impl TokenCount {
     fn add(&mut self, char: char) {
-        let kind = Kind::of(char);
+        let kind = CharKind::of(char);
         if kind != self.kind {
             (self.kind, self.length) = (kind, 0);
         }
         // The first space of a run belongs to the following word.
-        let first = if kind == Kind::Space { 1 } else { 0 };
+        let first = if kind == CharKind::Space { 1 } else { 0 };
         if self.length % kind.span() == first {
             self.tokens += 1;
         }

@@ -78,15 +78,15 @@ impl Node {
 
 /// The position of a frame's document in the window.
 #[derive(Clone, Copy)]
-struct Placement {
+struct FrameOffset {
     x: f64,
     y: f64,
     clip: Rect,
 }
 
-struct Joiner<'a> {
+struct TreeJoiner<'a> {
     tree: Tree<'a>,
-    placements: Vec<Option<Placement>>,
+    placements: Vec<Option<FrameOffset>>,
     by_owner: HashMap<(u32, i64), Vec<u32>>,
     ids: Vec<HashMap<&'a str, u32>>,
     taken: Vec<Vec<bool>>,
@@ -118,7 +118,7 @@ impl<'a> Tree<'a> {
         }
         let ids = captured.frames.iter();
         let ids = ids.map(|frame| first_places(frame.tree.nodes.iter().map(|node| node.node_id.as_str())));
-        let mut joiner = Joiner {
+        let mut joiner = TreeJoiner {
             tree,
             placements: vec![None; captured.frames.len()],
             by_owner,
@@ -129,7 +129,7 @@ impl<'a> Tree<'a> {
         if !captured.frames.is_empty() {
             joiner.place_root();
             joiner.walk();
-            joiner.add_unheard();
+            joiner.add_inaccessible();
         }
         joiner.tree
     }
@@ -165,12 +165,12 @@ fn first_places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u3
     places
 }
 
-impl<'a> Joiner<'a> {
+impl<'a> TreeJoiner<'a> {
     fn place_root(&mut self) {
         let (x, y) = self.scroll_of(0);
         let clip = self.tree.viewport;
         if let Some(placement) = self.placements.first_mut() {
-            *placement = Some(Placement { x: -x, y: -y, clip });
+            *placement = Some(FrameOffset { x: -x, y: -y, clip });
         }
     }
 
@@ -192,14 +192,14 @@ impl<'a> Joiner<'a> {
         }
         loop {
             self.take(&mut pending);
-            if !self.add_unheard_frame(&mut pending) {
+            if !self.add_inaccessible_frame(&mut pending) {
                 return;
             }
         }
     }
 
     /// Adds a visible frame whose element is in no accessibility tree, at the page's end.
-    fn add_unheard_frame(&mut self, pending: &mut Vec<(u32, u32, u32)>) -> bool {
+    fn add_inaccessible_frame(&mut self, pending: &mut Vec<(u32, u32, u32)>) -> bool {
         while let Some(owner) = self.by_owner.keys().min().copied() {
             let held = self.by_owner.remove(&owner).unwrap_or_default();
             let (holder, backend) = owner;
@@ -261,7 +261,7 @@ impl<'a> Joiner<'a> {
     fn place(&mut self, held: u32, holder: u32, fact: u32, rect: Rect) {
         let (x, y) = self.scroll_of(held);
         let outer = self.placements.get(holder as usize).copied().flatten();
-        let outer = outer.unwrap_or(Placement { x: 0.0, y: 0.0, clip: self.tree.viewport });
+        let outer = outer.unwrap_or(FrameOffset { x: 0.0, y: 0.0, clip: self.tree.viewport });
         let view = self
             .tree
             .layout(holder)
@@ -272,7 +272,7 @@ impl<'a> Joiner<'a> {
         let (right, down) = owner.map_or((0.0, 0.0), |owner| owner.inset);
         let (right, down) = (right * self.scale, down * self.scale);
         if let Some(placement) = self.placements.get_mut(held as usize) {
-            *placement = Some(Placement { x: rect.left + right - x, y: rect.top + down - y, clip });
+            *placement = Some(FrameOffset { x: rect.left + right - x, y: rect.top + down - y, clip });
         }
     }
 
@@ -344,7 +344,7 @@ impl<'a> Joiner<'a> {
         };
         node.hidden = fact.hidden;
         node.block = fact.display == Display::Block;
-        if let Some(Placement { x, y, clip }) = placement {
+        if let Some(FrameOffset { x, y, clip }) = placement {
             node.rect = fact.rect.moved(x, y);
             node.on_screen = !fact.view.moved(x, y).within(&clip).is_empty();
         }

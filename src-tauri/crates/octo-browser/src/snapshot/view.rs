@@ -157,7 +157,7 @@ impl Snapshot {
 fn asks_for(tree: &Tree<'_>, marks: &Marks) -> Vec<(String, Sensitive)> {
     let mut found = Vec::new();
     for (node, place) in tree.nodes.iter().zip(0..) {
-        if node.part != Part::Field || !marks.is_seen(place) {
+        if node.part != Part::Field || !marks.is_visible(place) {
             continue;
         }
         let frame = tree.frame(node).map(|frame| frame.frame.clone()).unwrap_or_default();

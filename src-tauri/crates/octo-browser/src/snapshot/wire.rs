@@ -130,7 +130,7 @@ pub(super) struct TreeNode {
     pub name: Option<Scalar>,
     pub description: Option<Scalar>,
     pub value: Option<Scalar>,
-    pub properties: Vec<Property>,
+    pub properties: Vec<AxProperty>,
     pub child_ids: Vec<String>,
     pub parent_id: Option<String>,
     #[serde(rename = "backendDOMNodeId")]
@@ -139,7 +139,7 @@ pub(super) struct TreeNode {
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Property {
+pub(super) struct AxProperty {
     pub name: String,
     pub value: Scalar,
 }
@@ -185,9 +185,9 @@ impl Word {
 
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyWord;
+        struct ScalarVisitor;
 
-        impl<'de> Visitor<'de> for AnyWord {
+        impl<'de> Visitor<'de> for ScalarVisitor {
             type Value = Word;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for Word {
             }
         }
 
-        deserializer.deserialize_any(AnyWord)
+        deserializer.deserialize_any(ScalarVisitor)
     }
 }
 
@@ -297,14 +297,14 @@ pub(super) struct LayoutNodes {
     pub node_value: Vec<i64>,
     pub backend_node_id: Vec<i64>,
     pub attributes: Vec<Vec<i64>>,
-    pub input_checked: Indices,
-    pub is_clickable: Indices,
+    pub input_checked: RareIndices,
+    pub is_clickable: RareIndices,
 }
 
 /// The nodes that have a property.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Indices {
+pub(super) struct RareIndices {
     pub index: Vec<i64>,
 }
 

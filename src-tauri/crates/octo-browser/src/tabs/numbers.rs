@@ -20,10 +20,10 @@ impl fmt::Display for TabNumber {
 
 /// The numbers assigned so far. They outlive a connection, because a browser's tabs keep their target ids.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbers(Arc<Mutex<Given>>);
+pub(crate) struct Numbers(Arc<Mutex<AssignedNumbers>>);
 
 #[derive(Debug, Default)]
-struct Given {
+struct AssignedNumbers {
     numbers: HashMap<TargetId, TabNumber>,
     ours: HashSet<TargetId>,
     last: u32,
@@ -48,13 +48,13 @@ impl Numbers {
         if self.lock().ours.contains(target) { Owner::Octo } else { Owner::Person }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Given> {
+    fn lock(&self) -> MutexGuard<'_, AssignedNumbers> {
         // No code under this lock can panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Given {
+impl AssignedNumbers {
     fn number(&mut self, target: &TargetId) -> TabNumber {
         if let Some(number) = self.numbers.get(target) {
             return *number;

@@ -13,13 +13,13 @@ use std::{
 
 /// A browser that opens tabs and then fails to list them.
 #[derive(Default)]
-struct Forgetful {
+struct ForgetfulBrowser {
     calls: usize,
     sent: Arc<Mutex<Vec<(String, Value)>>>,
     answers: VecDeque<String>,
 }
 
-impl Transport for Forgetful {
+impl Transport for ForgetfulBrowser {
     fn submit(&mut self, method: MethodId, _session: Option<SessionId>, params: Value) -> CallId {
         self.calls += 1;
         let answer = match method.as_ref() {
@@ -42,7 +42,7 @@ impl Transport for Forgetful {
 
 #[tokio::test]
 async fn a_tab_that_cannot_be_told_of_is_closed_again() {
-    let browser = Forgetful::default();
+    let browser = ForgetfulBrowser::default();
     let sent = Arc::clone(&browser.sent);
     let tabs = Tabs::new(Link::over(browser), Numbers::default());
     assert!(matches!(tabs.open_behind("https://a.example/").await, Err(TabError::Call(_))));

@@ -35,7 +35,7 @@ pub(super) struct Canvas {
 
 /// A half-open range of picture pixels.
 #[derive(Clone, Copy)]
-struct Pixels {
+struct PixelRect {
     left: u32,
     top: u32,
     right: u32,
@@ -63,15 +63,15 @@ impl Canvas {
 
     /// Frames an area of the page, with a number at its corner.
     pub fn number(&mut self, spot: Spot, number: u32) {
-        let Pixels { left, top, right, bottom } = self.pixels(spot);
+        let PixelRect { left, top, right, bottom } = self.pixels(spot);
         if left >= right || top >= bottom {
             return;
         }
         for edge in [
-            Pixels { left, top, right, bottom: top + 1 },
-            Pixels { left, top: bottom - 1, right, bottom },
-            Pixels { left, top, right: left + 1, bottom },
-            Pixels { left: right - 1, top, right, bottom },
+            PixelRect { left, top, right, bottom: top + 1 },
+            PixelRect { left, top: bottom - 1, right, bottom },
+            PixelRect { left, top, right: left + 1, bottom },
+            PixelRect { left: right - 1, top, right, bottom },
         ] {
             self.fill(edge, FRAME);
         }
@@ -82,7 +82,7 @@ impl Canvas {
         // A number that does not fit at the corner is moved into the picture.
         let left = left.min(self.image.width().saturating_sub(wide));
         let top = top.min(self.image.height().saturating_sub(high));
-        self.fill(Pixels { left, top, right: left + wide, bottom: top + high }, FRAME);
+        self.fill(PixelRect { left, top, right: left + wide, bottom: top + high }, FRAME);
         for (digit, place) in digits.into_iter().zip(0_u32..) {
             self.digit(digit, left + SIZE + place * 4 * SIZE, top + SIZE);
         }
@@ -92,19 +92,19 @@ impl Canvas {
         for (row, down) in DIGITS.get(digit).into_iter().flatten().zip(0_u32..) {
             for across in (0_u32..3).filter(|across| (row >> (2 - across)) & 1 == 1) {
                 let (left, top) = (left + across * SIZE, top + down * SIZE);
-                self.fill(Pixels { left, top, right: left + SIZE, bottom: top + SIZE }, INK);
+                self.fill(PixelRect { left, top, right: left + SIZE, bottom: top + SIZE }, INK);
             }
         }
     }
 
     /// Returns the pixels that an area of the page touches.
-    fn pixels(&self, spot: Spot) -> Pixels {
+    fn pixels(&self, spot: Spot) -> PixelRect {
         let (x, y) = self.scale;
         // Coordinates outside the picture are clamped to its edge; NaN becomes no pixel.
         let within = |value: f64, most: u32| value.clamp(0.0, f64::from(most)) as u32;
         let (width, height) = self.image.dimensions();
         let (left, top) = (spot.left - self.seen.left, spot.top - self.seen.top);
-        Pixels {
+        PixelRect {
             left: within((left * x).floor(), width),
             top: within((top * y).floor(), height),
             right: within(((left + spot.width) * x).ceil(), width),
@@ -112,7 +112,7 @@ impl Canvas {
         }
     }
 
-    fn fill(&mut self, pixels: Pixels, colour: Rgba<u8>) {
+    fn fill(&mut self, pixels: PixelRect, colour: Rgba<u8>) {
         let (width, height) = self.image.dimensions();
         for y in pixels.top..pixels.bottom.min(height) {
             for x in pixels.left..pixels.right.min(width) {

@@ -6,7 +6,7 @@
 use super::{View, draw::Canvas};
 use crate::{
     Area, Front, Page, PageError, Picture, PictureFormat, Spot,
-    page::Framed,
+    page::MeasuredArea,
     safety::Redactor,
     snapshot::{Captured, Cover, Snapshot},
 };
@@ -30,7 +30,7 @@ pub enum Boxes {
 
 /// A picture for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shot {
+pub struct ModelPicture {
     /// The picture, as PNG.
     pub picture: Picture,
     /// Number of covered areas.
@@ -65,10 +65,10 @@ impl View {
         numbers: Boxes,
         front: Front,
         redactor: &Redactor,
-    ) -> Result<Shot, ShotError> {
+    ) -> Result<ModelPicture, ShotError> {
         match front {
             Front::First => page.bring_to_front().await?,
-            Front::AtNeed => page.begin_acting().await?,
+            Front::AtNeed => page.begin_focus_emulation().await?,
         }
         let (framed, before, picture, after) = still(page, &area, front).await?;
         let boxes = match numbers {
@@ -79,9 +79,9 @@ impl View {
         };
         let covers = self.covers(&[&before, &after], redactor);
         let boxes: Vec<(u32, Spot)> = boxes.into_iter().filter(|(_, spot)| spot.meets(framed.seen)).collect();
-        let drawn = Drawing { covers, boxes, seen: framed.seen, density: framed.density };
+        let drawn = PictureOverlay { covers, boxes, seen: framed.seen, density: framed.density };
         if drawn.covers.is_empty() && drawn.boxes.is_empty() {
-            return Ok(Shot { picture, covered: 0, numbered: 0 });
+            return Ok(ModelPicture { picture, covered: 0, numbered: 0 });
         }
         let unreadable = |error: &dyn std::fmt::Display| ShotError::Unreadable(error.to_string());
         // A picture has about a million pixels.
@@ -115,13 +115,13 @@ async fn still(
     page: &Page,
     area: &Area,
     front: Front,
-) -> Result<(Framed, Captured, Picture, Captured), PageError> {
+) -> Result<(MeasuredArea, Captured, Picture, Captured), PageError> {
     for _ in 0..TRIES {
         let framed = page.frame(area).await?;
         let before = page.capture().await?;
         let picture = page.picture_in(&framed, PictureFormat::Png, front).await?;
         let after = page.capture().await?;
-        if page.stands_as(&framed).await? {
+        if page.is_scrolled_as(&framed).await? {
             return Ok((framed, before, picture, after));
         }
     }
@@ -129,15 +129,15 @@ async fn still(
 }
 
 /// The overlay drawn on a picture.
-struct Drawing {
+struct PictureOverlay {
     covers: Vec<Spot>,
     boxes: Vec<(u32, Spot)>,
     seen: Spot,
     density: Option<f64>,
 }
 
-impl Drawing {
-    fn on(self, picture: &Picture) -> Result<Shot, image::ImageError> {
+impl PictureOverlay {
+    fn on(self, picture: &Picture) -> Result<ModelPicture, image::ImageError> {
         let image = image::load_from_memory_with_format(&picture.bytes, ImageFormat::Png)?.into_rgba8();
         let mut canvas = Canvas::new(image, self.seen, self.density);
         for (number, spot) in &self.boxes {
@@ -152,6 +152,6 @@ impl Drawing {
         let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Sub);
         encoder.write_image(image.as_raw(), width, height, ExtendedColorType::Rgba8)?;
         let picture = Picture { bytes, format: PictureFormat::Png };
-        Ok(Shot { picture, covered, numbered: self.boxes.len() })
+        Ok(ModelPicture { picture, covered, numbered: self.boxes.len() })
     }
 }

@@ -8,8 +8,8 @@ use crate::kit::{
     Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
 };
 use octo_browser::{
-    Act, ActError, Answer, Audience, Came, Done, DownloadEvent, Downloads, Loading, LocateError, Page,
-    Recognition, Scroll, Unfit, View, Wait, Way,
+    Act, ActError, Answer, Audience, Came, Done, DownloadEvent, Downloads, LoadProgress, LocateError,
+    LocateMethod, Page, ScrollTarget, Unfit, View, Wait, Way,
     snapshot::{Change, Query, WHOLE},
 };
 use pages::PAGES;
@@ -93,7 +93,7 @@ impl Scene {
         // On an overloaded machine, a page that is still being laid out is silent for longer than a tab may be.
         let attach = async || Page::attach(&connected.link, &start.target).await.ok();
         let page = until("the page's answer", attach).await;
-        page.begin_acting().await.expect("acting");
+        page.begin_focus_emulation().await.expect("acting");
         let mut scene = Self {
             site,
             desk,
@@ -155,7 +155,7 @@ impl Scene {
     /// Checks that the person's other tabs are unchanged and nothing was sent to them.
     pub(crate) async fn ends(self) {
         assert_eq!(others(&self.connected.tabs, &self.start).await, self.before);
-        self.recording.keeps_to(SENT, self.start.target.inner());
+        self.recording.assert_only(SENT, self.start.target.inner());
         drop(self.page);
         let _ = &self.desk;
     }
@@ -249,17 +249,17 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
     scene.click("button", "Far").await.expect("scrolled to");
     assert_eq!(scene.said().await, "far");
     // Scrolling is smooth; a position read after it has stopped no longer changes.
-    scene.act(Act::Scroll(Scroll::By(None, 0.0, -100_000.0))).await.expect("scrolled");
-    scene.act(Act::Scroll(Scroll::By(None, 0.0, 2_000.0))).await.expect("scrolled");
+    scene.act(Act::Scroll(ScrollTarget::By(None, 0.0, -100_000.0))).await.expect("scrolled");
+    scene.act(Act::Scroll(ScrollTarget::By(None, 0.0, 2_000.0))).await.expect("scrolled");
     const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
-    let document = scene.page.place_at(5.0, 5.0).await.expect("a place");
+    let document = scene.page.element_at(5.0, 5.0).await.expect("a place");
     let left = scene.page.ask(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new()).await;
     assert!(left.as_ref().is_ok_and(|left| left.as_f64().is_some_and(|left| left.abs() < 1.0)), "{left:?}");
     scene.click("button", "Far").await.expect("from below");
-    scene.act(Act::Scroll(Scroll::ToText("head".to_owned()))).await.expect("there");
-    let missing = scene.act(Act::Scroll(Scroll::ToText("nowhere".to_owned()))).await;
+    scene.act(Act::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
+    let missing = scene.act(Act::Scroll(ScrollTarget::ToText("nowhere".to_owned()))).await;
     assert_eq!(missing, Err(Unfit::NoSuchText.into()));
-    let dead = scene.page.place_at(5.0, 5.0).await.expect("a place");
+    let dead = scene.page.element_at(5.0, 5.0).await.expect("a place");
     let words = scene.page.ask(&dead, "function() { return this.localName }", Vec::new()).await;
     assert_eq!(words, Ok("header".into()));
     scene.ends().await;
@@ -400,7 +400,10 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
     scene.before.sort();
 
     let before = scene.page.document();
-    assert_eq!(scene.click("link", "Go there").await.expect("pressed").came, Came::Navigated(Loading::Done));
+    assert_eq!(
+        scene.click("link", "Go there").await.expect("pressed").came,
+        Came::Navigated(LoadProgress::Done)
+    );
     assert_ne!(scene.page.document(), before);
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
     assert!(diff.change == Change::Page && diff.text.contains("# There"), "{}", diff.text);
@@ -408,7 +411,7 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
     after.sort();
     // The order of a list is the browser's.
     assert_eq!(after, scene.before);
-    scene.recording.keeps_to(SENT, scene.start.target.inner());
+    scene.recording.assert_only(SENT, scene.start.target.inner());
 }
 
 #[tokio::test]
@@ -424,7 +427,7 @@ async fn a_number_whose_element_went_is_found_again_only_where_one_is_like_it() 
     scene.act(Act::Click(place)).await.expect("pressed");
     assert_eq!(scene.act(Act::Click(old)).await, Err(ActError::Gone), "the old element is no more");
     let again = scene.view.locate(&scene.page, apple).await.expect("again");
-    assert_eq!((again.how, again.known.name.as_str()), (Recognition::Alike, "Apple"));
+    assert_eq!((again.how, again.known.name.as_str()), (LocateMethod::Alike, "Apple"));
     assert_ne!(again.number, apple);
     scene.act(Act::Click(again.place)).await.expect("pressed");
     assert_eq!(scene.said().await, "Apple");

@@ -41,7 +41,7 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
     let own = Own::find(&connected.tabs).await;
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
-    own.is_as_before(&connected.tabs).await;
+    own.assert_unchanged(&connected.tabs).await;
 }
 
 /// Waits for the browser's question, and presses these keys until it is answered.
@@ -87,7 +87,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     assert_eq!(two.tabs.list().await.expect("tabs").len(), 2);
     let own = Own::find(&two.tabs).await;
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
-    own.is_as_before(&two.tabs).await;
+    own.assert_unchanged(&two.tabs).await;
 
     chromium.kill();
     assert_eq!(one.link.ended().await, Ending::ByBrowser);
@@ -102,7 +102,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     answer(&desk, &browser, "Tab", "Return").await;
     let again = asking.await.expect("its end").expect("allowed");
     assert_eq!(again.fresh, Freshness::New);
-    Own::find(&again.tabs).await.is_as_before(&again.tabs).await;
+    Own::find(&again.tabs).await.assert_unchanged(&again.tabs).await;
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     };
     answer(&desk, &browser, "Tab", "Return").await;
     let connected = asking.await.expect("its end").expect("allowed");
-    Own::find(&connected.tabs).await.is_as_before(&connected.tabs).await;
+    Own::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
     // Its answer also shows that the call before it was sent.
-    own.is_as_before(&connected.tabs).await;
+    own.assert_unchanged(&connected.tabs).await;
     chromium.kill();
     let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting)
         .await
@@ -199,7 +199,7 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     let connected = browser.connect().await.expect("connected again");
     assert_eq!(connected.fresh, Freshness::New);
     tab(&connected.tabs, "First").await;
-    Own::find(&connected.tabs).await.is_as_before(&connected.tabs).await;
+    Own::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
 }
 
 #[tokio::test]

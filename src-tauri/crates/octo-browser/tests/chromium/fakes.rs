@@ -16,14 +16,14 @@ use tokio::{
 };
 
 /// A browser that asks its person: it reports no version, and accepts any connection.
-struct Asking {
+struct PromptingServer {
     port: u16,
     /// One per connection: sent when its first command arrives; the command is answered once the sender is
     /// used.
     heard: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 }
 
-impl Asking {
+impl PromptingServer {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("its address").port();
@@ -71,7 +71,7 @@ fn write_down(folder: &Path, port: u16, id: &str, ago: Duration) {
 #[tokio::test]
 async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers() {
     let home = tempfile::tempdir().expect("a folder");
-    let mut asking = Asking::start().await;
+    let mut asking = PromptingServer::start().await;
     let profile = home.path().join("profile");
     write_down(&profile, asking.port, "a", Duration::ZERO);
     let browser = Browser::new(Environment::bare(System::Linux, home.path()), Wanted::Folder(profile));
@@ -100,7 +100,7 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
 #[tokio::test]
 async fn of_two_files_that_name_one_port_the_newer_one_is_the_browser() {
     let home = tempfile::tempdir().expect("a folder");
-    let asking = Asking::start().await;
+    let asking = PromptingServer::start().await;
     let config = home.path().join(".config");
     for (chrome, chromium, expected) in [(3_600, 60, "of-chromium"), (60, 3_600, "of-chrome")] {
         write_down(&config.join("google-chrome"), asking.port, "of-chrome", Duration::from_secs(chrome));

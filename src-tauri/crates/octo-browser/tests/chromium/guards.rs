@@ -17,7 +17,7 @@ async fn by_id(scene: &Scene, id: &str) -> Place {
         ["left", "top"].map(|side| format!("document.getElementById('{id}').getBoundingClientRect().{side}"));
     let (left, top) = (said(&scene.page, &left).await, said(&scene.page, &top).await);
     let at = |value: serde_json::Value| value.as_f64().expect("a number") + 3.0;
-    scene.page.place_at(at(left), at(top)).await.expect("a place")
+    scene.page.element_at(at(left), at(top)).await.expect("a place")
 }
 
 #[tokio::test]

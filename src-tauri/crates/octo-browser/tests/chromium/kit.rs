@@ -67,7 +67,7 @@ impl Own {
     }
 
     /// Checks that the tab is still open at the same address, was never reloaded and belongs to no one else.
-    pub(crate) async fn is_as_before(&self, tabs: &octo_browser::Tabs) {
+    pub(crate) async fn assert_unchanged(&self, tabs: &octo_browser::Tabs) {
         let now = tabs.list().await.expect("tabs").into_iter().find(|tab| tab.number == self.0.number);
         let of = |tab: &octo_browser::Tab| {
             (tab.target.clone(), tab.title.clone(), tab.url.clone(), tab.opener.clone(), tab.owner)

@@ -52,7 +52,7 @@ impl Playground {
         let connected = Chromium::browser(&desk).connect().await.expect("connected");
         let start = tab(&connected.tabs, "about:blank").await;
         let page = Page::attach(&connected.link, &start.target).await.expect("attached");
-        page.begin_acting().await.expect("acting");
+        page.begin_focus_emulation().await.expect("acting");
         Some(Self { _desk: desk, _chromium: chromium, _connected: connected, page, folder })
     }
 

@@ -61,8 +61,8 @@ impl Scene {
 
     /// Checks that the person's other tab is unchanged at the end of every case.
     async fn ends(self) {
-        self.own.is_as_before(&self.connected.tabs).await;
-        self.recording.is_decent();
+        self.own.assert_unchanged(&self.connected.tabs).await;
+        self.recording.assert_nothing_forbidden();
     }
 
     async fn page(&self, title: &str) -> Page {

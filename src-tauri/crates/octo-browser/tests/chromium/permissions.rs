@@ -55,7 +55,7 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
     let asking = tab(&connected.tabs, title).await;
     let page = Page::attach(&connected.link, &asking.target).await.expect("attached");
     page.bring_to_front().await.expect("in front");
-    page.begin_acting().await.expect("acting");
+    page.begin_focus_emulation().await.expect("acting");
     let mut view = View::default();
     let ask = place(&mut view, &page, "button", "Ask").await;
     let beside = place(&mut view, &page, "textbox", "Beside").await;
@@ -75,7 +75,7 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
     let answers = ["Browser.grantPermissions", "Browser.setPermission", "Browser.resetPermissions"];
     assert!(!sent.iter().any(|name| answers.contains(&name.as_str())), "{sent:?}");
 
-    own.is_as_before(&connected.tabs).await;
+    own.assert_unchanged(&connected.tabs).await;
 }
 
 /// Returns the page's result and the permission's state.

@@ -1,6 +1,6 @@
 //! The block in which page text reaches the model.
 
-use octo_browser::safety::{PageBlock, PageText, Redactor, Said, SecretName, block, shown_in};
+use octo_browser::safety::{PageBlock, PageText, Redactor, Said, SecretName, block, parse_blocks};
 use proptest::prelude::*;
 use secrecy::SecretString;
 
@@ -103,7 +103,7 @@ fn what_was_told_of_pages_is_read_back_with_its_sites() {
         of("https://b.example:8443", "second"),
     );
     let read: Vec<_> =
-        shown_in(&told).into_iter().map(|(site, text)| (site.to_string(), text.trim())).collect();
+        parse_blocks(&told).into_iter().map(|(site, text)| (site.to_string(), text.trim())).collect();
     let sites: Vec<&str> = read.iter().map(|(site, _)| site.as_str()).collect();
     assert_eq!(sites, ["https://a.example", "https://b.example:8443"]);
     assert!(read[0].1.starts_with("first") && read[1].1 == "second", "{read:?}");

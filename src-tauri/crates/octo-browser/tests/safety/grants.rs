@@ -2,8 +2,8 @@
 
 use super::site;
 use octo_browser::safety::{
-    Address, Forbidden, Grants, Kept, Lifetime, NoEntry, PlaceKind, Scope, SiteQuestion, Step, TabNumber,
-    Verdict,
+    Address, ForbiddenReason, GrantLifetime, Grants, Kept, Scope, SiteKind, SiteQuestion, Step, StepRefusal,
+    TabNumber, Verdict,
 };
 use proptest::prelude::*;
 
@@ -25,9 +25,9 @@ fn allowed(grants: &Grants, tab: TabNumber, step: Step, address: &str) -> bool {
 fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
     let mut grants = Grants::default();
     let asked = question(&grants, TAB, Step::Navigate, "https://shop.example/a?b");
-    assert_eq!((asked.kind(), asked.longest()), (PlaceKind::Web, Lifetime::Always));
+    assert_eq!((asked.kind(), asked.longest()), (SiteKind::Web, GrantLifetime::Always));
     assert_eq!(asked.scope(), &Scope::Site(site("https://shop.example")));
-    assert_eq!(grants.allow(TAB, asked, Lifetime::Task), Kept::Task);
+    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Task), Kept::Task);
     for step in [Step::Navigate, Step::Commit, Step::Read, Step::Act] {
         assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
         for other in [
@@ -46,7 +46,7 @@ fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
 fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
     let mut grants = Grants::default();
     let asked = question(&grants, TAB, Step::Navigate, "https://a.example");
-    assert_eq!(grants.allow(TAB, asked, Lifetime::Once), Kept::Once);
+    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Once), Kept::Once);
     assert!(allowed(&grants, TAB, Step::Navigate, "https://a.example"));
     assert!(!allowed(&grants, OTHER, Step::Navigate, "https://a.example"), "in that tab only");
     assert!(matches!(grants.committed(TAB, &Address::of("https://a.example/in")), Verdict::Allowed(_)));
@@ -69,27 +69,27 @@ fn a_pass_is_for_one_step_in_one_place() {
 #[test]
 fn nothing_is_granted_for_longer_than_its_kind_allows() {
     for (address, kind, longest) in [
-        ("https://a.example", PlaceKind::Web, Lifetime::Always),
-        ("http://localhost:3000", PlaceKind::Near, Lifetime::Task),
-        ("http://192.168.1.1", PlaceKind::Near, Lifetime::Task),
-        ("http://localhost:2375", PlaceKind::Administration, Lifetime::Once),
-        ("http://169.254.169.254", PlaceKind::Metadata, Lifetime::Once),
-        ("chrome://settings", PlaceKind::Browser, Lifetime::Once),
-        ("chrome://password-manager", PlaceKind::Passwords, Lifetime::Once),
-        ("https://vault.bitwarden.com", PlaceKind::Passwords, Lifetime::Once),
-        ("chrome-extension://abcdefghijklmnopabcdefghijklmnop/x", PlaceKind::Extension, Lifetime::Once),
-        ("file:///etc/passwd", PlaceKind::File, Lifetime::Once),
-        ("view-source:https://a.example", PlaceKind::Browser, Lifetime::Once),
+        ("https://a.example", SiteKind::Web, GrantLifetime::Always),
+        ("http://localhost:3000", SiteKind::Near, GrantLifetime::Task),
+        ("http://192.168.1.1", SiteKind::Near, GrantLifetime::Task),
+        ("http://localhost:2375", SiteKind::Administration, GrantLifetime::Once),
+        ("http://169.254.169.254", SiteKind::Metadata, GrantLifetime::Once),
+        ("chrome://settings", SiteKind::Browser, GrantLifetime::Once),
+        ("chrome://password-manager", SiteKind::Passwords, GrantLifetime::Once),
+        ("https://vault.bitwarden.com", SiteKind::Passwords, GrantLifetime::Once),
+        ("chrome-extension://abcdefghijklmnopabcdefghijklmnop/x", SiteKind::Extension, GrantLifetime::Once),
+        ("file:///etc/passwd", SiteKind::File, GrantLifetime::Once),
+        ("view-source:https://a.example", SiteKind::Browser, GrantLifetime::Once),
     ] {
         let mut grants = Grants::default();
         let asked = question(&grants, TAB, Step::Act, address);
         assert_eq!((asked.kind(), asked.longest()), (kind, longest), "{address}");
-        let kept = grants.allow(TAB, asked, Lifetime::Always);
-        assert_eq!(matches!(kept, Kept::Always(_)), longest == Lifetime::Always, "{address}");
+        let kept = grants.allow(TAB, asked, GrantLifetime::Always);
+        assert_eq!(matches!(kept, Kept::Always(_)), longest == GrantLifetime::Always, "{address}");
         assert!(allowed(&grants, TAB, Step::Act, address), "{address}");
-        assert_eq!(allowed(&grants, OTHER, Step::Act, address), longest > Lifetime::Once, "{address}");
+        assert_eq!(allowed(&grants, OTHER, Step::Act, address), longest > GrantLifetime::Once, "{address}");
         grants.closed(TAB);
-        assert_eq!(allowed(&grants, TAB, Step::Act, address), longest > Lifetime::Once, "{address}");
+        assert_eq!(allowed(&grants, TAB, Step::Act, address), longest > GrantLifetime::Once, "{address}");
     }
     let stored = Grants::new([site("http://localhost:3000"), site("https://a.example")]);
     assert_eq!(stored.held().count(), 1, "a near site is never allowed for ever");
@@ -100,17 +100,17 @@ fn some_places_are_refused_whatever_the_person_said() {
     let mut grants = Grants::default();
     grants.refuse_port(9222);
     for (address, why) in [
-        ("javascript:alert(1)", NoEntry::Forbidden(Forbidden::Script)),
-        ("data:text/html,x", NoEntry::Forbidden(Forbidden::NoOrigin)),
-        ("devtools://devtools", NoEntry::Forbidden(Forbidden::BrowserControl)),
-        ("chrome://inspect", NoEntry::Forbidden(Forbidden::BrowserControl)),
-        ("mailto:a@b.example", NoEntry::Forbidden(Forbidden::OtherProgram)),
-        ("https://u:p@a.example", NoEntry::Forbidden(Forbidden::Credentials)),
-        ("a.example", NoEntry::Forbidden(Forbidden::Unreadable)),
-        ("http://127.0.0.1:9222/json", NoEntry::DebuggingPort),
-        ("http://[::1]:9222/json", NoEntry::DebuggingPort),
-        ("http://localhost:9222/json", NoEntry::DebuggingPort),
-        ("chrome-error://chromewebdata/", NoEntry::ErrorPage),
+        ("javascript:alert(1)", StepRefusal::Forbidden(ForbiddenReason::Script)),
+        ("data:text/html,x", StepRefusal::Forbidden(ForbiddenReason::NoOrigin)),
+        ("devtools://devtools", StepRefusal::Forbidden(ForbiddenReason::BrowserControl)),
+        ("chrome://inspect", StepRefusal::Forbidden(ForbiddenReason::BrowserControl)),
+        ("mailto:a@b.example", StepRefusal::Forbidden(ForbiddenReason::OtherProgram)),
+        ("https://u:p@a.example", StepRefusal::Forbidden(ForbiddenReason::Credentials)),
+        ("a.example", StepRefusal::Forbidden(ForbiddenReason::Unreadable)),
+        ("http://127.0.0.1:9222/json", StepRefusal::DebuggingPort),
+        ("http://[::1]:9222/json", StepRefusal::DebuggingPort),
+        ("http://localhost:9222/json", StepRefusal::DebuggingPort),
+        ("chrome-error://chromewebdata/", StepRefusal::ErrorPage),
     ] {
         assert_eq!(grants.check(TAB, Step::Act, &Address::of(address)), Verdict::Refused(why), "{address}");
     }
@@ -125,7 +125,7 @@ fn some_places_are_refused_whatever_the_person_said() {
 fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
     let mut grants = Grants::default();
     let asked = question(&grants, TAB, Step::Navigate, "http://a.example");
-    let _ = grants.allow(TAB, asked, Lifetime::Once);
+    let _ = grants.allow(TAB, asked, GrantLifetime::Once);
     assert!(matches!(grants.committed(TAB, &Address::of("https://a.example")), Verdict::Allowed(_)));
     assert!(allowed(&grants, TAB, Step::Act, "https://a.example"));
     assert!(!allowed(&grants, TAB, Step::Act, "https://b.example"));
@@ -154,7 +154,7 @@ proptest! {
             let address = Address::of(PLACES[place]);
             match kind {
                 0 => if let Verdict::Ask(question) = grants.check(TAB, Step::Act, &address) {
-                    let lifetime = [Lifetime::Once, Lifetime::Task, Lifetime::Always][usize::from(lifetime % 3)];
+                    let lifetime = [GrantLifetime::Once, GrantLifetime::Task, GrantLifetime::Always][usize::from(lifetime % 3)];
                     let _ = grants.allow(TAB, question, lifetime);
                     granted.insert(place);
                 },

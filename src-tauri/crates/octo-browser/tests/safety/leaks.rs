@@ -1,7 +1,7 @@
 //! Information in an address, and data carried from site to site.
 
 use super::{asked_with, button, site, text_line};
-use octo_browser::safety::{Action, Keys, Leak, Memory, Sink};
+use octo_browser::safety::{Action, AddressLeak, Keys, Memory, Sink};
 
 const LETTER: &str = "Dear Ada, the meeting about the merger of both companies has been moved to the second floor on \
     Thursday, please bring the signed papers and tell nobody.";
@@ -56,7 +56,7 @@ fn addresses_with_data_ask() {
         assert!(matches!(&sinks[..], [Sink::Leaks(_)]), "{url}: {sinks:?}");
     }
     assert!(
-        matches!(&opening(quoted)[..], [Sink::Leaks(Leak::Quote(quote))] if quote.from == site("https://mail.example"))
+        matches!(&opening(quoted)[..], [Sink::Leaks(AddressLeak::Quote(quote))] if quote.from == site("https://mail.example"))
     );
 }
 
@@ -104,7 +104,7 @@ fn data_in_the_name_of_a_host_asks() {
         assert!(matches!(&sinks[..], [Sink::Leaks(_)]), "{url}: {sinks:?}");
     }
     let wordy = format!("https://{}evil.example/", "some-words-of-my-own.".repeat(8));
-    assert!(matches!(&opening(&wordy)[..], [Sink::Leaks(Leak::Long { .. })]), "{wordy}");
+    assert!(matches!(&opening(&wordy)[..], [Sink::Leaks(AddressLeak::Long { .. })]), "{wordy}");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn page_of_frames(page: &str, many: usize) -> Vec<(String, String)> {
 fn show(memory: &mut Memory, page: &[(String, String)]) {
     let texts: Vec<(&str, String)> =
         page.iter().map(|(origin, text)| (origin.as_str(), text.clone())).collect();
-    memory.shown_page(&texts);
+    memory.record_page(&texts);
 }
 
 #[test]

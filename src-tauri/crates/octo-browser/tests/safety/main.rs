@@ -11,8 +11,8 @@ mod secrets;
 mod sinks;
 
 use octo_browser::safety::{
-    Act, Action, Address, Editing, Element, Field, InForm, Judgement, Memory, Origin, Sink, Site, Target,
-    judge,
+    Act, Action, Address, EditingKind, Element, Field, Judgement, Memory, Origin, OwningForm, Sink, Site,
+    Target, judge,
 };
 
 /// A site by its address.
@@ -27,7 +27,7 @@ fn button(name: &str) -> Element {
         name: name.into(),
         tag: "button".into(),
         field: Field { kind: "button".into(), ..Field::default() },
-        form: InForm::None,
+        form: OwningForm::None,
         ..Element::default()
     }
 }
@@ -39,7 +39,7 @@ fn link(name: &str, href: &str) -> Element {
         name: name.into(),
         tag: "a".into(),
         href: Some(href.into()),
-        form: InForm::None,
+        form: OwningForm::None,
         ..Element::default()
     }
 }
@@ -51,8 +51,8 @@ fn text_line(name: &str) -> Element {
         name: name.into(),
         tag: "input".into(),
         field: Field { kind: "text".into(), name: name.into(), ..Field::default() },
-        editing: Editing::Line,
-        form: InForm::None,
+        editing: EditingKind::Line,
+        form: OwningForm::None,
         ..Element::default()
     }
 }

@@ -2,20 +2,20 @@
 
 use super::{asked, asked_with, button, link, site, text_line};
 use octo_browser::safety::{
-    Act, Action, Address, Deed, Dialog, Editing, Element, Field, Form, InForm, Judgement, Keys, Memory,
-    Origin, Sensitive, Sink, Target, judge,
+    Act, Action, Address, Deed, Dialog, EditingKind, Element, Field, Form, Judgement, Keys, Memory, Origin,
+    OwningForm, Sensitive, Sink, Target, judge,
 };
 
 fn field(kind: &str, autocomplete: &str, name: &str) -> Field {
     Field { kind: kind.into(), autocomplete: autocomplete.into(), name: name.into(), ..Field::default() }
 }
 
-fn form(fields: Vec<Field>, action: &str, submits: &[&str]) -> InForm {
+fn form(fields: Vec<Field>, action: &str, submits: &[&str]) -> OwningForm {
     let submits = submits.iter().map(|name| (*name).to_owned()).collect();
-    InForm::Form(Form { fields, method: "post".into(), action: action.into(), submits })
+    OwningForm::Form(Form { fields, method: "post".into(), action: action.into(), submits })
 }
 
-fn submit(form: InForm) -> Element {
+fn submit(form: OwningForm) -> Element {
     Element { name: "Go".into(), tag: "button".into(), form, ..Element::default() }
 }
 
@@ -116,17 +116,20 @@ fn enter_is_the_forms_button() {
         (in_form(form(vec![], here, &["", "Help"])), vec![Sink::Enter]),
         (in_form(form(vec![], here, &[])), vec![Sink::Enter]),
         (Element { field: field("search", "", "Search"), ..in_form(form(vec![], here, &[""])) }, vec![]),
-        (in_form(InForm::Unknown), vec![Sink::Enter]),
+        (in_form(OwningForm::Unknown), vec![Sink::Enter]),
         (text_line("Message"), vec![Sink::Enter]),
         (Element { field: field("search", "", "Search"), ..text_line("Search") }, vec![]),
-        (Element { tag: "div".into(), editing: Editing::Lines, ..text_line("Message") }, vec![Sink::Enter]),
+        (
+            Element { tag: "div".into(), editing: EditingKind::Lines, ..text_line("Message") },
+            vec![Sink::Enter],
+        ),
         (button("Send"), vec![Sink::Says(Deed::Send)]),
         (button("Next"), vec![]),
     ] {
         for action in [enter, Action::Press { key: "NumpadEnter" }, Action::Press { key: "Control+Enter" }] {
             assert_eq!(asked(None, &element, action), expected, "{element:?}");
         }
-        if element.editing != Editing::None {
+        if element.editing != EditingKind::None {
             let typed = Action::Type { text: "hello\n", keys: Keys::Pressed };
             assert_eq!(asked(None, &element, typed), expected, "a typed line break is Enter: {element:?}");
             assert_eq!(
@@ -136,7 +139,7 @@ fn enter_is_the_forms_button() {
             );
         }
     }
-    let lines = Element { tag: "textarea".into(), editing: Editing::Lines, ..text_line("Text") };
+    let lines = Element { tag: "textarea".into(), editing: EditingKind::Lines, ..text_line("Text") };
     assert_eq!(asked(None, &lines, Action::Press { key: "Shift+Enter" }), []);
     for key in ["Control+Shift+Enter", "Mod+Shift+Enter", "Alt+Shift+Enter", "shift+cmd+return"] {
         assert_eq!(asked(None, &lines, Action::Press { key }), [Sink::Enter], "{key} sends in many editors");
@@ -221,9 +224,9 @@ fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
     let editor = |name: &str, is_pressed| Element {
         name: name.into(),
         tag: "div".into(),
-        editing: Editing::Lines,
+        editing: EditingKind::Lines,
         is_pressed,
-        form: InForm::None,
+        form: OwningForm::None,
         ..Element::default()
     };
     for (element, action, expected) in [
@@ -246,7 +249,7 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
     let input = |kind: &str, form, sends_on_change| Element {
         tag: "input".into(),
         field: field(kind, "", "When"),
-        editing: if kind == "text" { Editing::Line } else { Editing::None },
+        editing: if kind == "text" { EditingKind::Line } else { EditingKind::None },
         form,
         sends_on_change,
         ..button("When")
@@ -368,8 +371,8 @@ fn what_is_chosen_is_judged_by_its_words() {
     };
     let pay = form(vec![field("text", "cc-number", "")], "", &[]);
     for (element, option, expected) in [
-        (list(InForm::None, false), "Mark as read", vec![]),
-        (list(InForm::None, false), "Delete account", vec![Sink::Says(Deed::Delete)]),
+        (list(OwningForm::None, false), "Mark as read", vec![]),
+        (list(OwningForm::None, false), "Delete account", vec![Sink::Says(Deed::Delete)]),
         (list(pay.clone(), false), "December", vec![]),
         (list(pay, true), "December", vec![Sink::Submits(Sensitive::Payment)]),
         (

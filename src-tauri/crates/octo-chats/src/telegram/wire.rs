@@ -1,6 +1,6 @@
 //! Telegram's data types, with only the fields Octo reads.
 
-use crate::{Incoming, Letter, LetterFile, Person, Press};
+use crate::{ButtonPress, InboundContent, InboundFile, Incoming, Person};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ pub(super) struct File {
 pub(super) struct Update {
     update_id: i64,
     message: Option<Message>,
-    callback_query: Option<Callback>,
+    callback_query: Option<CallbackQuery>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,14 +52,14 @@ struct Message {
     text: Option<String>,
     caption: Option<String>,
     #[serde(default)]
-    photo: Vec<Size>,
-    document: Option<Document>,
+    photo: Vec<PhotoSize>,
+    document: Option<AttachedDocument>,
     #[serde(flatten)]
     other: HashMap<String, IgnoredAny>,
 }
 
 /// Unsupported attachments of a message. A service message (about a pinned message) has none of these.
-const NOT_TAKEN: [&str; 13] = [
+const UNSUPPORTED: [&str; 13] = [
     "audio",
     "contact",
     "dice",
@@ -94,7 +94,7 @@ struct Chat {
 
 /// A picture in one of the service's sizes.
 #[derive(Debug, Deserialize)]
-struct Size {
+struct PhotoSize {
     file_id: String,
     width: u32,
     height: u32,
@@ -102,14 +102,14 @@ struct Size {
 }
 
 #[derive(Debug, Deserialize)]
-struct Document {
+struct AttachedDocument {
     file_id: String,
     file_name: Option<String>,
     file_size: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Callback {
+struct CallbackQuery {
     id: String,
     from: User,
     data: Option<String>,
@@ -127,11 +127,11 @@ impl Update {
         let nobody = Incoming { number, from: None, letter: None };
         if let Some(callback) = self.callback_query {
             let Some(data) = callback.data.filter(|_| !callback.from.is_bot) else { return nobody };
-            let press = Press { id: callback.id, data };
+            let press = ButtonPress { id: callback.id, data };
             return Incoming {
                 number,
                 from: Some(callback.from.person()),
-                letter: Some(Letter::Pressed(press)),
+                letter: Some(InboundContent::Pressed(press)),
             };
         }
         let Some(message) = self.message else { return nobody };
@@ -141,22 +141,26 @@ impl Update {
         let Some(from) = message.from.filter(alone) else { return nobody };
         let picture =
             message.photo.into_iter().max_by_key(|size| u64::from(size.width) * u64::from(size.height));
-        let mut files: Vec<LetterFile> = picture
-            .map(|size| LetterFile { id: size.file_id, name: None, bytes: size.file_size })
+        let mut files: Vec<InboundFile> = picture
+            .map(|size| InboundFile { id: size.file_id, name: None, bytes: size.file_size })
             .into_iter()
             .collect();
-        files.extend(message.document.map(|document| LetterFile {
+        files.extend(message.document.map(|document| InboundFile {
             id: document.file_id,
             name: Some(document.file_name.unwrap_or_else(|| "file".to_owned())),
             bytes: document.file_size,
         }));
         let text = message.text.or(message.caption).unwrap_or_default();
         let brings = |name: &&str| message.other.contains_key(*name);
-        let more = NOT_TAKEN.iter().any(brings) || message.other.contains_key("video_note");
+        let more = UNSUPPORTED.iter().any(brings) || message.other.contains_key("video_note");
         if text.is_empty() && files.is_empty() && !more {
             return nobody;
         }
-        Incoming { number, from: Some(from.person()), letter: Some(Letter::Message { text, files, more }) }
+        Incoming {
+            number,
+            from: Some(from.person()),
+            letter: Some(InboundContent::Message { text, files, more }),
+        }
     }
 }
 
@@ -192,28 +196,37 @@ mod tests {
         let said = read(json!({ "update_id": 5, "message": {
             "message_id": 1, "date": 1, "from": me(), "chat": alone, "text": "Hello" } }));
         assert_eq!(said.from, Some(Person { id: "7".into(), name: "Ada L (@ada)".into() }));
-        assert_eq!(said.letter, Some(Letter::Message { text: "Hello".into(), files: vec![], more: false }));
+        assert_eq!(
+            said.letter,
+            Some(InboundContent::Message { text: "Hello".into(), files: vec![], more: false })
+        );
         let shown = read(json!({ "update_id": 6, "message": {
             "message_id": 2, "date": 1, "from": me(), "chat": alone, "caption": "This",
             "photo": [{ "file_id": "s", "file_unique_id": "s", "width": 90, "height": 60 },
                       { "file_id": "l", "file_unique_id": "l", "width": 900, "height": 600, "file_size": 5 }] } }));
-        let file = LetterFile { id: "l".into(), name: None, bytes: Some(5) };
+        let file = InboundFile { id: "l".into(), name: None, bytes: Some(5) };
         assert_eq!(
             shown.letter,
-            Some(Letter::Message { text: "This".into(), files: vec![file], more: false })
+            Some(InboundContent::Message { text: "This".into(), files: vec![file], more: false })
         );
         let film = read(
             json!({ "update_id": 7, "message": { "message_id": 3, "date": 1, "from": me(), "chat": alone,
             "video": { "file_id": "v" }, "caption": "What is said?" } }),
         );
-        let more = Letter::Message { text: "What is said?".into(), files: vec![], more: true };
+        let more = InboundContent::Message { text: "What is said?".into(), files: vec![], more: true };
         assert_eq!(film.letter, Some(more));
         let spoken = read(json!({ "update_id": 7, "message": {
             "message_id": 3, "date": 1, "from": me(), "chat": alone, "voice": { "file_id": "v" } } }));
-        assert_eq!(spoken.letter, Some(Letter::Message { text: String::new(), files: vec![], more: true }));
+        assert_eq!(
+            spoken.letter,
+            Some(InboundContent::Message { text: String::new(), files: vec![], more: true })
+        );
         let pressed =
             read(json!({ "update_id": 8, "callback_query": { "id": "c", "from": me(), "data": "d" } }));
-        assert_eq!(pressed.letter, Some(Letter::Pressed(Press { id: "c".into(), data: "d".into() })));
+        assert_eq!(
+            pressed.letter,
+            Some(InboundContent::Pressed(ButtonPress { id: "c".into(), data: "d".into() }))
+        );
     }
 
     #[test]

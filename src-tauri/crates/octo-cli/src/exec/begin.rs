@@ -4,7 +4,7 @@ use crate::{
     args::{ExecArguments, SessionChoice},
     exit::Failure,
     model::ModelChoice,
-    output::{say, say_error},
+    output::{print_error_line, say},
 };
 use octo_core::Octo;
 use octo_protocol::{
@@ -80,11 +80,11 @@ pub(super) async fn begin(
             return Ok(Begun { session: started.id, seen: 0, asked: Asked::Work });
         }
         Some(SessionChoice::Id(id)) => id,
-        Some(SessionChoice::Last) => newest(octo, &folder).await?,
+        Some(SessionChoice::Last) => newest_session(octo, &folder).await?,
     };
     let head = octo.call(OpenSession { session }).await?;
     let seen = head.seq;
-    adapt(octo, arguments, head.info, model, folder).await?;
+    apply_options(octo, arguments, head.info, model, folder).await?;
     let asked = octo.call(Send { session, blocks }).await?.into();
     Ok(Begun { session, seen, asked })
 }
@@ -99,7 +99,7 @@ async fn demo(
     let started = octo.call(StartDemo {}).await?;
     let session = started.id;
     if arguments.cwd.is_some() {
-        say_error(&format!("{} {}", say(settings.language, "exec.demo_folder"), started.folder));
+        print_error_line(&format!("{} {}", say(settings.language, "exec.demo_folder"), started.folder));
     }
     if let Some(mode) = arguments.mode {
         octo.call(SetMode { session, mode: mode.into() }).await?;
@@ -109,7 +109,7 @@ async fn demo(
 }
 
 /// Applies the options of the command line to a session.
-async fn adapt(
+async fn apply_options(
     octo: &Octo,
     arguments: &ExecArguments,
     info: SessionInfo,
@@ -142,7 +142,7 @@ async fn adapt(
 const PAGE: u32 = 200;
 
 /// Returns the folder's most recently used session. Excludes the demo's and those of scheduled tasks.
-async fn newest(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
+async fn newest_session(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
     let mut best: Option<SessionInfo> = None;
     let mut offset = 0;
     loop {

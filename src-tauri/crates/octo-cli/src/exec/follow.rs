@@ -7,8 +7,8 @@ use crate::{
         watch::Watch,
     },
     exit::{Exit, Failure},
-    feed::{Fed, Feed},
-    output::{Lines, explain, say, say_error},
+    feed::{Feed, FeedItem},
+    output::{Lines, explain, print_error_line, say},
     signals::Signals,
 };
 use octo_core::Octo;
@@ -30,7 +30,7 @@ use tokio::{
 };
 
 /// How long a stopped turn may take to end before the run ends without it. The core promises 3 seconds.
-const STOPPING: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long the last events of a finished turn may take to arrive.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -69,14 +69,14 @@ pub(super) struct Follower<'a, W> {
 
 /// The run was interrupted and the core has stopped the turn.
 #[derive(Default)]
-struct Stopped {
+struct StopFlag {
     so: Cell<bool>,
     news: Notify,
 }
 
 /// Consequence of an event for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
+enum NextStep {
     /// The session may be at rest: check.
     Look,
     /// Continue.
@@ -113,7 +113,7 @@ impl<'a, W: Write> Follower<'a, W> {
     pub async fn follow(self, feed: Feed, signals: &mut Signals) -> Result<Exit, Failure> {
         let (octo, session) = (self.octo, self.session);
         let mut watch = Watch::begin(octo, session, self.language).await?;
-        let stopped = Stopped::default();
+        let stopped = StopFlag::default();
         let mut work = pin!(self.work(feed, &stopped));
         // After an interrupt: the pending stop, and the latest end of the run.
         let (mut stopping, mut deadline) = (None, None);
@@ -124,12 +124,12 @@ impl<'a, W: Write> Follower<'a, W> {
                     if deadline.is_some() {
                         return Err(Failure::Interrupted);
                     }
-                    deadline = Some(Instant::now() + STOPPING);
+                    deadline = Some(Instant::now() + STOP_TIMEOUT);
                     stopping = Some(Box::pin(octo.call(Stop { session })));
                 }
                 () = until(deadline) => return Err(Failure::Interrupted),
                 error = watch.fault() => return Err(error.into()),
-                done = finished(&mut stopping) => {
+                done = await_call(&mut stopping) => {
                     done?;
                     stopped.so.set(true);
                     stopped.news.notify_one();
@@ -139,14 +139,14 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    async fn work(mut self, mut feed: Feed, stopped: &Stopped) -> Result<Exit, Failure> {
+    async fn work(mut self, mut feed: Feed, stopped: &StopFlag) -> Result<Exit, Failure> {
         loop {
             let snapshot = self.octo.call(OpenSession { session: self.session }).await?;
             for question in &snapshot.questions {
                 self.answer(self.session, question).await?;
             }
             if let Some(stop) = &snapshot.budget {
-                self.stop_for(stop).await?;
+                self.end_on_budget(stop).await?;
             }
             if self.rests(&snapshot, stopped) {
                 self.drain(&mut feed, snapshot.seq).await;
@@ -159,11 +159,11 @@ impl<'a, W: Write> Follower<'a, W> {
                     item = feed.next() => item,
                 };
                 match item {
-                    Some(Fed::Event(envelope)) => match self.take(&envelope).await? {
-                        Sign::Look => break,
-                        Sign::Wait => {}
+                    Some(FeedItem::Event(envelope)) => match self.take(&envelope).await? {
+                        NextStep::Look => break,
+                        NextStep::Wait => {}
                     },
-                    Some(Fed::Lost(count)) => {
+                    Some(FeedItem::Lost(count)) => {
                         explain(self.language, &ApiError::new("serve.lost").arg("count", count));
                         break;
                     }
@@ -174,13 +174,13 @@ impl<'a, W: Write> Follower<'a, W> {
     }
 
     /// Handles an event: prints it and answers its question.
-    async fn take(&mut self, envelope: &Envelope) -> Result<Sign, ApiError> {
+    async fn take(&mut self, envelope: &Envelope) -> Result<NextStep, ApiError> {
         if envelope.topic != (Topic::Session { id: self.session }) {
-            self.hear_other(envelope).await?;
-            return Ok(Sign::Wait);
+            self.handle_other(envelope).await?;
+            return Ok(NextStep::Wait);
         }
         if envelope.seq <= self.seen {
-            return Ok(Sign::Wait);
+            return Ok(NextStep::Wait);
         }
         self.seen = envelope.seq;
         if self.shown == Shown::Events {
@@ -190,12 +190,12 @@ impl<'a, W: Write> Follower<'a, W> {
         match &envelope.event {
             Event::QuestionAsked { question } => {
                 self.answer(self.session, question).await?;
-                Ok(Sign::Wait)
+                Ok(NextStep::Wait)
             }
             Event::CommandAnswered { note } if is_refusal(note) => {
                 self.refused = true;
                 explain(self.language, note);
-                Ok(Sign::Look)
+                Ok(NextStep::Look)
             }
             Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
                 // The answer to a slash command is the run's output; other notes only accompany the work.
@@ -204,7 +204,7 @@ impl<'a, W: Write> Follower<'a, W> {
                 } else {
                     explain(self.language, note);
                 }
-                Ok(Sign::Look)
+                Ok(NextStep::Look)
             }
             Event::RetryScheduled { retry } => {
                 let again = ApiError::new("exec.retry")
@@ -215,20 +215,20 @@ impl<'a, W: Write> Follower<'a, W> {
                         words::say(self.language, &format!("error.{}", retry.error.key), &retry.error.args),
                     );
                 explain(self.language, &again);
-                Ok(Sign::Wait)
+                Ok(NextStep::Wait)
             }
             Event::BudgetReached { stop } => {
-                self.stop_for(stop).await?;
-                Ok(Sign::Wait)
+                self.end_on_budget(stop).await?;
+                Ok(NextStep::Wait)
             }
             Event::CallBilled { call } => {
-                self.tell_unpriced(call);
-                Ok(Sign::Wait)
+                self.warn_unpriced(call);
+                Ok(NextStep::Wait)
             }
             Event::CommandAnswered { .. }
             | Event::TurnEnded { .. }
             | Event::SessionChanged { .. }
-            | Event::QueueChanged { .. } => Ok(Sign::Look),
+            | Event::QueueChanged { .. } => Ok(NextStep::Look),
             Event::TurnStarted { .. }
             | Event::MessageAdded { .. }
             | Event::MessageStarted { .. }
@@ -251,20 +251,20 @@ impl<'a, W: Write> Follower<'a, W> {
             | Event::SessionListed { .. }
             | Event::SessionRemoved { .. }
             | Event::SettingsChanged { .. }
-            | Event::TrashChanged { .. } => Ok(Sign::Wait),
+            | Event::TrashChanged { .. } => Ok(NextStep::Wait),
         }
     }
 
     /// Handles an event of another session. The run works in one, so any other open session is a sub-agent of
     /// it: its questions also have no person to answer them, and a spent budget ends it; its parent then asks
     /// itself.
-    async fn hear_other(&mut self, envelope: &Envelope) -> Result<(), ApiError> {
+    async fn handle_other(&mut self, envelope: &Envelope) -> Result<(), ApiError> {
         let Topic::Session { id } = envelope.topic else { return Ok(()) };
         match &envelope.event {
             Event::QuestionAsked { question } => self.answer(id, question).await,
             Event::BudgetReached { .. } => self.end_for_budget(id).await,
             Event::CallBilled { call } => {
-                self.tell_unpriced(call);
+                self.warn_unpriced(call);
                 Ok(())
             }
             _ => Ok(()),
@@ -288,7 +288,7 @@ impl<'a, W: Write> Follower<'a, W> {
     }
 
     /// Ends the turn on a spent budget, since no person is here to allow more.
-    async fn stop_for(&mut self, stop: &BudgetStop) -> Result<(), ApiError> {
+    async fn end_on_budget(&mut self, stop: &BudgetStop) -> Result<(), ApiError> {
         if self.used_up.replace(*stop).is_some() {
             return Ok(());
         }
@@ -304,7 +304,7 @@ impl<'a, W: Write> Follower<'a, W> {
     }
 
     /// Warns, once per model, that the budget cannot include calls of unknown cost.
-    fn tell_unpriced(&mut self, call: &BilledCall) {
+    fn warn_unpriced(&mut self, call: &BilledCall) {
         let counts = self.budget.is_none() || call.cost.is_some() || call.outcome != CallOutcome::Answered;
         if !counts && self.unpriced.insert(call.name.clone()) {
             explain(self.language, &ApiError::new("exec.budget_unpriced").arg("model", &call.name));
@@ -313,7 +313,7 @@ impl<'a, W: Write> Follower<'a, W> {
 
     /// Returns whether no further work will start on its own. A turn picks up a queued message, except after a
     /// failure or a stop.
-    fn rests(&self, snapshot: &SessionSnapshot, stopped: &Stopped) -> bool {
+    fn rests(&self, snapshot: &SessionSnapshot, stopped: &StopFlag) -> bool {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => false,
             SessionStatus::Failed => true,
@@ -325,21 +325,21 @@ impl<'a, W: Write> Follower<'a, W> {
     async fn drain(&mut self, feed: &mut Feed, seq: u64) {
         let deadline = Instant::now() + LAST_EVENTS;
         while self.seen < seq {
-            let Ok(Some(Fed::Event(envelope))) = timeout_at(deadline, feed.next()).await else { return };
+            let Ok(Some(FeedItem::Event(envelope))) = timeout_at(deadline, feed.next()).await else { return };
             // Questions that are still open belong to a finished turn.
             let _ = self.take(&envelope).await;
         }
     }
 
     /// Reports the outcome.
-    fn end(&mut self, snapshot: &SessionSnapshot, stopped: &Stopped) -> Exit {
+    fn end(&mut self, snapshot: &SessionSnapshot, stopped: &StopFlag) -> Exit {
         // The previous turn's text is not the answer to a command.
         match self.asked {
             Asked::Command if !self.worked => {
                 return if self.refused { Exit::Failed } else { Exit::Finished };
             }
             Asked::New if !self.worked => {
-                say_error(&say(self.language, "exec.new"));
+                print_error_line(&say(self.language, "exec.new"));
                 return Exit::Finished;
             }
             Asked::Work | Asked::Command | Asked::New => {}
@@ -356,7 +356,7 @@ impl<'a, W: Write> Follower<'a, W> {
                     Exit::Failed
                 }
                 _ => {
-                    say_error(&say(self.language, "exec.stopped"));
+                    print_error_line(&say(self.language, "exec.stopped"));
                     Exit::Interrupted
                 }
             },
@@ -398,7 +398,7 @@ async fn until(deadline: Option<Instant>) {
 }
 
 /// Waits for the result of a started call; never finishes if there is none.
-async fn finished<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
+async fn await_call<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
     match call {
         Some(begun) => {
             let output = begun.await;

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use tokio::sync::mpsc;
 
 /// Current trouble of each session.
-type Known = HashMap<SessionId, Trouble>;
+type SessionTroubles = HashMap<SessionId, Trouble>;
 
 /// Writes a line whenever a session cannot be stored, ends for that reason, or can be stored again.
 pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
-    let mut known = Known::new();
+    let mut known = SessionTroubles::new();
     let mut watch = match octo.subscribe(Topic::Sessions).await {
         Ok(watch) => watch,
         Err(error) => {
@@ -20,7 +20,7 @@ pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
         }
     };
     while let Some(updates) = watch.next().await {
-        let now = after(&known, updates);
+        let now = apply_updates(&known, updates);
         for error in news(&known, &now) {
             if lines.send(ServerLine::Error { id: None, error }).is_err() {
                 return;
@@ -31,7 +31,7 @@ pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
 }
 
 /// Returns the troubles after these updates.
-fn after(known: &Known, updates: Vec<Update>) -> Known {
+fn apply_updates(known: &SessionTroubles, updates: Vec<Update>) -> SessionTroubles {
     let mut now = known.clone();
     for update in updates {
         match update {
@@ -50,7 +50,7 @@ fn after(known: &Known, updates: Vec<Update>) -> Known {
 }
 
 /// Returns the messages to the client about a change.
-fn news(before: &Known, now: &Known) -> Vec<ApiError> {
+fn news(before: &SessionTroubles, now: &SessionTroubles) -> Vec<ApiError> {
     let begun = now.iter().filter(|(session, trouble)| before.get(*session) != Some(*trouble));
     let begun = begun.map(|(session, trouble)| {
         let key = match trouble.stage {
@@ -79,9 +79,9 @@ mod tests {
     #[test]
     fn each_change_is_told_once_with_its_session_and_its_cause() {
         let session = SessionId::new();
-        let mut known = Known::new();
+        let mut known = SessionTroubles::new();
         let mut told = |updates: Vec<Update>| {
-            let now = after(&known, updates);
+            let now = apply_updates(&known, updates);
             let news = news(&known, &now);
             known = now;
             news.into_iter().map(|error| (error.key.clone(), error)).collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! `exec --budget`: the turn ends, with a message, before the call it cannot pay for, and the session continues
 //! later.
 
-use crate::support::{Ran, exec};
+use crate::support::{ExecResult, exec};
 use octo_protocol::{BudgetScope, Cost, Event, TurnEnd};
 use octo_testkit::{ModelServer, Script, TempHome};
 use serde_json::json;
@@ -27,10 +27,10 @@ fn script() -> Script {
     Script::new().call("todo_manager", json!({ "action": "list" })).text("Done.").text("Gone on.")
 }
 
-fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> Ran {
+fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> ExecResult {
     let url = server.url();
     let model = ["--protocol", "anthropic", "--base-url", &url, "--model", "scripted"];
-    Ran::of(exec(home, &[&model, more].concat()).env("LC_ALL", language).output().unwrap())
+    ExecResult::of(exec(home, &[&model, more].concat()).env("LC_ALL", language).output().unwrap())
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
     }
     assert_eq!(stops.len(), 1);
     assert_eq!(stops[0].scope, BudgetScope::Task);
-    assert_eq!(stops[0].limit, Cost::nano_dollars(1_000));
+    assert_eq!(stops[0].limit, Cost::from_nano_dollars(1_000));
     assert_eq!(ends, [Some(TurnEnd::Stopped)]);
     assert_eq!(billed, [Some(stops[0].spent)]);
     // A few thousand tokens at a dollar per million, in dollars with nine digits.
@@ -109,7 +109,8 @@ fn calls_of_unknown_price_are_said_not_to_count_once() {
 fn an_amount_that_is_none_is_a_usage_error() {
     let home = TempHome::new();
     for wrong in ["0", "-1", "1e3", "$2", "1,5", "inf", "0.0000000001", ""] {
-        let ran = Ran::of(exec(&home, &[&format!("--budget={wrong}"), "x"]).output().unwrap()).expect(2);
+        let ran =
+            ExecResult::of(exec(&home, &[&format!("--budget={wrong}"), "x"]).output().unwrap()).expect(2);
         assert!(ran.err.contains("--budget"), "{wrong}: {}", ran.err);
     }
     assert!(!home.octo().join("octo.db").exists(), "nothing was begun");

@@ -67,7 +67,7 @@ impl Random {
     }
 
     /// Returns true once in `times` calls on average.
-    pub fn once_in(&mut self, times: u64) -> bool {
+    pub fn one_in(&mut self, times: u64) -> bool {
         self.below(0, times) == 0
     }
 }

@@ -17,7 +17,7 @@ use octo_protocol::{
     Profile, Question, QuestionId, Send, SessionId, SessionSnapshot, SessionStatus, StartSession, Topic,
     TurnEnd,
 };
-use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use octo_testkit::{ModelServer, Script, ServeProcess, TempHome};
 use std::{collections::HashSet, time::Duration};
 use task::{NOTE, PARTS, part};
 
@@ -56,7 +56,7 @@ struct Campaign {
 }
 
 /// How a process ended.
-enum Life {
+enum ProcessLife {
     /// The campaign killed it.
     Killed,
     /// The job is done.
@@ -65,7 +65,7 @@ enum Life {
 
 /// A running process that will be killed after this many more events and driver actions.
 struct Victim {
-    core: Serve,
+    core: ServeProcess,
     fuse: usize,
     /// Events already looked at.
     place: usize,
@@ -93,15 +93,15 @@ impl Campaign {
             let fuse = if more { usize::try_from(self.random.below(1, 90)).unwrap() } else { usize::MAX };
             let victim = Victim { core: serve(&self.home), fuse, place: 0, answered: HashSet::new() };
             match self.live(victim) {
-                Life::Killed => self.killed += 1,
-                Life::Done => break,
+                ProcessLife::Killed => self.killed += 1,
+                ProcessLife::Done => break,
             }
         }
         self.server.assert_clean();
     }
 
     /// Runs one process until it is killed or the job is done.
-    fn live(&mut self, mut victim: Victim) -> Life {
+    fn live(&mut self, mut victim: Victim) -> ProcessLife {
         if self.model.is_none() {
             self.model = Some(connect(&mut victim.core, &self.server).id);
         }
@@ -119,10 +119,10 @@ impl Campaign {
             let snapshot = self.open(&mut victim, session);
             if let Some(life) = self.advance(&mut victim, &snapshot) {
                 return match life {
-                    Life::Killed => self.end(victim),
-                    Life::Done => {
+                    ProcessLife::Killed => self.end(victim),
+                    ProcessLife::Done => {
                         self.finish(&mut victim);
-                        Life::Done
+                        ProcessLife::Done
                     }
                 };
             }
@@ -180,7 +180,7 @@ impl Campaign {
     }
 
     /// Starts the next part once the session is idle; `Some` ends this process's life.
-    fn advance(&mut self, victim: &mut Victim, snapshot: &SessionSnapshot) -> Option<Life> {
+    fn advance(&mut self, victim: &mut Victim, snapshot: &SessionSnapshot) -> Option<ProcessLife> {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => return None,
             // The turn's own end says more, below.
@@ -191,11 +191,11 @@ impl Campaign {
         }
         let begun = (1..=PARTS).take_while(|&number| known::count(snapshot, &part(number)) > 0).count();
         if begun == PARTS {
-            return Some(Life::Done);
+            return Some(ProcessLife::Done);
         }
         let call = Send { session: snapshot.info.id, blocks: text(&part(begun + 1)) };
         match act(victim, call) {
-            None => Some(Life::Killed),
+            None => Some(ProcessLife::Killed),
             Some(_) => None,
         }
     }
@@ -252,11 +252,11 @@ impl Campaign {
     }
 
     /// Kills the process at a random moment, and records everything it had reported.
-    fn end(&mut self, victim: Victim) -> Life {
+    fn end(&mut self, victim: Victim) -> ProcessLife {
         std::thread::sleep(Duration::from_micros(self.random.below(0, 40_000)));
         let exit = victim.core.kill();
         self.take(&exit.events);
-        Life::Killed
+        ProcessLife::Killed
     }
 
     fn take(&mut self, events: &[Envelope]) {

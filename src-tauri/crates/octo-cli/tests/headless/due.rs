@@ -18,7 +18,7 @@ use octo_protocol::{
     AcceptTask, AnswerMissed, ApiError, GetTask, Millis, MissedAnswer, RunId, RunStatus, RunTask, SaveTask,
     StopRun, Switch, SwitchTask, TaskContent, TaskState,
 };
-use octo_testkit::{FastTime, ModelServer, Script, Serve, TempHome};
+use octo_testkit::{FastTime, ModelServer, Script, ServeProcess, TempHome};
 use plans::{EDITED, PLANS, edited, plan};
 use std::{
     collections::HashSet,
@@ -62,7 +62,7 @@ struct Campaign {
     time: FastTime,
     random: Random,
     /// The process that survived the last kill of another.
-    other: Option<Serve>,
+    other: Option<ServeProcess>,
     history: History,
     /// Runs reported to a client.
     told: HashSet<RunId>,
@@ -106,21 +106,21 @@ impl Campaign {
             Some(other) => other,
             None => fast::serve(&self.time, &self.home, IDLE_AFTER),
         };
-        if self.random.once_in(5) {
+        if self.random.one_in(5) {
             // During its start.
             std::thread::sleep(Duration::from_millis(self.random.below(0, 500)));
             core.kill();
             return;
         }
         self.check(&mut core);
-        if self.random.once_in(4) {
+        if self.random.one_in(4) {
             self.other = Some(fast::serve(&self.time, &self.home, IDLE_AFTER));
         }
         for _ in 0..self.random.below(0, 4) {
             self.act(&mut core);
             std::thread::sleep(Duration::from_millis(self.random.below(0, 300)));
         }
-        if self.random.once_in(2) {
+        if self.random.one_in(2) {
             // Shortly after an event.
             let place = core.events().len();
             let many = self.random.below(1, 12);
@@ -133,7 +133,7 @@ impl Campaign {
         }
         core.kill();
         self.take_over();
-        if self.other.is_none() && self.random.once_in(4) {
+        if self.other.is_none() && self.random.one_in(4) {
             // The computer was off for a while.
             self.time.skip(Millis::try_from(self.random.below(1, 20)).unwrap() * MINUTE);
         }
@@ -151,9 +151,9 @@ impl Campaign {
     }
 
     /// Acts as a person meanwhile; a refusal is no fault if the state may have changed.
-    fn act(&mut self, core: &mut Serve) {
+    fn act(&mut self, core: &mut ServeProcess) {
         let task = PLANS[usize::try_from(self.random.below(0, PLANS.len() as u64)).unwrap()];
-        let open = |core: &mut Serve| runs_of(core, task).into_iter().find(|run| !is_over(run));
+        let open = |core: &mut ServeProcess| runs_of(core, task).into_iter().find(|run| !is_over(run));
         match self.random.below(0, 5) {
             0 => {
                 if let Some(run) = allowed(core.call(RunTask { task: task.to_owned() }), "task.running") {
@@ -168,7 +168,7 @@ impl Campaign {
             2 => {
                 if let Some(run) = open(core).filter(|run| run.status == RunStatus::Asked) {
                     let answers = [MissedAnswer::Run, MissedAnswer::Skip];
-                    let answer = answers[usize::from(self.random.once_in(2))];
+                    let answer = answers[usize::from(self.random.one_in(2))];
                     match core.call(AnswerMissed { run: run.id, answer }) {
                         Ok(_) => {}
                         Err(error) if matches!(error.key.as_str(), "task.running" | "task.run_gone") => {}
@@ -186,7 +186,7 @@ impl Campaign {
                 self.edits += 1;
                 let plan = Box::new(edited(&self.home, self.edits));
                 let save = SaveTask { task: Some(EDITED.to_owned()), plan, version: Some(card.version) };
-                if self.random.once_in(2) {
+                if self.random.one_in(2) {
                     // The process is killed while this request is in transit.
                     core.send(&save.into());
                 } else {
@@ -197,7 +197,7 @@ impl Campaign {
     }
 
     /// Checks that the next process's state matches everything known.
-    fn check(&mut self, core: &mut Serve) {
+    fn check(&mut self, core: &mut ServeProcess) {
         self.check_edited(core);
         self.history.check(core);
         for task in PLANS.into_iter().chain([EDITED]) {
@@ -210,7 +210,7 @@ impl Campaign {
     }
 
     /// Checks that the task's file is either the last version or the requested one, never a mixture.
-    fn check_edited(&mut self, core: &mut Serve) {
+    fn check_edited(&mut self, core: &mut ServeProcess) {
         let card = core.call(GetTask { task: EDITED.to_owned() }).expect("the task is there");
         let TaskContent::Plan { plan } = &card.content else { panic!("not whole: {card:?}") };
         let is_one =

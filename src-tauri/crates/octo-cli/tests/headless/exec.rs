@@ -1,6 +1,6 @@
 //! `exec` without problems.
 
-use crate::support::{PATIENCE, Ran, Running, exec, run, serve};
+use crate::support::{ExecResult, PATIENCE, Running, exec, run, serve};
 use octo_protocol::{
     Answer, CallState, CallStatus, CommandState, Event, GetSettings, Source, ToolView, Topic, TurnEnd,
 };
@@ -18,7 +18,7 @@ fn the_answer_goes_to_standard_output_and_the_session_to_standard_error() {
     assert_eq!(server.requests()[0].user_text().lines().last(), Some("say hello"));
 
     let options = ["--protocol", "openai-chat", "--base-url", &server.url(), "--model", "other", "say hello"];
-    let ran = Ran::of(exec(&home, &options).output().unwrap()).expect(0);
+    let ran = ExecResult::of(exec(&home, &options).output().unwrap()).expect(0);
     assert_eq!(ran.out, "And again.\n");
     assert_eq!(server.requests()[1].model(), "other");
     server.assert_clean();
@@ -40,7 +40,7 @@ fn every_protocol_takes_effort_and_headers() {
                 .env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
                 .env("AWS_SECRET_ACCESS_KEY", "k")
                 .env("AWS_REGION", "eu-west-1");
-            Ran::of(command.output().unwrap())
+            ExecResult::of(command.output().unwrap())
         };
         let ran = run(&["--effort", "high", "read it"]).expect(0);
         assert_eq!(ran.out, "Read.\n", "{protocol}: {}", ran.err);
@@ -96,7 +96,7 @@ fn a_dash_reads_the_prompt_from_standard_input() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all("第一行\nsecond line\n".as_bytes()).unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap()).expect(0);
+    let ran = ExecResult::of(child.wait_with_output().unwrap()).expect(0);
     assert_eq!(ran.out, "Read.\n");
     assert!(server.requests()[0].user_text().ends_with("第一行\nsecond line"));
 }
@@ -187,7 +187,7 @@ fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
     let mine = run(&home, &server, &["mine"]).expect(0);
 
     let demo = ["--protocol", "demo", "--mode", "autonomous", "--json", "show me"];
-    let ran = Ran::of(exec(&home, &demo).output().unwrap()).expect(0);
+    let ran = ExecResult::of(exec(&home, &demo).output().unwrap()).expect(0);
     let mut ended = Vec::new();
     let mut outputs = Vec::new();
     for envelope in ran.events() {
@@ -216,7 +216,7 @@ fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
     assert!(outputs[0].contains("4 octopus"), "{outputs:?}");
 
     let plain = ["--protocol", "demo", "--mode", "ask", "show me"];
-    let ran = Ran::of(exec(&home, &plain).output().unwrap()).expect(0);
+    let ran = ExecResult::of(exec(&home, &plain).output().unwrap()).expect(0);
     assert!(ran.out.contains("I am a script"), "{}", ran.out);
 
     let last = run(&home, &server, &["--session", "last", "again"]).expect(0);
@@ -228,7 +228,7 @@ fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
 fn the_demo_speaks_the_persons_language() {
     let home = TempHome::new();
     let mut command = exec(&home, &["--protocol", "demo", "--json", "你好"]);
-    let ran = Ran::of(command.env("LC_ALL", "zh_CN.UTF-8").output().unwrap()).expect(0);
+    let ran = ExecResult::of(command.env("LC_ALL", "zh_CN.UTF-8").output().unwrap()).expect(0);
     assert!(ran.out.contains("我是一段脚本，不是模型"), "{}", ran.out);
 }
 
@@ -238,7 +238,7 @@ fn a_slash_command_is_answered_without_the_model() {
     let server = ModelServer::start(Script::new().text("Hi."));
     run(&home, &server, &["hi"]).expect(0);
     let command = |words: &str| run(&home, &server, &["--session", "last", words]);
-    let session = |ran: &Ran| format!("session: {}\n", ran.session());
+    let session = |ran: &ExecResult| format!("session: {}\n", ran.session());
     let ran = command("/help").expect(0);
     assert_eq!(
         ran.out, "Commands: /new /model /mode /folder /rename /stop /retry /undo /redo /help\n",
@@ -296,7 +296,7 @@ fn a_model_of_the_command_line_chooses_nothing_for_the_person() {
     assert_eq!((found.settings.default_model, found.settings.welcomed), (None, false));
     assert_eq!(found.models.len(), 1);
     // The session keeps its model even if none is named.
-    let ran = Ran::of(exec(&home, &["--session", "last", "two"]).output().unwrap()).expect(0);
+    let ran = ExecResult::of(exec(&home, &["--session", "last", "two"]).output().unwrap()).expect(0);
     assert_eq!(ran.out, "Two.\n");
     assert_eq!(server.requests()[1].model(), "scripted");
     assert_eq!(settings(&home).settings.default_model, None);

@@ -1,6 +1,6 @@
 //! `exec` with errors: clear messages, the right exit status, nothing lost.
 
-use crate::support::{Ran, Running, exec, run};
+use crate::support::{ExecResult, Running, exec, run};
 use nix::sys::signal::Signal;
 use octo_testkit::{Finish, ModelServer, Reply, Script, ServerOptions, TempHome};
 use serde_json::json;
@@ -20,7 +20,7 @@ fn wrong_usage_is_2_and_says_why() {
         (&["  "], "empty"),
         (&["-"], "empty"),
     ] {
-        let ran = Ran::of(exec(&home, arguments).output().unwrap()).expect(2);
+        let ran = ExecResult::of(exec(&home, arguments).output().unwrap()).expect(2);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
         assert_eq!(ran.out, "");
     }
@@ -30,7 +30,7 @@ fn wrong_usage_is_2_and_says_why() {
 #[test]
 fn help_is_no_error() {
     let home = TempHome::new();
-    let ran = Ran::of(exec(&home, &["--help"]).output().unwrap()).expect(0);
+    let ran = ExecResult::of(exec(&home, &["--help"]).output().unwrap()).expect(0);
     assert!(ran.out.contains("--session") && ran.out.contains("OCTO_API_KEY"), "{}", ran.out);
 }
 
@@ -38,7 +38,7 @@ fn help_is_no_error() {
 fn a_missing_key_is_said_before_anything_is_sent() {
     let home = TempHome::new();
     let options = ["--protocol", "anthropic", "--model", "m", "--key-env", "MY_KEY", "x"];
-    let ran = Ran::of(exec(&home, &options).output().unwrap()).expect(1);
+    let ran = ExecResult::of(exec(&home, &options).output().unwrap()).expect(1);
     let words = "MY_KEY is not set or is empty, so there is no key for the model's server. Nothing was sent.";
     assert!(ran.err.starts_with(words), "{}", ran.err);
 }
@@ -46,9 +46,9 @@ fn a_missing_key_is_said_before_anything_is_sent() {
 #[test]
 fn without_any_model_the_way_to_one_is_named() {
     let home = TempHome::new();
-    let ran = Ran::of(exec(&home, &["x"]).output().unwrap()).expect(1);
+    let ran = ExecResult::of(exec(&home, &["x"]).output().unwrap()).expect(1);
     assert!(ran.err.starts_with("No model is connected yet. Nothing was sent."), "{}", ran.err);
-    let ran = Ran::of(exec(&home, &["--model", "unheard-of", "x"]).output().unwrap()).expect(1);
+    let ran = ExecResult::of(exec(&home, &["--model", "unheard-of", "x"]).output().unwrap()).expect(1);
     assert!(ran.err.contains("unheard-of"), "{}", ran.err);
 }
 
@@ -82,7 +82,7 @@ fn a_refused_key_fails_at_once() {
     let url = right.url();
     let options =
         ["--session", &id, "--protocol", "anthropic", "--base-url", &url, "--model", "scripted", "and now?"];
-    let ran = Ran::of(exec(&home, &options).env("OCTO_API_KEY", "right").output().unwrap()).expect(0);
+    let ran = ExecResult::of(exec(&home, &options).env("OCTO_API_KEY", "right").output().unwrap()).expect(0);
     assert_eq!(ran.out, "Now it works.\n");
     assert_eq!(right.requests()[0].user_text().matches("\nx").count(), 1, "the first message is there, once");
     right.assert_clean();
@@ -193,7 +193,7 @@ fn a_home_that_cannot_be_used_is_named_and_left_alone() {
     let home = TempHome::new();
     let file = home.write("occupied", "mine");
     let mut command = exec(&home, &["--protocol", "demo", "x"]);
-    let ran = Ran::of(command.env("OCTO_HOME", &file).output().unwrap()).expect(1);
+    let ran = ExecResult::of(command.env("OCTO_HOME", &file).output().unwrap()).expect(1);
     assert!(!ran.err.trim().is_empty() && !ran.err.contains("error.s"), "{}", ran.err);
     assert_eq!(home.read("occupied"), "mine");
 }

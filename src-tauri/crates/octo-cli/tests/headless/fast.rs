@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, environment};
 use octo_protocol::Millis;
-use octo_testkit::{FastTime, Serve, TempHome};
+use octo_testkit::{FastTime, ServeProcess, TempHome};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -11,8 +11,8 @@ use std::{
 pub const MINUTE: Millis = 60_000;
 
 /// Starts a process that uses this clock, with sessions that are idle after `idle_after` of real time.
-pub fn serve(time: &FastTime, home: &TempHome, idle_after: Duration) -> Serve {
-    Serve::start(&binary(), [time.argument(idle_after)], environment(home))
+pub fn serve(time: &FastTime, home: &TempHome, idle_after: Duration) -> ServeProcess {
+    ServeProcess::start(&binary(), [time.argument(idle_after)], environment(home))
 }
 
 /// Returns the example next to the binary, which cargo builds with the tests.

@@ -16,7 +16,7 @@ use octo_protocol::{
     SessionId, SessionSnapshot, SessionStatus, StartSession, SubAgentStatus, ToolView, Topic, TurnEnd,
 };
 use octo_store::Store;
-use octo_testkit::{ModelServer, Script, Serve, TempHome, day::EXPLORE};
+use octo_testkit::{ModelServer, Script, ServeProcess, TempHome, day::EXPLORE};
 use std::{collections::HashSet, time::Duration};
 use task::{PARTS, part};
 
@@ -25,7 +25,7 @@ const KILLS_PER_TASK: usize = 10;
 
 /// Situations the campaign met.
 #[derive(Debug, Default)]
-struct Met {
+struct SubAgentSituations {
     /// Sub-agents that a kill ended.
     interrupted: usize,
     /// Sub-agents that finished their work.
@@ -36,7 +36,7 @@ struct Met {
 
 #[test]
 fn sub_agents_end_with_their_process_and_their_parent_goes_on_without_doubling_anything() {
-    let mut met = Met::default();
+    let mut met = SubAgentSituations::default();
     let extent = kill(20_261_123, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);
         campaign.run();
@@ -62,7 +62,7 @@ struct Campaign {
     known: Known,
     /// Sessions of sub-agents reported so far.
     children: HashSet<SessionId>,
-    met: Met,
+    met: SubAgentSituations,
 }
 
 impl Campaign {
@@ -80,7 +80,7 @@ impl Campaign {
             parent: None,
             known: Known::default(),
             children: HashSet::new(),
-            met: Met::default(),
+            met: SubAgentSituations::default(),
         }
     }
 
@@ -101,7 +101,7 @@ impl Campaign {
     }
 
     /// Runs one process up to this many events of any session; returns whether to kill it.
-    fn live(&mut self, core: &mut Serve, fuse: usize) -> bool {
+    fn live(&mut self, core: &mut ServeProcess, fuse: usize) -> bool {
         let parent = self.find(core);
         let snapshot = open(core, parent);
         self.known.check(&snapshot);
@@ -138,7 +138,7 @@ impl Campaign {
         }
     }
 
-    fn find(&mut self, core: &mut Serve) -> SessionId {
+    fn find(&mut self, core: &mut ServeProcess) -> SessionId {
         let call = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
         let listed = core.call(call).expect("the sessions are listed");
         assert!(listed.sessions.len() <= 1, "sub-agents are in no list: {listed:?}");
@@ -181,7 +181,7 @@ impl Campaign {
     }
 
     /// Checks that a new process runs no sub-agent of the old one, and that the cards say so.
-    fn check_children(&mut self, core: &mut Serve, parent: &SessionSnapshot) {
+    fn check_children(&mut self, core: &mut ServeProcess, parent: &SessionSnapshot) {
         let mut of_calls = HashSet::new();
         for call in &parent.page.calls {
             let Some(ToolView::SubAgent(card)) = &call.view else { continue };
@@ -212,7 +212,7 @@ impl Campaign {
     }
 
     /// Checks a finished job: everything is present exactly once, and can be undone as one.
-    fn finish(&mut self, mut core: Serve) {
+    fn finish(&mut self, mut core: ServeProcess) {
         let parent = self.parent.expect("a session");
         self.take(&core.events());
         let snapshot = open(&mut core, parent);
@@ -283,7 +283,7 @@ fn check_card(call: &CallView, status: CallStatus, card: SubAgentStatus) {
 }
 
 /// The whole session as the process shows it.
-fn open(core: &mut Serve, session: SessionId) -> SessionSnapshot {
+fn open(core: &mut ServeProcess, session: SessionId) -> SessionSnapshot {
     let snapshot = core.call(OpenSession { session }).expect("the session opens");
     assert!(!snapshot.page.earlier, "more than one page");
     snapshot

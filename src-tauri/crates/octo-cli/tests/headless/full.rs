@@ -4,7 +4,7 @@
 use crate::support::{PATIENCE, Running, connect, exec, model, run, serve, until};
 use nix::sys::signal::Signal;
 use octo_protocol::{Block, Event, ListSessions, Mode, Profile, StartSession, Topic};
-use octo_testkit::{Gate, ModelServer, Reply, Script, SmallDisk, TempHome, Writable};
+use octo_testkit::{DiskMode, Gate, ModelServer, Reply, Script, SmallDisk, TempHome};
 use std::time::{Duration, Instant};
 
 /// Reason why a test is skipped.
@@ -102,11 +102,11 @@ fn a_home_that_is_read_only_or_full_at_the_start_is_said_and_nothing_in_it_is_lo
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let server = ModelServer::start(Script::new().text("first").text("second").text("third"));
     run(&home, &server, &["one"]).expect(0);
-    disk.remount(Writable::No);
+    disk.remount(DiskMode::No);
     let ran = run(&home, &server, &["two"]).expect(1);
     assert!(ran.err.contains("Octo cannot use its home"), "{}", ran.err);
     assert!(ran.err.contains(&home.octo().display().to_string()), "{}", ran.err);
-    disk.remount(Writable::Yes);
+    disk.remount(DiskMode::Yes);
     disk.fill();
     let ran = run(&home, &server, &["two"]);
     assert_ne!(ran.status, Some(0), "{ran:#?}");

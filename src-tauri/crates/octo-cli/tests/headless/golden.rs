@@ -8,7 +8,7 @@ mod frozen;
 mod hooks;
 mod normal;
 
-use crate::support::{BINARY, Ran, environment, exec};
+use crate::support::{BINARY, ExecResult, environment, exec};
 use normal::Normal;
 use octo_protocol::{
     Block, Mode, ModelDraft, ModelEntry, Profile, Protocol, Request, SaveModel, SessionInfo, StartSession,
@@ -107,7 +107,7 @@ fn every_wire_form_sends_the_same_bytes_and_exec_prints_the_same_lines() {
             "--json",
             "write a heron",
         ];
-        let ran = Ran::of(exec(&home, &options).envs(CREDENTIALS).output().unwrap()).expect(0);
+        let ran = ExecResult::of(exec(&home, &options).envs(CREDENTIALS).output().unwrap()).expect(0);
         server.assert_clean();
         let mut normal = Normal::new(&home, &server);
         check_golden(&golden(&format!("exec-{form}.jsonl")), &normal.text(&ran.out));

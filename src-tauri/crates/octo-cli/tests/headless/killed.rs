@@ -4,10 +4,10 @@ use crate::support::{PATIENCE, connect, run, serve, until};
 use octo_protocol::{
     Block, CallState, Event, Mode, ModelId, OpenSession, Profile, SessionStatus, StartSession, Stop, TurnEnd,
 };
-use octo_testkit::{Gate, ModelServer, Reply, Script, Serve, TempHome};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServeProcess, TempHome};
 use serde_json::json;
 
-fn start(core: &mut Serve, home: &TempHome, model: ModelId, text: &str) -> octo_protocol::SessionId {
+fn start(core: &mut ServeProcess, home: &TempHome, model: ModelId, text: &str) -> octo_protocol::SessionId {
     let call = StartSession {
         folder: home.work().display().to_string(),
         profile: Profile::GENERAL,

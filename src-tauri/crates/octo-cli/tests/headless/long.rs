@@ -15,8 +15,8 @@ use octo_protocol::{
     SessionStatus, SettingsPatch, StartSession, Topic,
 };
 use octo_testkit::{
-    FastTime, Growth, Measure, ModelServer, Script, Serve, ServerOptions, TempHome, check_database, day,
-    processes::strays,
+    FastTime, GrowthCheck, Measure, ModelServer, Script, ServeProcess, ServerOptions, TempHome,
+    check_database, day, processes::strays,
 };
 use std::{
     collections::HashMap,
@@ -39,7 +39,7 @@ const TASKS: usize = 3;
 const MEMORY: u64 = 8_000;
 
 /// Amount of work.
-struct Load {
+struct WorkLoad {
     /// Groups of sessions, run in succession; the sessions of a group run at the same time.
     waves: usize,
     sessions: usize,
@@ -53,8 +53,9 @@ struct Load {
 }
 
 /// Folder data is kept for sixteen folders, which four waves fill.
-const FULL: Load = Load { waves: 10, sessions: 5, turns: 40, folders: 50, lasts: 8 * HOUR, warm_up: 4 };
-const PART: Load = Load { waves: 4, sessions: 2, turns: 8, folders: 3, lasts: 0, warm_up: 2 };
+const FULL: WorkLoad =
+    WorkLoad { waves: 10, sessions: 5, turns: 40, folders: 50, lasts: 8 * HOUR, warm_up: 4 };
+const PART: WorkLoad = WorkLoad { waves: 4, sessions: 2, turns: 8, folders: 3, lasts: 0, warm_up: 2 };
 
 #[test]
 fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
@@ -76,7 +77,7 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
         let plan = Box::new(day::task(&home.work(), number));
         day.core.call(SaveTask { task: None, plan, version: None }).expect("the task is saved");
     }
-    let mut growth = Growth::new(load.sessions * load.turns);
+    let mut growth = GrowthCheck::new(load.sessions * load.turns);
     for wave in 0..load.waves {
         let started = Instant::now();
         day.work(wave, &load);
@@ -102,7 +103,7 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
 }
 
 struct Day<'a> {
-    core: Serve,
+    core: ServeProcess,
     home: &'a TempHome,
     /// Events already looked at.
     place: usize,
@@ -111,7 +112,7 @@ struct Day<'a> {
 
 impl Day<'_> {
     /// Runs a wave of sessions, from their first turn to their last.
-    fn work(&mut self, wave: usize, load: &Load) {
+    fn work(&mut self, wave: usize, load: &WorkLoad) {
         let mut open: HashMap<SessionId, (usize, usize)> = HashMap::new();
         for number in 0..load.sessions {
             let session = wave * load.sessions + number;

@@ -4,7 +4,7 @@ use crate::support::{BINARY, environment, exec, model};
 use octo_protocol::{
     BackUpHome, GetResidence, HomePlan, ListSessions, MoveHome, RestoreHome, SessionFilter, SetNewDraft,
 };
-use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use octo_testkit::{ModelServer, Script, ServeProcess, TempHome};
 use std::{
     ffi::OsString,
     fs,
@@ -20,8 +20,8 @@ fn usual(home: &TempHome) -> Vec<(OsString, OsString)> {
     environment
 }
 
-fn serve(home: &TempHome) -> Serve {
-    Serve::start(Path::new(BINARY), ["serve"], usual(home))
+fn serve(home: &TempHome) -> ServeProcess {
+    ServeProcess::start(Path::new(BINARY), ["serve"], usual(home))
 }
 
 fn text(path: &Path) -> String {
@@ -34,7 +34,7 @@ fn folder(home: &TempHome, name: &str) -> PathBuf {
     folder
 }
 
-fn sessions(core: &mut Serve) -> usize {
+fn sessions(core: &mut ServeProcess) -> usize {
     let list = ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 9 };
     core.call(list).unwrap().sessions.len()
 }

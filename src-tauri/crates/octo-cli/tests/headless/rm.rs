@@ -4,7 +4,7 @@
 use crate::support::{BINARY, run};
 use octo_protocol::{RemovedBy, SessionId};
 use octo_testkit::{ModelServer, Script, TempHome};
-use octo_workspace::{Arrival, Slip, Sweep, Trash, rm};
+use octo_workspace::{Arrival, Trash, TrashScan, TrashSlip, rm};
 use serde_json::json;
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use std::{
 };
 
 /// A work folder and a home with a trash.
-struct Place {
+struct RmFolders {
     _keep: tempfile::TempDir,
     work: PathBuf,
     bin: PathBuf,
@@ -25,13 +25,13 @@ struct Place {
 }
 
 #[derive(Debug)]
-struct Said {
+struct RmOutput {
     status: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Place {
+impl RmFolders {
     /// Creates it with files of all kinds.
     fn furnished() -> Self {
         let place = Self::bare();
@@ -74,12 +74,12 @@ impl Place {
         tree(&self.work)
     }
 
-    fn in_trash(&self) -> Vec<Slip> {
+    fn in_trash(&self) -> Vec<TrashSlip> {
         let here = |arrival| match arrival {
             Arrival::Here(slip) => Some(*slip),
             Arrival::Nothing(_) => None,
         };
-        self.trash.arrivals(Sweep::All).unwrap().into_iter().filter_map(here).collect()
+        self.trash.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect()
     }
 }
 
@@ -102,13 +102,13 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-fn said(mut command: Command, input: &str) -> Said {
+fn said(mut command: Command, input: &str) -> RmOutput {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A program that does not read closes its end.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
-    Said {
+    RmOutput {
         status: output.status.code(),
         output: String::from_utf8(output.stdout).unwrap(),
         errors: String::from_utf8(output.stderr).unwrap(),
@@ -195,7 +195,7 @@ fn it_does_and_says_what_gnu_does() {
         return;
     }
     for (program, arguments, input) in SAME {
-        let (place, other) = (Place::furnished(), Place::furnished());
+        let (place, other) = (RmFolders::furnished(), RmFolders::furnished());
         let before = place.everything();
         let ours = said(place.ours(program, arguments), input);
         // The system's `rm` calls itself by its path.
@@ -211,7 +211,7 @@ fn it_does_and_says_what_gnu_does() {
 
 #[test]
 fn roots_and_homes_are_refused_whatever_is_said() {
-    let place = Place::furnished();
+    let place = RmFolders::furnished();
     let home = place.trash.home().display().to_string();
     let beside = place.work.parent().unwrap().display().to_string();
     for path in ["/", "/etc", "/usr/lib", "/home", &home, &beside, "/dev/null"] {
@@ -224,7 +224,7 @@ fn roots_and_homes_are_refused_whatever_is_said() {
 
 #[test]
 fn what_the_trash_cannot_take_stays() {
-    let place = Place::furnished();
+    let place = RmFolders::furnished();
     // No trash can be created because a file is in its way.
     fs::write(place.trash.home().join("trash"), "in the way").unwrap();
     let before = place.everything();
@@ -236,7 +236,7 @@ fn what_the_trash_cannot_take_stays() {
 
 #[test]
 fn a_cleared_environment_still_finds_the_trash_and_none_removes_nothing() {
-    let place = Place::furnished();
+    let place = RmFolders::furnished();
     let mut command = Command::new(place.bin.join("rm"));
     command.arg("file").current_dir(&place.work).env_clear().env("PATH", &place.bin);
     assert_eq!(said(command, "").status, Some(0));
@@ -250,7 +250,7 @@ fn a_cleared_environment_still_finds_the_trash_and_none_removes_nothing() {
 
 #[test]
 fn a_slip_says_who_removed_what_with_which_command() {
-    let place = Place::furnished();
+    let place = RmFolders::furnished();
     said(place.ours("rm", &["-rf", "full"]), "");
     let slip = place.in_trash().pop().unwrap();
     assert_eq!(slip.path, place.work.join("full"));
@@ -276,7 +276,7 @@ fn a_command_removes_in_a_fresh_home_outside_the_temporary_folders() {
         run(&home, &server, &["--mode", mode, "remove it"]).expect(0);
         let said = &server.requests()[1].results()[0].text;
         assert!(!home.work().join("file").exists(), "{mode}: {said}");
-        let arrivals = Trash::of_home(&home.octo()).arrivals(Sweep::All).unwrap();
+        let arrivals = Trash::of_home(&home.octo()).arrivals(TrashScan::All).unwrap();
         assert!(matches!(arrivals.as_slice(), [Arrival::Here(_)]), "{mode}: {said}");
         server.assert_clean();
     }
@@ -294,7 +294,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
     let far = device(shm).filter(|shm| Some(*shm) != device(&std::env::temp_dir())).map(|_| shm);
     let (mut random, mut interrupted) = (0x2545_f491_4f6c_dd1d_u64, 0);
     for round in 0..kills {
-        let place = Place::bare();
+        let place = RmFolders::bare();
         let elsewhere = far.filter(|_| round % 2 == 1).map(|far| tempfile::tempdir_in(far).unwrap());
         let base = elsewhere.as_ref().map_or(place.work.clone(), |far| far.path().canonicalize().unwrap());
         let root = base.join("tree");
@@ -338,7 +338,7 @@ fn ten_thousand_files_go_in_one_step() {
         fs::create_dir(root).unwrap();
         (0..10_000).for_each(|n| fs::write(root.join(n.to_string()), "x").unwrap());
     };
-    let place = Place::bare();
+    let place = RmFolders::bare();
     let (one, other) = (place.work.join("one"), place.work.join("other"));
     fill(&one);
     fill(&other);

@@ -1,6 +1,6 @@
 //! The key is sent to the model's server and nowhere else.
 
-use crate::support::{Ran, exec};
+use crate::support::{ExecResult, exec};
 use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn the_key_is_in_no_file_no_output_and_no_command() {
         let mut command = exec(&home, &arguments);
         // The other variable must be neither needed nor leaked.
         command.env(variable, KEY).env("OCTO_LOG", "trace");
-        let ran = Ran::of(command.output().unwrap()).expect(0);
+        let ran = ExecResult::of(command.output().unwrap()).expect(0);
         assert_eq!(server.requests().len(), 3, "the server took the key");
         server.assert_clean();
         assert!(server.requests().iter().all(|request| request.header("x-tenant") == Some(TENANT)));

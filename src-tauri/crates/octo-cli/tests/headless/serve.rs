@@ -9,7 +9,7 @@ use octo_protocol::{
     Block, ErrorCode, Event, GetAbout, GetSettings, HostRequest, ListSessions, Mode, ModelDraft, ModelId,
     OpenSession, Profile, Protocol, Request, Send, Sent, SessionId, StartSession, TestModel, Topic,
 };
-use octo_testkit::{Gate, ModelServer, Reply, Script, Serve, TempHome};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServeProcess, TempHome};
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -21,7 +21,7 @@ fn text(words: &str) -> Vec<Block> {
     vec![Block::Text { text: words.to_owned() }]
 }
 
-fn begin(core: &mut Serve, home: &TempHome, model: ModelId, words: &str) -> SessionId {
+fn begin(core: &mut ServeProcess, home: &TempHome, model: ModelId, words: &str) -> SessionId {
     let folder = home.work().to_str().unwrap().to_owned();
     let (profile, mode) = (Profile::GENERAL, Mode::Autonomous);
     core.call(StartSession {
@@ -37,7 +37,7 @@ fn begin(core: &mut Serve, home: &TempHome, model: ModelId, words: &str) -> Sess
     .id
 }
 
-fn ended(core: &Serve, session: SessionId) {
+fn ended(core: &ServeProcess, session: SessionId) {
     core.wait_for(PATIENCE, |envelope| {
         envelope.topic == (Topic::Session { id: session })
             && matches!(envelope.event, Event::TurnEnded { .. })
@@ -45,12 +45,12 @@ fn ended(core: &Serve, session: SessionId) {
 }
 
 /// Replaces values that vary from run to run: ids by their order, times and paths by their kind.
-struct Tidy {
+struct Normalizer {
     ids: HashMap<String, String>,
     paths: Vec<(String, &'static str)>,
 }
 
-impl Tidy {
+impl Normalizer {
     fn new(home: &TempHome) -> Self {
         let paths = [(home.work(), "[work]"), (home.octo(), "[octo]"), (home.home(), "[home]")];
         let text = |(path, name): (std::path::PathBuf, _)| (path.to_str().unwrap().to_owned(), name);
@@ -130,7 +130,7 @@ fn the_lines_of_a_turn() {
         })
     });
     let mut events = Value::Array(events);
-    let mut tidy = Tidy::new(&home);
+    let mut tidy = Normalizer::new(&home);
     tidy.tidy(&mut events);
     insta::assert_json_snapshot!("events_of_a_turn", events);
     let mut reply =

@@ -1,7 +1,7 @@
 //! Running the binary inside a temporary home.
 
 use octo_protocol::{Envelope, ModelDraft, ModelEntry, Protocol, SaveModel, SessionId};
-use octo_testkit::{ModelServer, Serve, TempHome};
+use octo_testkit::{ModelServer, ServeProcess, TempHome};
 use std::{
     ffi::OsString,
     io::{BufRead, BufReader, Read},
@@ -48,13 +48,13 @@ pub fn model(server: &ModelServer) -> Vec<String> {
 
 /// A finished run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ExecResult {
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-impl Ran {
+impl ExecResult {
     pub fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
         let ran = Self { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
@@ -85,27 +85,27 @@ fn session_in(text: &str) -> Option<SessionId> {
 }
 
 /// Runs `exec` against a scripted server.
-pub fn run(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> Ran {
+pub fn run(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> ExecResult {
     let mut all = model(server);
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    Ran::of(exec(home, &all).output().expect("the binary runs"))
+    ExecResult::of(exec(home, &all).output().expect("the binary runs"))
 }
 
 /// A running `exec`, with its output being read.
 pub struct Running {
     child: Child,
-    output: Option<Reading<ChildStdout>>,
-    errors: Reading<ChildStderr>,
+    output: Option<StreamCapture<ChildStdout>>,
+    errors: StreamCapture<ChildStderr>,
 }
 
 /// A stream and the part read so far.
-struct Reading<R> {
+struct StreamCapture<R> {
     stream: BufReader<R>,
     text: String,
 }
 
-impl<R: Read> Reading<R> {
+impl<R: Read> StreamCapture<R> {
     fn new(stream: Option<R>) -> Self {
         Self { stream: BufReader::new(stream.expect("a piped stream")), text: String::new() }
     }
@@ -132,7 +132,8 @@ impl Running {
     pub fn start(command: &mut Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
-        let (output, errors) = (Reading::new(child.stdout.take()), Reading::new(child.stderr.take()));
+        let (output, errors) =
+            (StreamCapture::new(child.stdout.take()), StreamCapture::new(child.stderr.take()));
         Self { child, output: Some(output), errors }
     }
 
@@ -172,11 +173,11 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub fn end(mut self) -> Ran {
-        let stdout = self.output.take().map(Reading::end).unwrap_or_default();
+    pub fn end(mut self) -> ExecResult {
+        let stdout = self.output.take().map(StreamCapture::end).unwrap_or_default();
         let stderr = self.errors.end();
         let status = self.child.wait().expect("the run's status");
-        Ran::of(Output { status, stdout, stderr })
+        ExecResult::of(Output { status, stdout, stderr })
     }
 }
 
@@ -202,12 +203,12 @@ pub fn is_gone(pid: i32) -> bool {
 }
 
 /// `octo-cli serve` in a home.
-pub fn serve(home: &TempHome) -> Serve {
-    Serve::start(Path::new(BINARY), ["serve"], environment(home))
+pub fn serve(home: &TempHome) -> ServeProcess {
+    ServeProcess::start(Path::new(BINARY), ["serve"], environment(home))
 }
 
 /// Configures a scripted server as the home's model.
-pub fn connect(serve: &mut Serve, server: &ModelServer) -> ModelEntry {
+pub fn connect(serve: &mut ServeProcess, server: &ModelServer) -> ModelEntry {
     let draft = ModelDraft {
         id: None,
         protocol: Protocol::Anthropic,

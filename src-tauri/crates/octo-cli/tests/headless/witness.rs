@@ -9,7 +9,7 @@
 //! 200 MB, so `cargo xtask soak` runs this and the gate does not.
 #![expect(clippy::print_stderr, reason = "what was left out must be seen")]
 
-use crate::support::{Ran, exec};
+use crate::support::{ExecResult, exec};
 use octo_protocol::{CallState, CallStatus, Event, Usage};
 use octo_testkit::TempHome;
 use std::{
@@ -43,7 +43,7 @@ fn the_proxy_of_litellm_is_understood_in_every_format_it_serves() {
         Ok(python) => python,
         Err(why) => return eprintln!("left out: the LiteLLM proxy as a witness: {why}"),
     };
-    let proxy = Proxy::start(&python);
+    let proxy = LiteLlmProxy::start(&python);
     for (format, path) in FORMATS {
         let home = TempHome::new();
         home.write("a.txt", "the first file\n");
@@ -87,13 +87,13 @@ fn the_proxy_of_litellm_is_understood_in_every_format_it_serves() {
 }
 
 /// The proxy, until it is dropped.
-struct Proxy {
+struct LiteLlmProxy {
     process: Child,
     address: String,
     _folder: tempfile::TempDir,
 }
 
-impl Proxy {
+impl LiteLlmProxy {
     fn start(python: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
@@ -138,15 +138,15 @@ impl Proxy {
         asked.is_ok_and(|answer| answer.lines().next().is_some_and(|line| line.contains(" 200 ")))
     }
 
-    fn ask(&self, home: &TempHome, format: &str, path: &str, model: &str, more: &[&str]) -> Ran {
+    fn ask(&self, home: &TempHome, format: &str, path: &str, model: &str, more: &[&str]) -> ExecResult {
         let url = format!("http://{}{path}", self.address);
         let options = ["--protocol", format, "--base-url", &url, "--model", model, "--mode", "autonomous"];
         let mut command = exec(home, &[&options, more].concat());
-        Ran::of(command.env("OCTO_API_KEY", KEY).output().unwrap())
+        ExecResult::of(command.env("OCTO_API_KEY", KEY).output().unwrap())
     }
 }
 
-impl Drop for Proxy {
+impl Drop for LiteLlmProxy {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -5,12 +5,12 @@ use octo_protocol::{CallId, CommandState, Cost, RunCause, RunId};
 
 const PLACES: Places = Places { taken: 1, limit: 4 };
 
-fn doing(title: &str, turn: Option<TurnDoing>) -> Doing {
-    Doing { title: title.into(), folder: "/work".into(), fork: None, turn, commands: Vec::new() }
+fn doing(title: &str, turn: Option<TurnActivity>) -> SessionActivity {
+    SessionActivity { title: title.into(), folder: "/work".into(), fork: None, turn, commands: Vec::new() }
 }
 
-fn turn(since: Millis, stands: Stands) -> TurnDoing {
-    TurnDoing { turn: TurnId::new(), since, stands, steps: 2, used: Usage::default() }
+fn turn(since: Millis, stands: Stands) -> TurnActivity {
+    TurnActivity { turn: TurnId::new(), since, stands, steps: 2, used: Usage::default() }
 }
 
 fn command(handle: &str, started_at: Millis) -> BackgroundCommand {
@@ -53,14 +53,14 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
     let (chat, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
     let mut with_commands = doing("Chat", Some(turn(50, Stands::NeedsYou)));
     with_commands.commands = vec![command("two", 9), command("one", 7)];
-    let fork = ForkOrigin {
+    let fork = SubAgentOrigin {
         session: chat,
         title: "As it was called then".into(),
         turn: TurnId::new(),
         call: CallId::new(),
         name: "explore".into(),
     };
-    let forked = Doing { fork: Some(fork), ..doing("explore", Some(turn(60, Stands::Working))) };
+    let forked = SessionActivity { fork: Some(fork), ..doing("explore", Some(turn(60, Stands::Working))) };
     let lines = BTreeMap::from([
         (child, forked),
         (chat, with_commands),
@@ -161,7 +161,7 @@ fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
 #[test]
 fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     let (theirs, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
-    let work = |session, title: &str, status, since| NeighbourWork {
+    let work = |session, title: &str, status, since| OtherProcessSession {
         info: octo_protocol::SessionInfo {
             id: session,
             title: title.into(),
@@ -183,18 +183,18 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
         turn: Some((TurnId::new(), since, 3)),
         commands: Vec::new(),
     };
-    let fork = ForkOrigin {
+    let fork = SubAgentOrigin {
         session: theirs,
         title: "In a terminal".into(),
         turn: TurnId::new(),
         call: CallId::new(),
         name: "explore".into(),
     };
-    let with_command = NeighbourWork {
+    let with_command = OtherProcessSession {
         commands: vec![command("one", 7)],
         ..work(theirs, "In a terminal", SessionStatus::Waiting, 5)
     };
-    let only_a_command = NeighbourWork {
+    let only_a_command = OtherProcessSession {
         turn: None,
         commands: vec![command("two", 8)],
         ..work(SessionId::new(), "At rest", SessionStatus::Idle, 0)
@@ -204,7 +204,7 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     known.neighbours = vec![
         with_command,
         work(of_task, "Brief of today", SessionStatus::Running, 40),
-        NeighbourWork { fork: Some(fork), ..work(child, "explore", SessionStatus::Running, 60) },
+        OtherProcessSession { fork: Some(fork), ..work(child, "explore", SessionStatus::Running, 60) },
         only_a_command,
     ];
     let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };

@@ -4,13 +4,13 @@ use super::*;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn open(limit: u32) -> Admission {
-    let admission = Admission::new(limit, Change::default());
+fn open(limit: u32) -> TurnLimiter {
+    let admission = TurnLimiter::new(limit, Change::default());
     admission.open();
     admission
 }
 
-fn silent(admission: &Admission, turn: TurnId) -> Ticket {
+fn silent(admission: &TurnLimiter, turn: TurnId) -> Permit {
     admission.ask(turn, || {})
 }
 
@@ -35,12 +35,12 @@ fn what_began_first_comes_first_whenever_it_asked() {
 
 #[test]
 fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() {
-    let admission = Admission::new(2, Change::default());
+    let admission = TurnLimiter::new(2, Change::default());
     let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
-    let tickets: Vec<Ticket> = turns.iter().rev().map(|turn| silent(&admission, *turn)).collect();
+    let tickets: Vec<Permit> = turns.iter().rev().map(|turn| silent(&admission, *turn)).collect();
     assert!(tickets.iter().all(|ticket| !ticket.is_admitted()));
     admission.open();
-    let inside: Vec<bool> = tickets.iter().map(Ticket::is_admitted).collect();
+    let inside: Vec<bool> = tickets.iter().map(Permit::is_admitted).collect();
     assert_eq!(inside, [false, true, true], "the last of the three waits");
     admission.close();
     drop(tickets);
@@ -51,8 +51,8 @@ fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() 
 #[test]
 fn another_limit_takes_no_place_away_and_is_used_at_once() {
     let admission = open(2);
-    let tickets: Vec<Ticket> = (0..4).map(|_| silent(&admission, TurnId::new())).collect();
-    let inside = |tickets: &[Ticket]| tickets.iter().filter(|ticket| ticket.is_admitted()).count();
+    let tickets: Vec<Permit> = (0..4).map(|_| silent(&admission, TurnId::new())).collect();
+    let inside = |tickets: &[Permit]| tickets.iter().filter(|ticket| ticket.is_admitted()).count();
     admission.set_limit(1);
     assert_eq!(inside(&tickets), 2);
     admission.set_limit(3);
@@ -79,17 +79,17 @@ fn the_bell_rings_once_and_only_for_one_that_had_to_wait() {
 
 /// An operation on the queue.
 #[derive(Clone, Debug)]
-enum Step {
+enum QueueOperation {
     Ask(usize),
     Leave(usize),
     Limit(usize),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<QueueOperation>> {
     let step = prop_oneof![
-        3 => (0..12_usize).prop_map(Step::Ask),
-        2 => (0..12_usize).prop_map(Step::Leave),
-        1 => (1..5_usize).prop_map(Step::Limit),
+        3 => (0..12_usize).prop_map(QueueOperation::Ask),
+        2 => (0..12_usize).prop_map(QueueOperation::Leave),
+        1 => (1..5_usize).prop_map(QueueOperation::Limit),
     ];
     prop::collection::vec(step, 0..80)
 }
@@ -102,12 +102,12 @@ proptest! {
         let mut line = Line { door: Door::Open, limit: 2, inside, waiting };
         for step in steps {
             match step {
-                Step::Ask(turn) if !line.inside.contains(&turns[turn]) => {
+                QueueOperation::Ask(turn) if !line.inside.contains(&turns[turn]) => {
                     line.waiting.insert(turns[turn]);
                 }
-                Step::Ask(_) => {}
-                Step::Leave(turn) => line.leave(turns[turn]),
-                Step::Limit(limit) => line.limit = limit,
+                QueueOperation::Ask(_) => {}
+                QueueOperation::Leave(turn) => line.leave(turns[turn]),
+                QueueOperation::Limit(limit) => line.limit = limit,
             }
             let before = line.inside.len();
             let admitted = line.admit();

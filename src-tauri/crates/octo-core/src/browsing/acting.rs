@@ -2,22 +2,22 @@
 //! page that the turn may not be at.
 
 use super::{
-    Seat, card,
+    BrowserSession, card,
     carry::{Told, written},
     faults::{CHANGED, fault},
     live,
-    reading::Strayed,
+    reading::DisallowedPage,
     seat::Work,
     tabs,
     weigh::Found,
 };
 use octo_browser::{
-    Act, ActError, Arrival, Audience, Came, Connected, Done, Loading, NavigateError, Page, PageError,
-    PageEvent, Scroll, Settling, Tab, TabNumber, Unfit, Wait, Way,
+    Act, ActError, Arrival, Audience, Came, Connected, Done, LoadProgress, NavigateError, Page, PageError,
+    PageEvent, ReactionObserver, ScrollTarget, Tab, TabNumber, Unfit, Wait, Way,
     safety::{Address, Origin, PageBlock, PageText, Said},
     snapshot::{Captured, Change},
 };
-use octo_tools::{Awaited, BrowserLeave, PageAct, Scrolled, ToolError};
+use octo_tools::{Awaited, BrowserPermission, PageInteraction, RequestedScroll, ToolError};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -32,17 +32,17 @@ pub(super) struct Ground<'a> {
     pub connected: &'a Connected,
     pub tab: &'a Tab,
     pub page: &'a Page,
-    pub leave: &'a BrowserLeave,
+    pub leave: &'a BrowserPermission,
 }
 
-impl Seat {
+impl BrowserSession {
     /// Reports whether the page reached its destination.
     pub(super) async fn arrived(
         &self,
         work: &mut Work,
         ground: &Ground<'_>,
         arrival: Result<Arrival, NavigateError>,
-        settling: Settling,
+        settling: ReactionObserver,
     ) -> Result<Told, ToolError> {
         let words = match arrival {
             Ok(Arrival::Loaded | Arrival::SameDocument) => "The page is there.",
@@ -70,12 +70,12 @@ impl Seat {
         // Otherwise a background tab is throttled. This lasts until the person takes the page or the turn ends:
         // the page's own menus close when it loses the focus, even between two acts.
         if page.dialog().is_none() {
-            page.begin_acting().await.map_err(|error| fault(&error))?;
+            page.begin_focus_emulation().await.map_err(|error| fault(&error))?;
         }
         // If the person was asked about the act, they see where before it is done.
         let audience = if found.weight.risks.is_empty() { Audience::Person } else { Audience::Asked };
         let doing = page.perform_in(&found.document, act, audience);
-        let Some(done) = self.while_there(ground, found, doing).await? else {
+        let Some(done) = self.while_permitted(ground, found, doing).await? else {
             return self.outcome(work, ground, "Done.").await;
         };
         match done {
@@ -89,7 +89,7 @@ impl Seat {
                 self.outcome(work, ground, words).await
             }
             Err(ActError::Gone) => Err(self.gone(work, ground, "Not done: the element is gone.").await),
-            Err(error) => refused(page, error),
+            Err(error) => report_failure(page, error),
         }
     }
 
@@ -109,7 +109,7 @@ impl Seat {
             let _came = settling.after().await;
             Ok(())
         };
-        if let Some(Err(error)) = self.while_there(ground, found, doing).await? {
+        if let Some(Err(error)) = self.while_permitted(ground, found, doing).await? {
             return Err(fault(&error));
         }
         self.outcome(work, ground, words).await
@@ -117,7 +117,7 @@ impl Seat {
 
     /// Runs an operation while the page is where the turn may be; `None` if it navigated away. Nothing starts
     /// in a document other than the one weighed.
-    pub(super) async fn while_there<T>(
+    pub(super) async fn while_permitted<T>(
         &self,
         ground: &Ground<'_>,
         found: &Found,
@@ -162,7 +162,7 @@ impl Seat {
         let address = Address::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
             work.view(tab.number).forget();
-            told.words = Strayed(address).words(words);
+            told.words = DisallowedPage(address).words(words);
             return Ok(told);
         }
         if let Some(dialog) = page.dialog() {
@@ -184,20 +184,20 @@ impl Seat {
             told.words = format!("{words} The tab was closed.");
             return Ok(told);
         }
-        let captured = match self.read_where_it_may_be(work, ground).await? {
+        let captured = match self.read_permitted(work, ground).await? {
             Ok(captured) => captured,
             Err(strayed) => {
                 told.words = strayed.words(words);
                 return Ok(told);
             }
         };
-        let origin = card::site_read(&captured);
-        let now = Now::of(work, tab.number, &captured);
+        let origin = card::captured_site(&captured);
+        let now = CurrentContent::of(work, tab.number, &captured);
         told.words.push_str(now.words);
         (told.page, told.learnt) = (now.page, now.is_whole);
         told.after = tabs::popups(work, connected, tab).await;
         if let Some(snapshot) = work.view(tab.number).last().filter(|_| now.is_whole) {
-            told.after.push_str(&self.typed_by_name(&origin, snapshot));
+            told.after.push_str(&self.available_secrets(&origin, snapshot));
         }
         Ok(told)
     }
@@ -205,12 +205,12 @@ impl Seat {
     /// Builds the error for a gone element, including the current content, so that the model need not request
     /// it first.
     pub(super) async fn gone(&self, work: &mut Work, ground: &Ground<'_>, words: &str) -> ToolError {
-        let captured = match self.read_where_it_may_be(work, ground).await {
+        let captured = match self.read_permitted(work, ground).await {
             Ok(Ok(captured)) => captured,
             Ok(Err(strayed)) => return ToolError::new(strayed.words(words)),
             Err(_) => return ToolError::new(format!("{words} Take a snapshot.")),
         };
-        let now = Now::of(work, ground.tab.number, &captured);
+        let now = CurrentContent::of(work, ground.tab.number, &captured);
         let mut text = format!("{words}{}", now.words);
         if let Some(page) = &now.page {
             text = format!("{text}\n{}", written(work, page, now.is_whole));
@@ -220,23 +220,23 @@ impl Seat {
 }
 
 /// The page's current content, compared with the last read.
-struct Now {
+struct CurrentContent {
     words: &'static str,
     page: Option<PageBlock>,
     /// Whether it is the full page and not a change report. Then it is already in the memory.
     is_whole: bool,
 }
 
-impl Now {
+impl CurrentContent {
     fn of(work: &mut Work, tab: TabNumber, captured: &Captured) -> Self {
         let view = work.view(tab);
         let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
-        let diff = view.changes_to(captured, budget);
+        let diff = view.changes_in(captured, budget);
         let is_whole = diff.change == Change::Page;
         if is_whole {
             work.learn(tab);
         }
-        let block = |text| PageBlock { origin: card::site_read(captured), lines: Vec::new(), text };
+        let block = |text| PageBlock { origin: card::captured_site(captured), lines: Vec::new(), text };
         Self {
             words: match diff.change {
                 Change::Nothing => " Nothing that a snapshot shows has changed.",
@@ -250,50 +250,52 @@ impl Now {
 }
 
 /// Converts a page act on the found elements; `None` if there is no element to act on.
-pub(super) fn act_on(act: &PageAct, found: &Found) -> Option<Act> {
+pub(super) fn to_browser_act(act: &PageInteraction, found: &Found) -> Option<Act> {
     let place = || found.element.clone();
     Some(match act {
-        PageAct::Click(_) => Act::Click(place()?),
-        PageAct::DoubleClick(_) => Act::DoubleClick(place()?),
-        PageAct::Type(_, text) => Act::Type(place()?, text.clone()),
-        PageAct::Fill(_, text) => Act::Fill(place()?, text.clone()),
-        PageAct::Press(None, key) => match &found.focus {
+        PageInteraction::Click(_) => Act::Click(place()?),
+        PageInteraction::DoubleClick(_) => Act::DoubleClick(place()?),
+        PageInteraction::Type(_, text) => Act::Type(place()?, text.clone()),
+        PageInteraction::Fill(_, text) => Act::Fill(place()?, text.clone()),
+        PageInteraction::Press(None, key) => match &found.focus {
             Some(place) => Act::PressAtFocus(place.clone(), key.clone()),
             None => Act::Press(None, key.clone()),
         },
-        PageAct::Press(Some(_), key) => Act::Press(Some(place()?), key.clone()),
-        PageAct::Hover(_) => Act::Hover(place()?),
-        PageAct::Drag(..) => Act::Drag(place()?, found.onto.clone()?),
-        PageAct::Select(_, values) => Act::Select(place()?, values.clone()),
-        PageAct::Scroll(Scrolled::To(_)) => Act::Scroll(Scroll::To(place()?)),
-        PageAct::Scroll(Scrolled::ToText(text)) => Act::Scroll(Scroll::ToText(text.clone())),
-        PageAct::Scroll(Scrolled::By(x, y)) => Act::Scroll(Scroll::By(None, *x, *y)),
-        PageAct::Wait(Awaited::Text(text)) => Act::Wait(Wait::Text(text.clone())),
-        PageAct::Wait(Awaited::Time(time)) => Act::Wait(Wait::Time(Duration::from_millis(*time))),
-        PageAct::ClickAt(x, y) => Act::ClickAt(place()?, *x, *y),
-        PageAct::Upload(_, files) => Act::Upload(place()?, files.clone()),
+        PageInteraction::Press(Some(_), key) => Act::Press(Some(place()?), key.clone()),
+        PageInteraction::Hover(_) => Act::Hover(place()?),
+        PageInteraction::Drag(..) => Act::Drag(place()?, found.onto.clone()?),
+        PageInteraction::Select(_, values) => Act::Select(place()?, values.clone()),
+        PageInteraction::Scroll(RequestedScroll::To(_)) => Act::Scroll(ScrollTarget::To(place()?)),
+        PageInteraction::Scroll(RequestedScroll::ToText(text)) => {
+            Act::Scroll(ScrollTarget::ToText(text.clone()))
+        }
+        PageInteraction::Scroll(RequestedScroll::By(x, y)) => Act::Scroll(ScrollTarget::By(None, *x, *y)),
+        PageInteraction::Wait(Awaited::Text(text)) => Act::Wait(Wait::Text(text.clone())),
+        PageInteraction::Wait(Awaited::Time(time)) => Act::Wait(Wait::Time(Duration::from_millis(*time))),
+        PageInteraction::ClickAt(x, y) => Act::ClickAt(place()?, *x, *y),
+        PageInteraction::Upload(_, files) => Act::Upload(place()?, files.clone()),
     })
 }
 
 fn words_of(done: &Done) -> &'static str {
     match (done.way, &done.came) {
         (Way::Nothing, _) => "Nothing had to be done: it is so already.",
-        (_, Came::Navigated(Loading::Partly)) => "Done. The page still loads.",
-        (_, Came::Navigated(Loading::Awaited)) => {
+        (_, Came::Navigated(LoadProgress::Partly)) => "Done. The page still loads.",
+        (_, Came::Navigated(LoadProgress::Awaited)) => {
             "Done. It leads to another page, whose server has not answered yet: take a snapshot later."
         }
         (_, Came::AsksForFiles) => {
             "Done. The page asks for a file now, and none was given: give one with kind upload and the same ref."
         }
-        (_, Came::Stayed | Came::Moved | Came::Navigated(Loading::Done) | Came::Dialog(_)) => "Done.",
+        (_, Came::Stayed | Came::Moved | Came::Navigated(LoadProgress::Done) | Came::Dialog(_)) => "Done.",
     }
 }
 
 /// Reports why an act failed. Page text is put into the block.
-fn refused(page: &Page, error: ActError) -> Result<Told, ToolError> {
+fn report_failure(page: &Page, error: ActError) -> Result<Told, ToolError> {
     let in_block = |words: String, lines, text| Told {
         words,
-        page: Some(PageBlock { origin: card::site_now(page), lines, text }),
+        page: Some(PageBlock { origin: card::current_site(page), lines, text }),
         ..Told::default()
     };
     match error {

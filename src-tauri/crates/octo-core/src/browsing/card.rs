@@ -6,20 +6,20 @@ use octo_browser::{
     safety::{Address, Element},
     snapshot::Captured,
 };
-use octo_protocol::{BrowserDeed, BrowserView, PageElement};
-use octo_tools::{Awaited, BrowserWish, DialogAnswer, PageAct, WishedDeed};
+use octo_protocol::{BrowserActionKind, BrowserView, PageElement};
+use octo_tools::{Awaited, BrowserAction, BrowserRequest, DialogAnswer, PageInteraction};
 
 /// Maximum length of a text on the card of a finished call, in characters.
-const SHOWN: usize = 400;
+const MAX_FINISHED_TEXT: usize = 400;
 
 /// Returns the full text that a call gives to a page or its address.
-pub(super) fn whole_text(deed: &WishedDeed) -> Option<String> {
+pub(super) fn whole_text(deed: &BrowserAction) -> Option<String> {
     deed_of(deed).1
 }
 
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
-pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
+pub(super) fn view_of(wish: &BrowserRequest, found: &Found) -> BrowserView {
     let (deed, text) = deed_of(&wish.deed);
     BrowserView {
         deed,
@@ -34,11 +34,11 @@ pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
 }
 
 /// Returns a finished call for display; the beginning of its text is enough.
-pub(super) fn done_view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
+pub(super) fn done_view_of(wish: &BrowserRequest, found: &Found) -> BrowserView {
     let mut view = view_of(wish, found);
     view.text = view.text.map(|text| {
         let mut characters = text.chars();
-        let mut kept: String = characters.by_ref().take(SHOWN).collect();
+        let mut kept: String = characters.by_ref().take(MAX_FINISHED_TEXT).collect();
         if characters.next().is_some() {
             kept.push('\u{2026}');
         }
@@ -47,30 +47,38 @@ pub(super) fn done_view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
     view
 }
 
-fn deed_of(deed: &WishedDeed) -> (BrowserDeed, Option<String>) {
+fn deed_of(deed: &BrowserAction) -> (BrowserActionKind, Option<String>) {
     match deed {
-        WishedDeed::Status | WishedDeed::Tabs => (BrowserDeed::Look, None),
-        WishedDeed::Open { url } | WishedDeed::Navigate { url } => (BrowserDeed::Open, Some(url.clone())),
-        WishedDeed::Back => (BrowserDeed::Open, None),
-        WishedDeed::Focus | WishedDeed::Close => (BrowserDeed::Tab, None),
-        WishedDeed::Snapshot { .. } | WishedDeed::Read { .. } => (BrowserDeed::Read, None),
-        WishedDeed::Find { text } => (BrowserDeed::Read, Some(text.clone())),
-        WishedDeed::Screenshot { .. } => (BrowserDeed::Picture, None),
-        WishedDeed::Dialog(DialogAnswer::Accept(text)) => (BrowserDeed::Dialog, text.clone()),
-        WishedDeed::Dialog(DialogAnswer::Dismiss) => (BrowserDeed::Dialog, None),
-        WishedDeed::Download { .. } => (BrowserDeed::Click, None),
-        WishedDeed::Evaluate { script } => (BrowserDeed::Script, Some(script.clone())),
-        WishedDeed::Act(act) => match act {
-            PageAct::Click(_) | PageAct::DoubleClick(_) | PageAct::ClickAt(..) => (BrowserDeed::Click, None),
-            PageAct::Type(_, text) | PageAct::Fill(_, text) => (BrowserDeed::Type, Some(text.clone())),
-            PageAct::Press(_, key) => (BrowserDeed::Press, Some(key.clone())),
-            PageAct::Hover(_) | PageAct::Drag(..) | PageAct::Scroll(_) => (BrowserDeed::Move, None),
-            PageAct::Select(_, values) => (BrowserDeed::Select, Some(values.join(", "))),
-            PageAct::Wait(Awaited::Text(text)) => (BrowserDeed::Wait, Some(text.clone())),
-            PageAct::Wait(Awaited::Time(_)) => (BrowserDeed::Wait, None),
-            PageAct::Upload(_, files) => {
+        BrowserAction::Status | BrowserAction::Tabs => (BrowserActionKind::Look, None),
+        BrowserAction::Open { url } | BrowserAction::Navigate { url } => {
+            (BrowserActionKind::Open, Some(url.clone()))
+        }
+        BrowserAction::Back => (BrowserActionKind::Open, None),
+        BrowserAction::Focus | BrowserAction::Close => (BrowserActionKind::Tab, None),
+        BrowserAction::Snapshot { .. } | BrowserAction::Read { .. } => (BrowserActionKind::Read, None),
+        BrowserAction::Find { text } => (BrowserActionKind::Read, Some(text.clone())),
+        BrowserAction::Screenshot { .. } => (BrowserActionKind::Picture, None),
+        BrowserAction::Dialog(DialogAnswer::Accept(text)) => (BrowserActionKind::Dialog, text.clone()),
+        BrowserAction::Dialog(DialogAnswer::Dismiss) => (BrowserActionKind::Dialog, None),
+        BrowserAction::Download { .. } => (BrowserActionKind::Click, None),
+        BrowserAction::Evaluate { script } => (BrowserActionKind::Script, Some(script.clone())),
+        BrowserAction::Act(act) => match act {
+            PageInteraction::Click(_) | PageInteraction::DoubleClick(_) | PageInteraction::ClickAt(..) => {
+                (BrowserActionKind::Click, None)
+            }
+            PageInteraction::Type(_, text) | PageInteraction::Fill(_, text) => {
+                (BrowserActionKind::Type, Some(text.clone()))
+            }
+            PageInteraction::Press(_, key) => (BrowserActionKind::Press, Some(key.clone())),
+            PageInteraction::Hover(_) | PageInteraction::Drag(..) | PageInteraction::Scroll(_) => {
+                (BrowserActionKind::Move, None)
+            }
+            PageInteraction::Select(_, values) => (BrowserActionKind::Select, Some(values.join(", "))),
+            PageInteraction::Wait(Awaited::Text(text)) => (BrowserActionKind::Wait, Some(text.clone())),
+            PageInteraction::Wait(Awaited::Time(_)) => (BrowserActionKind::Wait, None),
+            PageInteraction::Upload(_, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-                (BrowserDeed::Upload, Some(files.join("\n")))
+                (BrowserActionKind::Upload, Some(files.join("\n")))
             }
         },
     }
@@ -89,12 +97,12 @@ pub(super) fn title_of(found: &Found) -> String {
 }
 
 /// Returns the site that the page is on now, for reports about it.
-pub(super) fn site_now(page: &Page) -> String {
+pub(super) fn current_site(page: &Page) -> String {
     live::site_of(page)
 }
 
 /// Returns the site that a captured page was read at, wherever the page is now.
-pub(super) fn site_read(captured: &Captured) -> String {
+pub(super) fn captured_site(captured: &Captured) -> String {
     let root = captured.frames.first();
     root.map(|root| live::site_at(&root.url, &root.origin)).unwrap_or_default()
 }

@@ -2,13 +2,13 @@
 //! block.
 
 use super::{
-    Seat,
-    acting::{Ground, act_on},
+    BrowserSession,
+    acting::{Ground, to_browser_act},
     card,
     faults::{CHANGED, fault},
-    fetching::{Awaiting, Course},
+    fetching::{Course, ExpectedDownload},
     live,
-    seat::{Hand, STOPPED, TAKEN, Work},
+    seat::{ControlHistory, STOPPED, TAKEN, Work},
     tabs,
     weigh::Found,
 };
@@ -20,8 +20,8 @@ use octo_browser::{
 };
 use octo_protocol::{BlobHash, BrowserState, CallId, PageRisk, ResultImage, ToolView};
 use octo_tools::{
-    BrowserLeave, BrowserWish, DialogAnswer, Looked, Numbered, Outcome, PageLines, ToolError, ToolOutput,
-    WishedDeed,
+    BrowserAction, BrowserPermission, BrowserRequest, DialogAnswer, ElementNumbers, InspectionDepth, Outcome,
+    PageLines, ToolError, ToolOutput,
 };
 use std::{fmt::Write, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -31,15 +31,15 @@ const BLOCK: usize = 24_000;
 /// Timeout for a script.
 const SCRIPT: Duration = Duration::from_secs(10);
 /// Maximum length of a script's result, in characters. Allowed scripts run in the page's own world.
-const SAID: usize = 4_000;
+const MAX_SCRIPT_RESULT: usize = 4_000;
 /// Maximum length of the model's input displayed on a card.
-const SHOWN: usize = 4_000;
+const MAX_CARD_TEXT: usize = 4_000;
 
 /// The person granted the site, but not the consequences of the act there.
-const ASKED_NEXT: &str = "The person granted the site. Nothing was done yet: this act is asked about by itself. Make the same call again.";
+const ACT_NOT_ASKED: &str = "The person granted the site. Nothing was done yet: this act is asked about by itself. Make the same call again.";
 
 /// An act that was not presented as a download caused one.
-const ASKS_FIRST: &str = "\n(The person was not asked about a file, so it was stopped. To get it, use action download on the link or button it came from: that asks them.)";
+const DOWNLOAD_NOT_ASKED: &str = "\n(The person was not asked about a file, so it was stopped. To get it, use action download on the link or button it came from: that asks them.)";
 
 /// The result of a call.
 #[derive(Default)]
@@ -64,16 +64,16 @@ impl Told {
     }
 }
 
-impl Seat {
+impl BrowserSession {
     /// Performs a call.
     pub(super) async fn carry(
         &self,
-        wish: BrowserWish,
-        leave: BrowserLeave,
+        wish: BrowserRequest,
+        leave: BrowserPermission,
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        if wish.deed == WishedDeed::Status {
+        if wish.deed == BrowserAction::Status {
             return Ok(self.status(&wish));
         }
         let leaving = self.leaving();
@@ -82,16 +82,16 @@ impl Seat {
             biased;
             () = cancel.cancelled() => Err(stopped()),
             () = leaving.cancelled() => Err(stopped()),
-            done = self.carry_in_page(&wish, &leave, call) => done,
+            done = self.perform_in_page(&wish, &leave, call) => done,
         };
         self.rest();
         done
     }
 
-    async fn carry_in_page(
+    async fn perform_in_page(
         &self,
-        wish: &BrowserWish,
-        leave: &BrowserLeave,
+        wish: &BrowserRequest,
+        leave: &BrowserPermission,
         call: CallId,
     ) -> Result<ToolOutput, ToolError> {
         let connected = self.connect().await?;
@@ -102,39 +102,40 @@ impl Seat {
         tokio::select! {
             biased;
             () = self.taken() => Err(ToolError::new(TAKEN)),
-            done = self.carry_in_hand(work, &connected, wish, leave, call) => done,
+            done = self.perform_while_controlled(work, &connected, wish, leave, call) => done,
         }
     }
 
-    async fn carry_in_hand(
+    async fn perform_while_controlled(
         &self,
         work: &mut Work,
         connected: &Connected,
-        wish: &BrowserWish,
-        leave: &BrowserLeave,
+        wish: &BrowserRequest,
+        leave: &BrowserPermission,
         call: CallId,
     ) -> Result<ToolOutput, ToolError> {
         self.recall(work).await?;
         work.over(self.0.browser.attachment());
         let found = self.look_in(work, connected, wish, leave).await?;
         if !leave.covers(&found.weight) {
-            let only_granted = leave.weight.looked == Looked::PlaceOnly && leave.is_at(&found.weight);
-            return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
+            let only_granted =
+                leave.weight.looked == InspectionDepth::PlaceOnly && leave.is_at(&found.weight);
+            return Err(ToolError::new(if only_granted { ACT_NOT_ASKED } else { CHANGED }));
         }
         // A download is accepted if the person was asked about one, and stopped otherwise.
         let is_asked = found.weight.risks.contains(&PageRisk::Downloads);
-        let awaiting = if is_asked { Awaiting::AFile } else { Awaiting::Nothing };
+        let awaiting = if is_asked { ExpectedDownload::AFile } else { ExpectedDownload::Nothing };
         let _expecting = work.fetching.expect(awaiting);
         let done = self.done(work, connected, wish, &found, leave, call).await;
         let mut told = done.map_err(|error| ToolError::new(work.redacted(&error.text)))?;
-        fetched(work, awaiting, &mut told).await;
-        if self.handed() == Hand::Returned {
+        report_downloads(work, awaiting, &mut told).await;
+        if self.handed() == ControlHistory::Returned {
             told.words.insert_str(
                 0,
                 "(The person worked in the page and handed it back: it may have changed since you saw it.)\n",
             );
         }
-        if std::mem::take(&mut work.attached_anew) {
+        if std::mem::take(&mut work.reattached) {
             told.words.insert_str(0, "(Octo was attached to the browser anew.)\n");
         }
         if let Some(note) = &found.note {
@@ -143,7 +144,7 @@ impl Seat {
         Ok(self.output(work, wish, &found, told))
     }
 
-    fn output(&self, work: &mut Work, wish: &BrowserWish, found: &Found, told: Told) -> ToolOutput {
+    fn output(&self, work: &mut Work, wish: &BrowserRequest, found: &Found, told: Told) -> ToolOutput {
         let mut text = told.words.trim_end().to_owned();
         if let Some(page) = &told.page {
             let _ = write!(text, "\n{}", written(work, page, told.learnt));
@@ -155,17 +156,17 @@ impl Seat {
         let text = work.redacted(&text);
         let mut view = card::done_view_of(wish, found);
         work.redact(&mut view);
-        view.output = text.chars().take(SHOWN).collect();
+        view.output = text.chars().take(MAX_CARD_TEXT).collect();
         view.picture = told.picture;
         view.text = view.text.or(told.file);
         if let Some(page) = &work.page {
-            view.site = Some(card::site_now(page));
+            view.site = Some(card::current_site(page));
         }
         let text = text.trim().to_owned();
         ToolOutput { text, images: told.images, view: ToolView::Browser(view), outcome: Outcome::Done }
     }
 
-    fn status(&self, wish: &BrowserWish) -> ToolOutput {
+    fn status(&self, wish: &BrowserRequest) -> ToolOutput {
         let words = match self.0.browser.state() {
             BrowserState::Apart => {
                 "Not attached to a browser. The first call that needs one attaches.".to_owned()
@@ -186,15 +187,15 @@ impl Seat {
         &self,
         work: &mut Work,
         connected: &Connected,
-        wish: &BrowserWish,
+        wish: &BrowserRequest,
         found: &Found,
-        leave: &BrowserLeave,
+        leave: &BrowserPermission,
         call: CallId,
     ) -> Result<Told, ToolError> {
         let tab = match (&wish.deed, &found.tab) {
-            (WishedDeed::Tabs, _) => return tabs::list(self, work, connected).await,
-            (WishedDeed::Open { url }, _) => return self.open(work, connected, url, leave, call).await,
-            (WishedDeed::Close, Some(tab)) => return tabs::close(work, connected, tab).await,
+            (BrowserAction::Tabs, _) => return tabs::list(self, work, connected).await,
+            (BrowserAction::Open { url }, _) => return self.open(work, connected, url, leave, call).await,
+            (BrowserAction::Close, Some(tab)) => return tabs::close(work, connected, tab).await,
             (_, Some(tab)) => tab,
             (_, None) => return Err(ToolError::new(CHANGED)),
         };
@@ -213,33 +214,33 @@ impl Seat {
         );
         let ground = Ground { connected, tab, page: &page, leave };
         match &wish.deed {
-            WishedDeed::Navigate { url } => {
+            BrowserAction::Navigate { url } => {
                 let settling = page.settling();
                 let arrival = page.navigate(url).await;
                 self.arrived(work, &ground, arrival, settling).await
             }
-            WishedDeed::Back => {
+            BrowserAction::Back => {
                 let settling = page.settling();
                 let arrival = page.travel(History::Back).await;
                 self.arrived(work, &ground, arrival, settling).await
             }
-            WishedDeed::Focus => {
+            BrowserAction::Focus => {
                 page.bring_to_front().await.map_err(|error| fault(&error))?;
                 let mut told = self.snapshot(work, &ground, PageLines::All, 1).await?;
                 told.words = format!("Tab {} is in use now.", tab.number);
                 Ok(told)
             }
-            WishedDeed::Snapshot { lines, part } => self.snapshot(work, &ground, *lines, *part).await,
-            WishedDeed::Find { text } => self.find(work, &ground, text).await,
-            WishedDeed::Read { target, part } => self.read(work, &ground, *target, *part).await,
-            WishedDeed::Screenshot { target, numbered } => {
+            BrowserAction::Snapshot { lines, part } => self.snapshot(work, &ground, *lines, *part).await,
+            BrowserAction::Find { text } => self.find(work, &ground, text).await,
+            BrowserAction::Read { target, part } => self.read(work, &ground, *target, *part).await,
+            BrowserAction::Screenshot { target, numbered } => {
                 let boxes = match numbered {
-                    Numbered::Yes => Boxes::Numbered,
-                    Numbered::No => Boxes::None,
+                    ElementNumbers::Yes => Boxes::Numbered,
+                    ElementNumbers::No => Boxes::None,
                 };
                 self.screenshot(work, &ground, *target, boxes).await
             }
-            WishedDeed::Dialog(answer) => {
+            BrowserAction::Dialog(answer) => {
                 let answer = match answer {
                     DialogAnswer::Accept(Some(text)) => Answer::AcceptWith(text.clone()),
                     DialogAnswer::Accept(None) => Answer::Accept,
@@ -248,25 +249,26 @@ impl Seat {
                 let doing = page.answer(answer);
                 self.do_in_page(work, &ground, found, "The dialog was answered.", doing).await
             }
-            WishedDeed::Evaluate { script } => {
-                match self.while_there(&ground, found, evaluate(&page, script)).await? {
+            BrowserAction::Evaluate { script } => {
+                match self.while_permitted(&ground, found, evaluate(&page, script)).await? {
                     Some(told) => told,
                     // The script started, and the page navigated.
                     None => self.outcome(work, &ground, "The script ran; what it answered is lost.").await,
                 }
             }
-            WishedDeed::Download { .. } => {
+            BrowserAction::Download { .. } => {
                 let place = found.element.clone().ok_or_else(|| ToolError::new(CHANGED))?;
                 self.act(work, &ground, found, &Act::Click(place)).await
             }
-            WishedDeed::Act(act) => {
-                let act = act_on(act, found).ok_or_else(|| ToolError::new(CHANGED))?;
+            BrowserAction::Act(act) => {
+                let act = to_browser_act(act, found).ok_or_else(|| ToolError::new(CHANGED))?;
                 let act = self.with_secrets(work, act, found).await?;
                 self.act(work, &ground, found, &act).await
             }
-            WishedDeed::Status | WishedDeed::Tabs | WishedDeed::Open { .. } | WishedDeed::Close => {
-                Err(ToolError::new(CHANGED))
-            }
+            BrowserAction::Status
+            | BrowserAction::Tabs
+            | BrowserAction::Open { .. }
+            | BrowserAction::Close => Err(ToolError::new(CHANGED)),
         }
     }
 
@@ -281,7 +283,7 @@ impl Seat {
         work: &mut Work,
         connected: &Connected,
         url: &str,
-        leave: &BrowserLeave,
+        leave: &BrowserPermission,
         call: CallId,
     ) -> Result<Told, ToolError> {
         let failed =
@@ -290,7 +292,7 @@ impl Seat {
         let tab = connected.tabs.open("about:blank").await.map_err(|error| failed(&error))?;
         self.0.browser.note_opened(tab.number, self.0.session);
         // The guard closes the tab if the navigation does not happen.
-        let opened = OpenedTab::new(connected, &tab);
+        let opened = NewTabGuard::new(connected, &tab);
         work.use_tab(&tab);
         let page = work.attached(connected, &tab).await?;
         let _watching = self.watch(&page, tab.number.0, String::new(), call, None);
@@ -324,12 +326,12 @@ impl Seat {
 }
 
 /// An opened, still empty tab. It is closed if the call fails: on Stop, or if its page cannot be attached to.
-struct OpenedTab {
+struct NewTabGuard {
     connected: Connected,
     tab: Option<octo_browser::Tab>,
 }
 
-impl OpenedTab {
+impl NewTabGuard {
     fn new(connected: &Connected, tab: &octo_browser::Tab) -> Self {
         Self { connected: connected.clone(), tab: Some(tab.clone()) }
     }
@@ -339,7 +341,7 @@ impl OpenedTab {
     }
 }
 
-impl Drop for OpenedTab {
+impl Drop for NewTabGuard {
     fn drop(&mut self) {
         let Some(tab) = self.tab.take() else { return };
         let connected = self.connected.clone();
@@ -363,10 +365,10 @@ pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> Str
 }
 
 /// Adds a report on files downloaded by the page, whenever they arrived.
-async fn fetched(work: &mut Work, awaiting: Awaiting, told: &mut Told) {
+async fn report_downloads(work: &mut Work, awaiting: ExpectedDownload, told: &mut Told) {
     let files = work.fetching.told(awaiting).await;
     if files.is_empty() {
-        if awaiting == Awaiting::AFile {
+        if awaiting == ExpectedDownload::AFile {
             told.words.push_str(" No file has come of it.");
         }
         return;
@@ -376,7 +378,7 @@ async fn fetched(work: &mut Work, awaiting: Awaiting, told: &mut Told) {
     block.lines.extend(files.iter().map(|file| (Said::Download, PageText::new(file.line()))));
     told.after.push_str("\n(Files of this page: see Download.)");
     if files.iter().any(|file| matches!(file.course, Course::Unasked { .. })) {
-        told.after.push_str(ASKS_FIRST);
+        told.after.push_str(DOWNLOAD_NOT_ASKED);
     }
     told.file = files.into_iter().find_map(|file| match file.course {
         Course::Done { path, .. } | Course::Unasked { kept: path, .. } => {
@@ -402,8 +404,8 @@ async fn evaluate(page: &Page, script: &str) -> Result<Told, ToolError> {
         None => answer.result.description.unwrap_or_else(|| "undefined".to_owned()),
     };
     let mut told = Told::words(if failed { "The script failed:" } else { "The script ran:" });
-    let text: String = said.chars().take(SAID).collect();
+    let text: String = said.chars().take(MAX_SCRIPT_RESULT).collect();
     told.page =
-        Some(PageBlock { origin: card::site_now(page), lines: Vec::new(), text: PageText::new(text) });
+        Some(PageBlock { origin: card::current_site(page), lines: Vec::new(), text: PageText::new(text) });
     Ok(told)
 }

@@ -1,10 +1,10 @@
 //! The browser doctor: checks everything needed to work in a browser, one line each, and suggests repairs.
 
 use super::{HomeBrowser, is_open, state};
-use octo_browser::{CAN_LAUNCH, Channel, Environment, Found, Probe, Product, candidates, executables};
+use octo_browser::{BrowserProduct, CAN_LAUNCH, Channel, Environment, Found, Probe, candidates, executables};
 use octo_protocol::{
-    ApiError, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice, BrowserDoor, BrowserRepair,
-    BrowserState, BrowserWay, FoundBrowser, FoundBrowsers,
+    ApiError, AttachMethod, BrowserAccess, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice,
+    BrowserRepair, BrowserState, FoundBrowser, FoundBrowsers,
 };
 
 /// The first version that asks its person.
@@ -20,9 +20,9 @@ impl HomeBrowser {
             None => Vec::new(),
         };
         let door = |found: &Found| match found.probe {
-            Probe::Flag { .. } => BrowserDoor::Open,
-            Probe::Approval { .. } => BrowserDoor::Asks,
-            Probe::Stranger | Probe::Off => BrowserDoor::Closed,
+            Probe::Flag { .. } => BrowserAccess::Open,
+            Probe::Approval { .. } => BrowserAccess::Asks,
+            Probe::Stranger | Probe::Off => BrowserAccess::Closed,
         };
         let mut browsers: Vec<FoundBrowser> = Vec::new();
         let known = candidates(&self.0.environment, None).into_iter().filter(|one| one.folder.is_dir());
@@ -37,7 +37,7 @@ impl HomeBrowser {
                 id: state::id_of(candidate.product),
                 name: candidate.product.name().to_owned(),
                 folder,
-                door: heard.map_or(BrowserDoor::Closed, door),
+                door: heard.map_or(BrowserAccess::Closed, door),
                 allow_address: candidate.product.switch_page().to_owned(),
             });
         }
@@ -52,12 +52,12 @@ impl HomeBrowser {
         let state = self.state();
         let mut checks = vec![self.installed(installed.first().map(|(product, _)| product.name()), &choice)];
         if choice != BrowserChoice::Own {
-            checks.push(version(&state, &found, Own::HERE));
-            checks.push(listens(&state, &found, &installed, Own::HERE));
+            checks.push(version(&state, &found, OwnProfileSupport::HERE));
+            checks.push(listens(&state, &found, &installed, OwnProfileSupport::HERE));
         }
         checks.push(attached(&state));
         checks.push(self.works(&state).await);
-        checks.push(private(&state, &found, &known(&self.0.environment), Own::HERE));
+        checks.push(private(&state, &found, &known(&self.0.environment), OwnProfileSupport::HERE));
         checks
     }
 
@@ -65,7 +65,7 @@ impl HomeBrowser {
         let about = BrowserCheckKind::Installed;
         match (choice, name) {
             (BrowserChoice::Off, _) => BrowserCheck {
-                repair: Some(Own::HERE.or_another()),
+                repair: Some(OwnProfileSupport::HERE.repair()),
                 ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.off"))
             },
             (_, Some(name)) => {
@@ -120,19 +120,19 @@ impl HomeBrowser {
 
 /// Whether a browser with Octo's own profile can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Own {
+enum OwnProfileSupport {
     /// It can be started.
     Starts,
     /// Not on this system.
     CannotStart,
 }
 
-impl Own {
+impl OwnProfileSupport {
     const HERE: Self = if CAN_LAUNCH { Self::Starts } else { Self::CannotStart };
 
     /// Returns the repair if the chosen browser does not work: Octo's own browser, or another one if it cannot
     /// be started.
-    fn or_another(self) -> BrowserRepair {
+    fn repair(self) -> BrowserRepair {
         match self {
             Self::Starts => BrowserRepair::UseOwn,
             Self::CannotStart => BrowserRepair::ChooseFolder,
@@ -146,7 +146,7 @@ fn check(about: BrowserCheckKind, result: BrowserCheckResult, note: ApiError) ->
 
 /// Checks the version, if known. A browser that asks its person reveals it only after approval, but only recent
 /// ones ask.
-fn version(state: &BrowserState, found: &[Found], own: Own) -> BrowserCheck {
+fn version(state: &BrowserState, found: &[Found], own: OwnProfileSupport) -> BrowserCheck {
     let about = BrowserCheckKind::Version;
     let told = match state {
         BrowserState::Attached { version, .. } => Some(version.clone()),
@@ -161,7 +161,7 @@ fn version(state: &BrowserState, found: &[Found], own: Own) -> BrowserCheck {
         (Some(major), Some(told)) if major < ASKS_SINCE => {
             let note = ApiError::new("browser.check.old").arg("version", told).arg("needed", ASKS_SINCE);
             // A browser with its own profile asks no question, whatever its version.
-            BrowserCheck { repair: Some(own.or_another()), ..check(about, BrowserCheckResult::Notice, note) }
+            BrowserCheck { repair: Some(own.repair()), ..check(about, BrowserCheckResult::Notice, note) }
         }
         (_, Some(told)) => {
             let note = ApiError::new("browser.check.version").arg("version", told);
@@ -179,8 +179,8 @@ fn major_of(version: &str) -> Option<u32> {
 fn listens(
     state: &BrowserState,
     found: &[Found],
-    installed: &[(&'static octo_browser::Product, std::path::PathBuf)],
-    own: Own,
+    installed: &[(&'static octo_browser::BrowserProduct, std::path::PathBuf)],
+    own: OwnProfileSupport,
 ) -> BrowserCheck {
     let about = BrowserCheckKind::Listens;
     if let BrowserState::Attached { browser, .. } = state {
@@ -194,10 +194,7 @@ fn listens(
     }
     if let Some(stranger) = found.iter().find(|found| found.probe == Probe::Stranger) {
         let note = ApiError::new("browser.port_taken").arg("port", stranger.port);
-        return BrowserCheck {
-            repair: Some(own.or_another()),
-            ..check(about, BrowserCheckResult::Broken, note)
-        };
+        return BrowserCheck { repair: Some(own.repair()), ..check(about, BrowserCheckResult::Broken, note) };
     }
     let address = installed
         .iter()
@@ -205,9 +202,7 @@ fn listens(
         .or(installed.first())
         .map(|(product, _)| product.switch_page().to_owned());
     BrowserCheck {
-        repair: Some(
-            address.map_or_else(|| own.or_another(), |address| BrowserRepair::CopyAddress { address }),
-        ),
+        repair: Some(address.map_or_else(|| own.repair(), |address| BrowserRepair::CopyAddress { address })),
         ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_listens"))
     }
 }
@@ -240,30 +235,35 @@ fn attached(state: &BrowserState) -> BrowserCheck {
 }
 
 /// Returns each known browser brand once.
-fn known(environment: &Environment) -> Vec<&'static Product> {
+fn known(environment: &Environment) -> Vec<&'static BrowserProduct> {
     candidates(environment, None).into_iter().map(|candidate| candidate.product).collect()
 }
 
-fn private(state: &BrowserState, found: &[Found], known: &[&'static Product], own: Own) -> BrowserCheck {
+fn private(
+    state: &BrowserState,
+    found: &[Found],
+    known: &[&'static BrowserProduct],
+    own: OwnProfileSupport,
+) -> BrowserCheck {
     let about = BrowserCheckKind::Private;
     let notice = |note, repair| BrowserCheck {
         repair: Some(repair),
         ..check(about, BrowserCheckResult::Notice, note)
     };
     let where_to_switch =
-        |product: &Product| BrowserRepair::CopyAddress { address: product.switch_page().to_owned() };
+        |product: &BrowserProduct| BrowserRepair::CopyAddress { address: product.switch_page().to_owned() };
     match (found.iter().find(|found| is_open(found)), state) {
         (Some(open), _) => notice(
             ApiError::new("browser.check.switch").arg("port", open.port),
             where_to_switch(open.candidate.product),
         ),
         // It admitted Octo without asking, and its port was not among those probed: its file may be missing.
-        (None, BrowserState::Attached { browser, way: BrowserWay::Switch, .. }) => notice(
+        (None, BrowserState::Attached { browser, way: AttachMethod::Switch, .. }) => notice(
             ApiError::new("browser.check.switch_unseen").arg("browser", browser),
             known
                 .iter()
                 .find(|product| product.name() == browser)
-                .map_or_else(|| own.or_another(), |product| where_to_switch(product)),
+                .map_or_else(|| own.repair(), |product| where_to_switch(product)),
         ),
         (None, _) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
     }
@@ -301,26 +301,26 @@ mod tests {
     #[test]
     fn a_profile_of_its_own_is_recommended_only_where_it_can_be() {
         let none = |own| listens(&BrowserState::Apart, &[], &[], own).repair;
-        assert_eq!(none(Own::Starts), Some(BrowserRepair::UseOwn));
-        assert_eq!(none(Own::CannotStart), Some(BrowserRepair::ChooseFolder));
+        assert_eq!(none(OwnProfileSupport::Starts), Some(BrowserRepair::UseOwn));
+        assert_eq!(none(OwnProfileSupport::CannotStart), Some(BrowserRepair::ChooseFolder));
         let old = BrowserState::Attached {
             browser: "Chromium".to_owned(),
             version: "Chrome/120.0".to_owned(),
-            way: BrowserWay::Switch,
+            way: AttachMethod::Switch,
         };
         let repair = |own| version(&old, &[], own).repair;
-        assert_eq!(repair(Own::Starts), Some(BrowserRepair::UseOwn));
-        assert_eq!(repair(Own::CannotStart), Some(BrowserRepair::ChooseFolder));
+        assert_eq!(repair(OwnProfileSupport::Starts), Some(BrowserRepair::UseOwn));
+        assert_eq!(repair(OwnProfileSupport::CannotStart), Some(BrowserRepair::ChooseFolder));
     }
     #[test]
     fn who_was_let_in_by_a_switch_hears_what_to_do_wherever_its_port_is() {
         let attached = |browser: &str| BrowserState::Attached {
             browser: browser.to_owned(),
             version: "Chrome/156.0".to_owned(),
-            way: BrowserWay::Switch,
+            way: AttachMethod::Switch,
         };
         let known = known(&Environment::of_process());
-        let line = private(&attached("Chromium"), &[], &known, Own::Starts);
+        let line = private(&attached("Chromium"), &[], &known, OwnProfileSupport::Starts);
         let address = "chrome://inspect/#remote-debugging".to_owned();
         assert_eq!(line.result, BrowserCheckResult::Notice);
         assert_eq!(line.repair, Some(BrowserRepair::CopyAddress { address }));
@@ -329,7 +329,7 @@ mod tests {
             assert!(words.contains("Chromium") && !words.contains(['?', '{']), "{words}");
         }
         // An unknown browser has no settings page to open.
-        let repair = private(&attached("Other"), &[], &known, Own::Starts).repair;
+        let repair = private(&attached("Other"), &[], &known, OwnProfileSupport::Starts).repair;
         assert_eq!(repair, Some(BrowserRepair::UseOwn));
     }
 }

@@ -3,7 +3,7 @@
 
 use octo_browser::{
     Page, PageError,
-    safety::{Editing, Element, Field, Form, InForm, Sensitive},
+    safety::{EditingKind, Element, Field, Form, OwningForm, Sensitive},
     snapshot::Place,
 };
 use serde::Deserialize;
@@ -13,26 +13,26 @@ use serde::Deserialize;
 const LOOK: &str = include_str!("facts/look.js");
 
 #[derive(Deserialize)]
-struct Told {
+struct LookReply {
     tag: String,
     frame: bool,
     texts: Vec<String>,
-    field: ToldField,
+    field: LookField,
     editing: String,
     pressed: bool,
     href: Option<String>,
     download: Option<String>,
     changes: bool,
-    form: Option<ToldForm>,
-    loose: Vec<ToldField>,
-    everywhere: Vec<ToldField>,
+    form: Option<LookForm>,
+    loose: Vec<LookField>,
+    everywhere: Vec<LookField>,
     holds: String,
     options: Vec<String>,
     language: String,
 }
 
 #[derive(Deserialize)]
-struct ToldField {
+struct LookField {
     kind: String,
     autocomplete: String,
     attributes: String,
@@ -40,8 +40,8 @@ struct ToldField {
 }
 
 #[derive(Deserialize)]
-struct ToldForm {
-    fields: Vec<ToldField>,
+struct LookForm {
+    fields: Vec<LookField>,
     method: String,
     action: String,
     submits: Vec<String>,
@@ -74,8 +74,8 @@ impl Facts {
     pub fn mark(&self) -> String {
         let Element { name, texts, href, download, form, .. } = &self.element;
         let form = match form {
-            InForm::Form(form) => Some((&form.action, &form.method, &form.submits)),
-            InForm::None | InForm::Unknown => None,
+            OwningForm::Form(form) => Some((&form.action, &form.method, &form.submits)),
+            OwningForm::None | OwningForm::Unknown => None,
         };
         let all = format!("{name:?} {texts:?} {href:?} {download:?} {form:?} {:?}", self.options);
         blake3::hash(all.as_bytes()).to_hex().to_string()
@@ -90,21 +90,21 @@ pub(super) async fn of(
     chosen: &[String],
 ) -> Result<Option<Facts>, PageError> {
     let told = page.ask(place, LOOK, vec![chosen.into()]).await?;
-    Ok(serde_json::from_value::<Told>(told).ok().and_then(|told| read(told, role, name)))
+    Ok(serde_json::from_value::<LookReply>(told).ok().and_then(|told| parse_reply(told, role, name)))
 }
 
-fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
+fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<Facts> {
     // The frame element does not show the frame's content.
     if told.frame {
         return None;
     }
     let editing = match told.editing.as_str() {
-        "line" => Editing::Line,
-        "lines" => Editing::Lines,
-        _ => Editing::None,
+        "line" => EditingKind::Line,
+        "lines" => EditingKind::Lines,
+        _ => EditingKind::None,
     };
-    let form = told.form.map_or(InForm::None, |form| {
-        InForm::Form(Form {
+    let form = told.form.map_or(OwningForm::None, |form| {
+        OwningForm::Form(Form {
             fields: form.fields.into_iter().map(field).collect(),
             method: form.method,
             action: form.action,
@@ -131,6 +131,6 @@ fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
     Some(Facts { element, loose, known, options: told.options, language })
 }
 
-fn field(told: ToldField) -> Field {
+fn field(told: LookField) -> Field {
     Field { kind: told.kind, autocomplete: told.autocomplete, attributes: told.attributes, name: told.name }
 }

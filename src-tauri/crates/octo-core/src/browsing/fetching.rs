@@ -6,7 +6,7 @@ mod guard;
 use guard::{Guard, Listening};
 
 use octo_browser::{Connected, Page};
-use octo_protocol::PageHand;
+use octo_protocol::PageController;
 use octo_tools::ToolError;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -22,13 +22,13 @@ use tokio::{
 /// How long a requested download may take to begin.
 const BEGINNING: Duration = Duration::from_secs(5);
 /// How long to wait for a requested download; a longer one is reported later.
-const COMING: Duration = Duration::from_secs(10);
+const REQUESTED_WAIT: Duration = Duration::from_secs(10);
 /// How long to wait for a download that another act caused.
-const IN_PASSING: Duration = Duration::from_secs(2);
+const INCIDENTAL_WAIT: Duration = Duration::from_secs(2);
 
 /// Whether a call requests a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Awaiting {
+pub(super) enum ExpectedDownload {
     /// It requests a file.
     AFile,
     /// It may cause a download.
@@ -95,17 +95,17 @@ impl Fetched {
 }
 
 /// Guard under which a download is accepted.
-pub(super) struct Expecting(Arc<Mutex<Guard>>);
+pub(super) struct ExpectedDownloadGuard(Arc<Mutex<Guard>>);
 
-impl Drop for Expecting {
+impl Drop for ExpectedDownloadGuard {
     fn drop(&mut self) {
-        super::lock(&self.0).awaiting = Awaiting::Nothing;
+        super::lock(&self.0).awaiting = ExpectedDownload::Nothing;
     }
 }
 
 /// The downloads of the pages that a session works in.
 #[derive(Default)]
-pub(super) struct Fetching {
+pub(super) struct SessionDownloads {
     listening: Option<Listening>,
     /// The page whose downloads are accepted, and which of them.
     guard: Arc<Mutex<Guard>>,
@@ -115,9 +115,9 @@ pub(super) struct Fetching {
     coming: HashMap<String, String>,
 }
 
-impl Fetching {
+impl SessionDownloads {
     /// Creates it for a session with this page control.
-    pub fn new(hand: watch::Receiver<PageHand>) -> Self {
+    pub fn new(hand: watch::Receiver<PageController>) -> Self {
         let guard = Guard { hand: Some(hand), ..Guard::default() };
         Self { guard: Arc::new(Mutex::new(guard)), ..Self::default() }
     }
@@ -145,17 +145,17 @@ impl Fetching {
 
     /// Sets whether the person was asked about a download by the current call. This applies until the call
     /// drops the guard, and to the first download that begins.
-    pub fn expect(&self, awaiting: Awaiting) -> Expecting {
+    pub fn expect(&self, awaiting: ExpectedDownload) -> ExpectedDownloadGuard {
         super::lock(&self.guard).awaiting = awaiting;
-        Expecting(Arc::clone(&self.guard))
+        ExpectedDownloadGuard(Arc::clone(&self.guard))
     }
 
     /// Returns the downloads since the last query. Waits briefly for those that have just begun.
-    pub async fn told(&mut self, awaiting: Awaiting) -> Vec<Fetched> {
+    pub async fn told(&mut self, awaiting: ExpectedDownload) -> Vec<Fetched> {
         let began = Instant::now();
         let (mut until, limit) = match awaiting {
-            Awaiting::AFile => (began + BEGINNING, began + COMING),
-            Awaiting::Nothing => (began, began + IN_PASSING),
+            ExpectedDownload::AFile => (began + BEGINNING, began + REQUESTED_WAIT),
+            ExpectedDownload::Nothing => (began, began + INCIDENTAL_WAIT),
         };
         let (mut told, mut fresh) = (Vec::new(), HashSet::new());
         loop {
@@ -174,7 +174,7 @@ impl Fetching {
                     }
                 }
             }
-            if fresh.is_empty() && (awaiting == Awaiting::Nothing || !told.is_empty()) {
+            if fresh.is_empty() && (awaiting == ExpectedDownload::Nothing || !told.is_empty()) {
                 break;
             }
             let Some(listening) = &mut self.listening else { break };

@@ -23,7 +23,7 @@ pub(super) fn marked(block: &str, origin: &str) -> String {
 }
 
 /// Returns the content of such a file, with the site it was read at.
-fn unmarked(text: &str) -> Option<(Site, String)> {
+fn unmark_lines(text: &str) -> Option<(Site, String)> {
     let (origin, _) = text.strip_prefix(OPENS)?.split_once(CLOSES)?;
     let mark = format!("{OPENS}{origin}{CLOSES}");
     let lines = text.lines().map(|line| line.strip_prefix(mark.as_str()).unwrap_or(line));
@@ -49,7 +49,7 @@ pub(super) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
     files.sort();
     let newest = files.len().saturating_sub(NEWEST);
     files.drain(..newest);
-    files.iter().filter_map(|(_, path)| unmarked(&fs::read_to_string(path).ok()?)).collect()
+    files.iter().filter_map(|(_, path)| unmark_lines(&fs::read_to_string(path).ok()?)).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The knowledge of pages shared by a root session and its sub-agents: texts read by site, and values to
 //! redact. Includes knowledge from before the last restart of Octo.
 
-use super::{HomeBrowser, Seat, kept::in_folder, lock, seat::Work};
+use super::{BrowserSession, HomeBrowser, kept::in_folder, lock, seat::Work};
 use octo_browser::safety::{
-    BoundSecret, Memory, Origin, Piece, Redactor, SecretName, Site, pieces, shown_in,
+    BoundSecret, Memory, Origin, Piece, Redactor, SecretName, Site, parse_blocks, pieces,
 };
 use octo_protocol::{Block, SessionId};
 use octo_tools::ToolError;
@@ -45,7 +45,7 @@ impl Known {
 
     /// Records the page texts in a message to the model. Returns their sites.
     pub fn told(&self, text: &str) -> Vec<Site> {
-        let shown = shown_in(text);
+        let shown = parse_blocks(text);
         let mut read = self.read();
         for (site, text) in &shown {
             read.memory.shown(site, text);
@@ -136,7 +136,7 @@ fn names_in(block: &Block) -> Vec<SecretName> {
     named.collect()
 }
 
-impl Seat {
+impl BrowserSession {
     /// Recalls messages from before Octo was started. Called first in every call: after a restart or a
     /// compaction, text read at one site must still not be carried to another, and a typed value must still not
     /// be read.

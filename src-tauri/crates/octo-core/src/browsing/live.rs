@@ -1,6 +1,6 @@
 //! The live view: the page as the agent works in it. Only the newest few pictures are kept, in memory.
 
-use super::{Seat, card, lock};
+use super::{BrowserSession, card, lock};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
     Page, Spot,
@@ -12,11 +12,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Minimum interval between two pictures.
-const BETWEEN: Duration = Duration::from_millis(500);
+const PICTURE_INTERVAL: Duration = Duration::from_millis(500);
 /// Timeout for a picture. A tab that is not painted never delivers one.
 const TAKING: Duration = Duration::from_secs(2);
 /// Number of pictures kept: the window may still request the previous one.
-const KEPT: usize = 4;
+const MAX_PICTURES: usize = 4;
 /// JPEG quality of 100: the pictures are displayed small, for half a second.
 const QUALITY: i64 = 55;
 
@@ -36,7 +36,7 @@ pub(super) struct Shown {
 /// picture: in a background tab it may take up to the timeout.
 pub(super) struct Watching {
     taking: JoinHandle<()>,
-    seat: Seat,
+    seat: BrowserSession,
     page: Page,
     /// Token of the page in use at the start: a later one belongs to another page.
     leaving: CancellationToken,
@@ -67,7 +67,7 @@ impl Drop for Watching {
     }
 }
 
-impl Seat {
+impl BrowserSession {
     /// Returns the page displayed now.
     pub(crate) fn live(&self) -> Option<LivePage> {
         lock(&self.0.shown).page.clone()
@@ -89,7 +89,7 @@ impl Seat {
             std::mem::replace(&mut shown.page, page.clone()) != page
         };
         if changed {
-            self.0.browser.tell_page(self.0.session, page);
+            self.0.browser.publish_page(self.0.session, page);
         }
     }
 
@@ -121,14 +121,14 @@ impl Seat {
                 // A page that is already displayed needs no picture now: taking it would slow down the reading
                 // and the input. The result is pictured at the end.
                 if picture.is_some() {
-                    tokio::time::sleep(BETWEEN).await;
+                    tokio::time::sleep(PICTURE_INTERVAL).await;
                 }
                 loop {
                     // If a picture for the previous call is being taken, it shows this page as well.
                     if let Ok(_one_at_a_time) = seat.0.camera.try_lock() {
                         seat.take(&page).await;
                     }
-                    tokio::time::sleep(BETWEEN).await;
+                    tokio::time::sleep(PICTURE_INTERVAL).await;
                 }
             }
         });
@@ -154,7 +154,7 @@ impl Seat {
                 return;
             }
             shown.pictures.push_back((number, bytes.into()));
-            while shown.pictures.len() > KEPT {
+            while shown.pictures.len() > MAX_PICTURES {
                 shown.pictures.pop_front();
             }
             number
@@ -173,7 +173,7 @@ impl Seat {
             (*page != before).then(|| page.clone())
         };
         if told.is_some() {
-            self.0.browser.tell_page(self.0.session, told);
+            self.0.browser.publish_page(self.0.session, told);
         }
     }
 

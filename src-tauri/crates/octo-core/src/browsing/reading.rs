@@ -1,7 +1,7 @@
 //! Reads a page for the model: a snapshot, a search, a part as Markdown, a picture.
 
 use super::{
-    Seat,
+    BrowserSession,
     acting::{Ground, SNAPSHOT},
     card,
     carry::Told,
@@ -20,9 +20,9 @@ use octo_tools::{PageLines, ToolError};
 use std::fmt::Write as _;
 
 /// The page is at an address where the turn may not be.
-pub(super) struct Strayed(pub Address);
+pub(super) struct DisallowedPage(pub Address);
 
-impl Strayed {
+impl DisallowedPage {
     /// Returns the report for the model: the location, without any page content.
     pub fn words(&self, before: &str) -> String {
         let name = card::name_of(&self.0);
@@ -33,20 +33,20 @@ impl Strayed {
     }
 }
 
-impl Seat {
+impl BrowserSession {
     /// Reads the page, unless it was read at an address where the call may not be. A page can navigate between
     /// two checks, so the address reported with the content counts.
-    pub(super) async fn read_where_it_may_be(
+    pub(super) async fn read_permitted(
         &self,
         work: &mut Work,
         ground: &Ground<'_>,
-    ) -> Result<Result<Captured, Strayed>, ToolError> {
+    ) -> Result<Result<Captured, DisallowedPage>, ToolError> {
         let captured = ground.page.capture().await.map_err(|error| fault(&error))?;
         let root = captured.frames.first();
         let address = root.map_or(Address::Blank, |root| Address::of_frame(&root.url, &root.origin));
         if !self.may_be_at(ground.leave, &address) {
             work.view(ground.tab.number).forget();
-            return Ok(Err(Strayed(address)));
+            return Ok(Err(DisallowedPage(address)));
         }
         let origins: Vec<_> = captured.frames.iter().map(|frame| Origin::read(&frame.origin)).collect();
         self.keep_out(work, &origins).await?;
@@ -59,13 +59,13 @@ impl Seat {
         work: &'w mut Work,
         ground: &Ground<'_>,
     ) -> Result<(String, &'w Snapshot), ToolError> {
-        let captured = self.read_where_it_may_be(work, ground).await?;
+        let captured = self.read_permitted(work, ground).await?;
         let captured = captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))?;
         work.view(ground.tab.number).take(&captured);
         work.learn(ground.tab.number);
         let snapshot = work.view(ground.tab.number).last();
         let snapshot = snapshot.ok_or_else(|| ToolError::new(faults::CHANGED))?;
-        Ok((card::site_read(&captured), snapshot))
+        Ok((card::captured_site(&captured), snapshot))
     }
 
     pub(super) async fn snapshot(
@@ -76,7 +76,7 @@ impl Seat {
         part: u32,
     ) -> Result<Told, ToolError> {
         let (origin, snapshot) = self.look_at_page(work, ground).await?;
-        let by_name = self.typed_by_name(&origin, snapshot);
+        let by_name = self.available_secrets(&origin, snapshot);
         let filter = filter(lines);
         let rendered = snapshot.render(SNAPSHOT, filter);
         let mut told = Told::default();
@@ -111,7 +111,7 @@ impl Seat {
     }
 
     /// Returns the secrets that the model can type by name, if the page asks for such data.
-    pub(super) fn typed_by_name(&self, origin: &str, snapshot: &Snapshot) -> String {
+    pub(super) fn available_secrets(&self, origin: &str, snapshot: &Snapshot) -> String {
         let asked = snapshot.asks_for().any(|(_, sensitive)| {
             matches!(sensitive, Sensitive::Password | Sensitive::Code | Sensitive::Payment)
         });
@@ -203,7 +203,7 @@ impl Seat {
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
-            return Err(ToolError::new(Strayed(address).words("No picture was taken.")));
+            return Err(ToolError::new(DisallowedPage(address).words("No picture was taken.")));
         }
         self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
         let redactor = work.read().redactor.clone();

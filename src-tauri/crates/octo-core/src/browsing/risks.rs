@@ -1,6 +1,6 @@
 //! The consequences of a call, as presented to the person.
 
-use octo_browser::safety::{self, Judgement, Leak, Sensitive, Sink};
+use octo_browser::safety::{self, AddressLeak, Judgement, Sensitive, Sink};
 use octo_protocol::PageRisk;
 
 /// Returns the risks to ask about, the most serious first, without duplicates.
@@ -33,8 +33,10 @@ fn risk(sink: &Sink) -> PageRisk {
         Sink::Says(Deed::Confirm | Deed::Install) | Sink::Accepts(_) | Sink::OpensProgram => {
             PageRisk::Confirms
         }
-        Sink::Carries(_) | Sink::Leaks(Leak::Quote(_)) => PageRisk::Carries,
-        Sink::Leaks(Leak::Long { .. } | Leak::Encoded | Leak::Mail | Leak::Number) => PageRisk::LongAddress,
+        Sink::Carries(_) | Sink::Leaks(AddressLeak::Quote(_)) => PageRisk::Carries,
+        Sink::Leaks(
+            AddressLeak::Long { .. } | AddressLeak::Encoded | AddressLeak::Mail | AddressLeak::Number,
+        ) => PageRisk::LongAddress,
         Sink::Uploads(_) => PageRisk::Uploads,
         Sink::Downloads(_) => PageRisk::Downloads,
         Sink::Evaluates => PageRisk::Script,

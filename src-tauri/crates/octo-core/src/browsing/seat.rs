@@ -2,7 +2,7 @@
 
 use super::{
     HomeBrowser,
-    fetching::Fetching,
+    fetching::SessionDownloads,
     known::{Known, Read},
     live::Shown,
     lock, state,
@@ -10,8 +10,10 @@ use super::{
 };
 use futures::future::BoxFuture;
 use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View};
-use octo_protocol::{BrowserView, CallId, PageHand, SessionId};
-use octo_tools::{BrowserLeave, BrowserWish, Browsing, ToolError, ToolOutput, Weight};
+use octo_protocol::{BrowserView, CallId, PageController, SessionId};
+use octo_tools::{
+    BrowserAssessment, BrowserControl, BrowserPermission, BrowserRequest, ToolError, ToolOutput,
+};
 use octo_workspace::Outputs;
 use std::{
     collections::HashMap,
@@ -36,11 +38,11 @@ const WAKING: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// How long clearing the overlay of a released page may take.
-const CLEARING: Duration = Duration::from_millis(500);
+const CLEAR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A session's use of the browser. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Seat(pub(super) Arc<Place>);
+pub(crate) struct BrowserSession(pub(super) Arc<Place>);
 
 pub(super) struct Place {
     pub browser: HomeBrowser,
@@ -52,7 +54,7 @@ pub(super) struct Place {
     pub shown: Mutex<Shown>,
     /// Locked while a picture for the person is taken: one at a time.
     pub camera: tokio::sync::Mutex<()>,
-    pub hand: watch::Sender<PageHand>,
+    pub hand: watch::Sender<PageController>,
     /// Whether the person had the page since the model was last informed.
     taken: AtomicBool,
     /// Cancelled when the page is released, and then replaced by a new token.
@@ -70,27 +72,27 @@ pub(super) struct Work {
     pub fronted: bool,
     /// Whether the browser was attached again after the model had worked in it, and the model was not informed
     /// yet.
-    pub attached_anew: bool,
+    pub reattached: bool,
     /// The number of the attachment used last.
     pub attachment: Option<u64>,
     /// The model's views of the tabs, which outlive an attachment.
     pub views: HashMap<TabNumber, View>,
     /// The last weighed call, for the card of the same call.
-    pub weighed: Option<(BrowserWish, Found)>,
+    pub weighed: Option<(BrowserRequest, Found)>,
     /// The downloads of its pages.
-    pub fetching: Fetching,
+    pub fetching: SessionDownloads,
     /// The page knowledge of the session and its relatives.
     known: Arc<Known>,
 }
 
-impl Seat {
+impl BrowserSession {
     pub(super) fn new(
         browser: HomeBrowser,
         (session, root): (SessionId, SessionId),
         known: Arc<Known>,
     ) -> Self {
-        let hand = watch::Sender::new(PageHand::Agent);
-        let work = Work { fetching: Fetching::new(hand.subscribe()), known, ..Work::default() };
+        let hand = watch::Sender::new(PageController::Agent);
+        let work = Work { fetching: SessionDownloads::new(hand.subscribe()), known, ..Work::default() };
         let outputs = browser.paths().outputs(session);
         Self(Arc::new(Place {
             browser,
@@ -121,7 +123,7 @@ impl Seat {
     /// Like `let_go`, returning a handle to wait until the page is restored.
     pub(super) fn leave(&self) -> JoinHandle<()> {
         std::mem::take(&mut *lock(&self.0.leaving)).cancel();
-        self.0.hand.send_replace(PageHand::Agent);
+        self.0.hand.send_replace(PageController::Agent);
         self.tell(None);
         let seat = self.clone();
         tokio::spawn(async move {
@@ -133,19 +135,19 @@ impl Seat {
             };
             if let Some(page) = page {
                 // A page that does not answer keeps the overlay until it expires.
-                let _late = tokio::time::timeout(CLEARING, page.clear_overlay()).await;
+                let _late = tokio::time::timeout(CLEAR_TIMEOUT, page.clear_overlay()).await;
             }
         })
     }
 
     /// Hands the page to the person or back to the agent.
-    pub(crate) fn hand(&self, hand: PageHand) {
-        if hand == PageHand::Person {
+    pub(crate) fn hand(&self, hand: PageController) {
+        if hand == PageController::Person {
             self.0.taken.store(true, Ordering::Relaxed);
         }
         self.0.hand.send_replace(hand);
         self.alter(|page| page.hand = hand);
-        if hand == PageHand::Person {
+        if hand == PageController::Person {
             self.end_acting();
         }
     }
@@ -156,7 +158,8 @@ impl Seat {
         tokio::spawn(async move {
             // The running call gives up now.
             let work = seat.work().await;
-            if let Some(page) = work.page.as_ref().filter(|_| *seat.0.hand.borrow() == PageHand::Person) {
+            if let Some(page) = work.page.as_ref().filter(|_| *seat.0.hand.borrow() == PageController::Person)
+            {
                 page.end_acting();
             }
         });
@@ -166,18 +169,22 @@ impl Seat {
     pub(super) async fn in_hand(&self) {
         let mut hand = self.0.hand.subscribe();
         // This struct owns the sender, so the wait ends only when the page is handed back.
-        let _ours = hand.wait_for(|hand| *hand == PageHand::Agent).await;
+        let _ours = hand.wait_for(|hand| *hand == PageController::Agent).await;
     }
 
     /// Waits until the person controls the page.
     pub(super) async fn taken(&self) {
         let mut hand = self.0.hand.subscribe();
-        let _ours = hand.wait_for(|hand| *hand == PageHand::Person).await;
+        let _ours = hand.wait_for(|hand| *hand == PageController::Person).await;
     }
 
     /// Returns who controlled the page since the model was last informed. Call this only when reporting it.
-    pub(super) fn handed(&self) -> Hand {
-        if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
+    pub(super) fn handed(&self) -> ControlHistory {
+        if self.0.taken.swap(false, Ordering::Relaxed) {
+            ControlHistory::Returned
+        } else {
+            ControlHistory::Kept
+        }
     }
 
     pub(super) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
@@ -190,7 +197,7 @@ impl Seat {
     }
 
     /// Runs an operation in the page, cancelling it when the page is released.
-    async fn unless_left<T>(
+    async fn until_released<T>(
         &self,
         doing: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
@@ -209,7 +216,7 @@ impl Seat {
 
 /// Who controlled the page during the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hand {
+pub(super) enum ControlHistory {
     /// The agent, throughout.
     Kept,
     /// The person, for a while.
@@ -224,9 +231,9 @@ impl Work {
             self.fronted = false;
             if let Some(page) = self.page.take() {
                 // Restore the page, including the pointer.
-                tokio::spawn(
-                    async move { tokio::time::timeout(CLEARING, page.clear_overlay()).await.map(drop) },
-                );
+                tokio::spawn(async move {
+                    tokio::time::timeout(CLEAR_TIMEOUT, page.clear_overlay()).await.map(drop)
+                });
             }
         }
     }
@@ -251,14 +258,14 @@ impl Work {
     /// Records the attachment in use. A change is reported to the model, because the browser may have been
     /// restarted.
     pub fn over(&mut self, attachment: u64) {
-        self.attached_anew |= self.attachment.is_some_and(|before| before != attachment);
+        self.reattached |= self.attachment.is_some_and(|before| before != attachment);
         self.attachment = Some(attachment);
     }
 
     /// Remembers the whole newest snapshot of a tab as read, because the full text is in a file.
     pub fn learn(&mut self, tab: TabNumber) {
         let Some(snapshot) = self.views.get(&tab).and_then(View::last) else { return };
-        self.read().memory.shown_page(&snapshot.texts());
+        self.read().memory.record_page(&snapshot.texts());
     }
 
     /// Returns the page knowledge of the session and its relatives.
@@ -313,28 +320,28 @@ async fn wake(connected: &Connected, tab: &Tab) -> Result<Result<Page, PageError
     }
 }
 
-impl Browsing for Seat {
+impl BrowserControl for BrowserSession {
     fn weigh(
         &self,
-        wish: &BrowserWish,
-        standing: &BrowserLeave,
-    ) -> BoxFuture<'static, Result<Weight, ToolError>> {
+        wish: &BrowserRequest,
+        standing: &BrowserPermission,
+    ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
         let (seat, wish, standing) = (self.clone(), wish.clone(), standing.clone());
         Box::pin(async move {
             let looking = async { Ok(seat.look(&wish, &standing).await?.weight) };
-            seat.unless_left(looking).await
+            seat.until_released(looking).await
         })
     }
 
-    fn show(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
+    fn show(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
         let (seat, wish) = (self.clone(), wish.clone());
-        Box::pin(async move { seat.unless_left(seat.view(&wish)).await })
+        Box::pin(async move { seat.until_released(seat.view(&wish)).await })
     }
 
     fn carry_out(
         &self,
-        wish: BrowserWish,
-        leave: BrowserLeave,
+        wish: BrowserRequest,
+        leave: BrowserPermission,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {

@@ -1,7 +1,7 @@
 //! Secrets that the model types by name. It never receives a value: it writes `{{secret:NAME}}`, and the value
 //! is fetched from the keychain at the last moment, for the one site the person bound it to.
 
-use super::{Seat, weigh::Found};
+use super::{BrowserSession, weigh::Found};
 use crate::{
     browsing::{facts::Facts, seat::Work},
     keys::{KeyRing, Slot},
@@ -9,7 +9,7 @@ use crate::{
 use octo_browser::{
     Act, Page,
     safety::{
-        BoundSecret, InForm, Origin, Piece, Release, SecretFault, SecretName, SecretTarget, Site, pieces,
+        BoundSecret, Origin, OwningForm, Piece, Release, SecretFault, SecretName, SecretTarget, Site, pieces,
     },
     snapshot::Place,
 };
@@ -81,7 +81,7 @@ impl Secrets {
     pub async fn save(&self, name: &str, site: &str, value: Secret) -> Result<SiteSecret, ApiError> {
         let named = SecretName::new(name).map_err(|_| ApiError::new("browser.secret_name"))?;
         let site: Site = site.trim().parse().map_err(|_| ApiError::new("browser.secret_site"))?;
-        if !site.is_private_on_the_way() {
+        if !site.is_transport_private() {
             return Err(ApiError::new("browser.secret_open_site").arg("site", &site));
         }
         if value.expose().chars().count() < SHORTEST || value.expose().len() > LONGEST {
@@ -202,10 +202,10 @@ impl Secrets {
             let facts = facts.ok_or_else(|| refused(&"it is not known what the field is"))?;
             let frame = Origin::read(&place.origin);
             let sends_to = match &facts.element.form {
-                InForm::None => None,
-                InForm::Form(form) if form.action.is_empty() => None,
-                InForm::Form(form) => Some(Origin::read(&form.action)),
-                InForm::Unknown => Some(Origin::Opaque),
+                OwningForm::None => None,
+                OwningForm::Form(form) if form.action.is_empty() => None,
+                OwningForm::Form(form) => Some(Origin::read(&form.action)),
+                OwningForm::Unknown => Some(Origin::Opaque),
             };
             let target = SecretTarget {
                 page: &main,
@@ -219,7 +219,7 @@ impl Secrets {
     }
 }
 
-impl Seat {
+impl BrowserSession {
     /// Returns the act with values in place of names. The redactor learns each value before the page does.
     pub(super) async fn with_secrets(
         &self,

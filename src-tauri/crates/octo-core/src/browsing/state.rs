@@ -1,7 +1,7 @@
 //! Converts the attachment's state for the window, and connection errors for the model.
 
-use octo_browser::{Channel, ConnectError, Family, Mode, Product, State};
-use octo_protocol::{ApiError, BrowserState, BrowserWay, Millis};
+use octo_browser::{BrowserFamily, BrowserProduct, Channel, ConnectError, Mode, State};
+use octo_protocol::{ApiError, AttachMethod, BrowserState, Millis};
 use octo_tools::ToolError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,9 +17,9 @@ pub(super) fn told(state: State, failure: Option<&ApiError>) -> BrowserState {
         }
         State::Connected { browser, version, mode } => {
             let way = match mode {
-                Mode::Flag => BrowserWay::Switch,
-                Mode::Approval => BrowserWay::Approved,
-                Mode::OwnProfile => BrowserWay::Own,
+                Mode::Flag => AttachMethod::Switch,
+                Mode::Approval => AttachMethod::Approved,
+                Mode::OwnProfile => AttachMethod::Own,
             };
             BrowserState::Attached { browser, version, way }
         }
@@ -32,7 +32,7 @@ fn millis(at: SystemTime) -> Millis {
 }
 
 /// Explains why no attachment was made.
-pub(super) fn not_connected(error: &ConnectError) -> ApiError {
+pub(super) fn connect_error(error: &ConnectError) -> ApiError {
     match error {
         ConnectError::NoBrowser => ApiError::new("browser.none_listens"),
         ConnectError::PortTaken { port } => ApiError::new("browser.port_taken").arg("port", port),
@@ -71,12 +71,12 @@ pub(super) fn for_model(error: &ApiError) -> ToolError {
 }
 
 /// Returns a browser's name in the settings.
-pub(super) fn id_of(product: &Product) -> String {
+pub(super) fn id_of(product: &BrowserProduct) -> String {
     let family = match product.family {
-        Family::Chrome => "chrome",
-        Family::Edge => "edge",
-        Family::Brave => "brave",
-        Family::Chromium => "chromium",
+        BrowserFamily::Chrome => "chrome",
+        BrowserFamily::Edge => "edge",
+        BrowserFamily::Brave => "brave",
+        BrowserFamily::Chromium => "chromium",
     };
     let channel = match product.channel {
         Channel::Stable => return family.to_owned(),
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_until_something_new_is_tried() {
-        let declined = not_connected(&ConnectError::Declined);
+        let declined = connect_error(&ConnectError::Declined);
         assert_eq!(told(State::Off, None), BrowserState::Apart);
         assert_eq!(told(State::Off, Some(&declined)), BrowserState::Lost { error: declined.clone() });
         assert_eq!(told(State::Looking, Some(&declined)), BrowserState::Looking);
@@ -109,7 +109,7 @@ mod tests {
             ConnectError::Cancelled,
             ConnectError::Unreachable("x".into()),
         ] {
-            let error = not_connected(&error);
+            let error = connect_error(&error);
             let words = words::explain(octo_protocol::Language::En, &error);
             assert!(!words.contains(&error.key) && !words.is_empty(), "{words}");
             assert!(!for_model(&error).text.is_empty());

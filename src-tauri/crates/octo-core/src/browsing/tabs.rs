@@ -1,18 +1,22 @@
 //! The browser's tabs: selects the tab of a call, and reports the others.
 
-use super::{Seat, card, carry::Told, seat::Work};
+use super::{BrowserSession, card, carry::Told, seat::Work};
 use octo_browser::{
     Connected, Page, Tab, TabNumber,
     safety::{Address, PageBlock, PageText},
 };
-use octo_tools::{BrowserWish, ToolError};
+use octo_tools::{BrowserRequest, ToolError};
 use std::fmt::Write;
 
 /// Maximum number of tabs listed.
 const TABS: usize = 60;
 
 /// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
-pub(super) async fn in_use(work: &Work, connected: &Connected, wish: &BrowserWish) -> Result<Tab, ToolError> {
+pub(super) async fn tab_in_use(
+    work: &Work,
+    connected: &Connected,
+    wish: &BrowserRequest,
+) -> Result<Tab, ToolError> {
     let Some(number) = work.tab else {
         return Err(ToolError::new(
             "No tab is in use. Use action open for a new one, or tabs and then focus. Nothing was done.",
@@ -26,7 +30,7 @@ pub(super) async fn in_use(work: &Work, connected: &Connected, wish: &BrowserWis
     }
 }
 
-pub(super) async fn named(connected: &Connected, wish: &BrowserWish) -> Result<Tab, ToolError> {
+pub(super) async fn named(connected: &Connected, wish: &BrowserRequest) -> Result<Tab, ToolError> {
     find(connected, TabNumber(wish.tab.unwrap_or_default())).await
 }
 
@@ -40,10 +44,10 @@ async fn find(connected: &Connected, number: TabNumber) -> Result<Tab, ToolError
 }
 
 /// Returns the tab to read: the named one, the one in use, or the one the person is looking at.
-pub(super) async fn for_reading(
+pub(super) async fn tab_to_read(
     work: &Work,
     connected: &Connected,
-    wish: &BrowserWish,
+    wish: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
     if let Some(number) = wish.tab.map(TabNumber).or(work.tab) {
         return find(connected, number).await;
@@ -81,7 +85,11 @@ pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) ->
 }
 
 /// Lists all tabs by title and site: more of a page is visible only once it is granted.
-pub(super) async fn list(seat: &Seat, work: &Work, connected: &Connected) -> Result<Told, ToolError> {
+pub(super) async fn list(
+    seat: &BrowserSession,
+    work: &Work,
+    connected: &Connected,
+) -> Result<Told, ToolError> {
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
     let mut text = String::new();

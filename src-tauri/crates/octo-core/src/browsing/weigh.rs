@@ -3,7 +3,7 @@
 mod about;
 
 use super::{
-    Seat,
+    BrowserSession,
     acting::Ground,
     card::{line, name_of, view_of, whole_text},
     faults::fault,
@@ -15,14 +15,15 @@ use about::About;
 use octo_browser::{
     Connected, History, NavigateError, Owner, Tab,
     safety::{
-        self, Act, Action, Address, Dialog, Grants, Lifetime, Origin, PlaceKind, Release, Step, Target,
+        self, Act, Action, Address, Dialog, GrantLifetime, Grants, Origin, Release, SiteKind, Step, Target,
         Verdict, judge,
     },
     snapshot::Place,
 };
 use octo_protocol::{BrowserView, PageElement};
 use octo_tools::{
-    BrowserLeave, BrowserWish, DialogAnswer, Entry, Looked, Roam, ToolError, Weight, WishedDeed,
+    BrowserAction, BrowserAssessment, BrowserPermission, BrowserRequest, DialogAnswer, Entry,
+    InspectionDepth, NavigationScope, ToolError,
 };
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ const WHOLE: usize = 32_000;
 /// The targets found.
 #[derive(Clone, Default)]
 pub(super) struct Found {
-    pub weight: Weight,
+    pub weight: BrowserAssessment,
     /// The tab of the call.
     pub tab: Option<Tab>,
     /// The element acted on, and the drop target of a drag.
@@ -49,29 +50,33 @@ pub(super) struct Found {
 }
 
 /// Returns the kind of step that a call is.
-fn step(deed: &WishedDeed) -> Step {
+fn step(deed: &BrowserAction) -> Step {
     match deed {
-        WishedDeed::Open { .. } | WishedDeed::Navigate { .. } | WishedDeed::Back => Step::Navigate,
-        WishedDeed::Snapshot { .. }
-        | WishedDeed::Find { .. }
-        | WishedDeed::Read { .. }
-        | WishedDeed::Screenshot { .. }
-        | WishedDeed::Focus => Step::Read,
-        WishedDeed::Status
-        | WishedDeed::Tabs
-        | WishedDeed::Close
-        | WishedDeed::Act(_)
-        | WishedDeed::Dialog(_)
-        | WishedDeed::Download { .. }
-        | WishedDeed::Evaluate { .. } => Step::Act,
+        BrowserAction::Open { .. } | BrowserAction::Navigate { .. } | BrowserAction::Back => Step::Navigate,
+        BrowserAction::Snapshot { .. }
+        | BrowserAction::Find { .. }
+        | BrowserAction::Read { .. }
+        | BrowserAction::Screenshot { .. }
+        | BrowserAction::Focus => Step::Read,
+        BrowserAction::Status
+        | BrowserAction::Tabs
+        | BrowserAction::Close
+        | BrowserAction::Act(_)
+        | BrowserAction::Dialog(_)
+        | BrowserAction::Download { .. }
+        | BrowserAction::Evaluate { .. } => Step::Act,
     }
 }
 
-impl Seat {
+impl BrowserSession {
     /// Weighs a call against the existing grants. Waits while the person controls the page, because weighing
     /// reads the page.
-    pub(super) async fn look(&self, wish: &BrowserWish, standing: &BrowserLeave) -> Result<Found, ToolError> {
-        if wish.deed == WishedDeed::Status {
+    pub(super) async fn look(
+        &self,
+        wish: &BrowserRequest,
+        standing: &BrowserPermission,
+    ) -> Result<Found, ToolError> {
+        if wish.deed == BrowserAction::Status {
             return Ok(Found::default());
         }
         if let Some(text) = whole_text(&wish.deed).filter(|text| text.chars().count() > WHOLE) {
@@ -87,16 +92,16 @@ impl Seat {
                 biased;
                 // Nothing is read while the person acts: weighing restarts once they hand the page back.
                 () = self.taken() => {}
-                found = self.look_in_hand(&connected, wish, standing) => return found,
+                found = self.weigh_while_controlled(&connected, wish, standing) => return found,
             }
         }
     }
 
-    async fn look_in_hand(
+    async fn weigh_while_controlled(
         &self,
         connected: &Connected,
-        wish: &BrowserWish,
-        standing: &BrowserLeave,
+        wish: &BrowserRequest,
+        standing: &BrowserPermission,
     ) -> Result<Found, ToolError> {
         let mut work = self.work().await;
         self.recall(&work).await?;
@@ -114,8 +119,8 @@ impl Seat {
         &self,
         work: &mut Work,
         connected: &Connected,
-        wish: &BrowserWish,
-        leave: &BrowserLeave,
+        wish: &BrowserRequest,
+        leave: &BrowserPermission,
     ) -> Result<Found, ToolError> {
         let mut found = self.look_at(work, connected, wish, leave).await?;
         // A page may name an element after text typed elsewhere, and repeat it in a dialog. Redact before
@@ -130,25 +135,25 @@ impl Seat {
         &self,
         work: &mut Work,
         connected: &Connected,
-        wish: &BrowserWish,
-        leave: &BrowserLeave,
+        wish: &BrowserRequest,
+        leave: &BrowserPermission,
     ) -> Result<Found, ToolError> {
         let step = step(&wish.deed);
         match &wish.deed {
-            WishedDeed::Status | WishedDeed::Tabs => Ok(Found::default()),
-            WishedDeed::Open { url } => {
+            BrowserAction::Status | BrowserAction::Tabs => Ok(Found::default()),
+            BrowserAction::Open { url } => {
                 let address = Address::of(url);
-                let weight = Weight { mark: url.clone(), ..self.leads(work, step, &address, url) };
+                let weight = BrowserAssessment { mark: url.clone(), ..self.leads(work, step, &address, url) };
                 Ok(Found { weight, ..Found::default() })
             }
-            WishedDeed::Navigate { url } => {
-                let tab = tabs::in_use(work, connected, wish).await?;
+            BrowserAction::Navigate { url } => {
+                let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let address = Address::of(url);
                 let mark = format!("{} {url}", tab.number);
-                let weight = Weight { mark, ..self.leads(work, step, &address, url) };
+                let weight = BrowserAssessment { mark, ..self.leads(work, step, &address, url) };
                 Ok(Found { weight, tab: Some(tab), ..Found::default() })
             }
-            WishedDeed::Close => {
+            BrowserAction::Close => {
                 let tab = tabs::named(connected, wish).await?;
                 let whose = match tab.owner {
                     Owner::Octo if self.0.browser.has_opened(tab.number, self.0.session) => None,
@@ -161,22 +166,24 @@ impl Seat {
                         tab.number
                     )));
                 }
-                let weight = Weight { mark: tab.number.to_string(), ..Weight::default() };
+                let weight =
+                    BrowserAssessment { mark: tab.number.to_string(), ..BrowserAssessment::default() };
                 Ok(Found { weight, tab: Some(tab), ..Found::default() })
             }
-            WishedDeed::Focus
-            | WishedDeed::Snapshot { .. }
-            | WishedDeed::Find { .. }
-            | WishedDeed::Read { .. }
-            | WishedDeed::Screenshot { .. } => {
-                let tab = tabs::for_reading(work, connected, wish).await?;
+            BrowserAction::Focus
+            | BrowserAction::Snapshot { .. }
+            | BrowserAction::Find { .. }
+            | BrowserAction::Read { .. }
+            | BrowserAction::Screenshot { .. } => {
+                let tab = tabs::tab_to_read(work, connected, wish).await?;
                 let address = tabs::address_of(work, connected, &tab).await;
                 let place = self.place(step, &address);
-                let weight = Weight { place, mark: tab.number.to_string(), ..Weight::default() };
+                let weight =
+                    BrowserAssessment { place, mark: tab.number.to_string(), ..BrowserAssessment::default() };
                 Ok(Found { weight, tab: Some(tab), ..Found::default() })
             }
-            WishedDeed::Back => {
-                let tab = tabs::in_use(work, connected, wish).await?;
+            BrowserAction::Back => {
+                let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let page = work.attached(connected, &tab).await?;
                 let entry = page.entry(History::Back).await.map_err(|error| match error {
                     NavigateError::Page(error) => fault(&error),
@@ -185,13 +192,13 @@ impl Seat {
                 // The destination counts, not the page being left, which may be an unwanted one.
                 let place = self.place(step, &Address::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
-                let weight = Weight { place, mark, ..Weight::default() };
+                let weight = BrowserAssessment { place, mark, ..BrowserAssessment::default() };
                 Ok(Found { weight, tab: Some(tab), ..Found::default() })
             }
-            WishedDeed::Act(_)
-            | WishedDeed::Dialog(_)
-            | WishedDeed::Download { .. }
-            | WishedDeed::Evaluate { .. } => self.look_at_act(work, connected, wish, leave).await,
+            BrowserAction::Act(_)
+            | BrowserAction::Dialog(_)
+            | BrowserAction::Download { .. }
+            | BrowserAction::Evaluate { .. } => self.look_at_act(work, connected, wish, leave).await,
         }
     }
 
@@ -199,10 +206,10 @@ impl Seat {
         &self,
         work: &mut Work,
         connected: &Connected,
-        wish: &BrowserWish,
-        leave: &BrowserLeave,
+        wish: &BrowserRequest,
+        leave: &BrowserPermission,
     ) -> Result<Found, ToolError> {
-        let tab = tabs::in_use(work, connected, wish).await?;
+        let tab = tabs::tab_in_use(work, connected, wish).await?;
         let page = work.attached(connected, &tab).await?;
         // Read before the address: if the page navigates in between, acts on this document are refused.
         let document = page.document();
@@ -210,14 +217,18 @@ impl Seat {
         let address = Address::of_frame(&committed.url, &committed.origin);
         let place = self.place(Step::Act, &address);
         let mut found = Found {
-            weight: Weight { place, mark: format!("{} {document}", tab.number), ..Weight::default() },
+            weight: BrowserAssessment {
+                place,
+                mark: format!("{} {document}", tab.number),
+                ..BrowserAssessment::default()
+            },
             tab: Some(tab.clone()),
             document,
             ..Found::default()
         };
         // No page is inspected before its site is granted; questions about its content follow after that.
         if !self.may_be_at(leave, &address) {
-            found.weight.looked = Looked::PlaceOnly;
+            found.weight.looked = InspectionDepth::PlaceOnly;
             return Ok(found);
         }
         self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
@@ -226,7 +237,7 @@ impl Seat {
         let is_read = work.view(tab.number).last().is_some();
         let about = About { seat: self, ground, address: &address, secrets, is_read };
         match &wish.deed {
-            WishedDeed::Dialog(answer) => {
+            BrowserAction::Dialog(answer) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
                 if let DialogAnswer::Accept(text) = answer {
                     let kind = match dialog.kind {
@@ -245,20 +256,20 @@ impl Seat {
                 }
                 found.weight.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
             }
-            WishedDeed::Evaluate { script } => {
+            BrowserAction::Evaluate { script } => {
                 let origin = Origin::read(&committed.origin);
                 about.judged(&mut found.weight, work, (&origin, None), Action::Evaluate);
                 found.weight.mark.push_str(&format!(" {script}"));
             }
-            WishedDeed::Download { target } => about.download(work, *target, &mut found).await?,
-            WishedDeed::Act(act) => about.act(work, act, &mut found).await?,
+            BrowserAction::Download { target } => about.download(work, *target, &mut found).await?,
+            BrowserAction::Act(act) => about.act(work, act, &mut found).await?,
             _ => {}
         }
         Ok(found)
     }
 
     /// Returns an address's destination, and the data it would disclose there.
-    fn leads(&self, work: &Work, step: Step, address: &Address, url: &str) -> Weight {
+    fn leads(&self, work: &Work, step: Step, address: &Address, url: &str) -> BrowserAssessment {
         let frame = Origin::Opaque;
         let act = Act {
             page: address,
@@ -271,7 +282,7 @@ impl Seat {
         let place = self.place(step, address);
         let forbidden = matches!(place.as_ref().map(|place| &place.entry), Some(Entry::Never { .. }));
         let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
-        Weight { place, risks, ..Weight::default() }
+        BrowserAssessment { place, risks, ..BrowserAssessment::default() }
     }
 
     /// Returns the question for an address, if the turn may not be there yet.
@@ -280,9 +291,9 @@ impl Seat {
             Verdict::Allowed(_) => Entry::Open,
             Verdict::Refused(why) => Entry::Never { why: why.to_string() },
             Verdict::Ask(question) => match question.longest() {
-                Lifetime::Always => Entry::Asks,
-                Lifetime::Task => Entry::AsksEachTask,
-                Lifetime::Once => Entry::AsksEachTime,
+                GrantLifetime::Always => Entry::Asks,
+                GrantLifetime::Task => Entry::AsksEachTask,
+                GrantLifetime::Once => Entry::AsksEachTime,
             },
         };
         let site = name_of(address);
@@ -298,23 +309,24 @@ impl Seat {
     }
 
     /// Returns whether a call with this grant may be where the page is now.
-    pub(super) fn may_be_at(&self, leave: &BrowserLeave, address: &Address) -> bool {
+    pub(super) fn may_be_at(&self, leave: &BrowserPermission, address: &Address) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
         let place = leave.weight.place.iter().map(|place| &place.site);
-        let mut allow = |site: &str, shortest: Lifetime| {
+        let mut allow = |site: &str, shortest: GrantLifetime| {
             if let Verdict::Ask(question) = grants.check(tab, Step::Navigate, &Address::of(site))
                 && question.longest() >= shortest
             {
-                let _kept = grants.allow(tab, question, Lifetime::Task);
+                let _kept = grants.allow(tab, question, GrantLifetime::Task);
             }
         };
         // A site that needs a grant each time is granted only to the call that was asked about.
-        leave.granted.iter().for_each(|site| allow(site, Lifetime::Task));
-        place.for_each(|site| allow(site, Lifetime::Once));
+        leave.granted.iter().for_each(|site| allow(site, GrantLifetime::Task));
+        place.for_each(|site| allow(site, GrantLifetime::Once));
         match grants.check(tab, Step::Commit, address) {
             Verdict::Allowed(_) => true,
             Verdict::Ask(question) => {
-                leave.roam == Roam::Web && matches!(question.kind(), PlaceKind::Web | PlaceKind::Near)
+                leave.roam == NavigationScope::Web
+                    && matches!(question.kind(), SiteKind::Web | SiteKind::Near)
             }
             Verdict::Refused(_) => false,
         }
@@ -322,11 +334,11 @@ impl Seat {
 
     /// Returns a call as shown to the person before it runs: from the weighed state, and without content of a
     /// page that is not granted.
-    pub(super) async fn view(&self, wish: &BrowserWish) -> Result<BrowserView, ToolError> {
+    pub(super) async fn view(&self, wish: &BrowserRequest) -> Result<BrowserView, ToolError> {
         let weighed = self.work().await.weighed.take();
         let found = match weighed {
             Some((weighed, found)) if weighed == *wish => found,
-            _ => self.look(wish, &BrowserLeave::none()).await?,
+            _ => self.look(wish, &BrowserPermission::none()).await?,
         };
         let mut view = view_of(wish, &found);
         self.work().await.redact(&mut view);

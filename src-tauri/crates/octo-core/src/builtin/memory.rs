@@ -3,7 +3,7 @@
 use super::{BuiltinCommands, Deed, diff, told};
 use crate::{blocking::blocking, library::MemoryDraft};
 use octo_protocol::{PersonaKind, RemovedBy, ToolView};
-use octo_tools::{DeskAsker, MemoryErrand, PersonaErrand, ToolError};
+use octo_tools::{CommandOrigin, MemoryCommand, PersonaCommand, ToolError};
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
@@ -11,10 +11,10 @@ use std::{
 
 impl BuiltinCommands {
     /// What a command about memories would do, for the person who is asked.
-    pub(super) async fn memory_view(&self, errand: MemoryErrand) -> Result<ToolView, ToolError> {
+    pub(super) async fn memory_view(&self, errand: MemoryCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;
         match errand {
-            MemoryErrand::Save { file, body, topic, .. } => {
+            MemoryCommand::Save { file, body, topic, .. } => {
                 let before = match &file {
                     Some(file) => Some(library.memory(file.clone()).await.map_err(told)?),
                     None => None,
@@ -25,21 +25,25 @@ impl BuiltinCommands {
                 };
                 Ok(diff(&path, before.as_ref().map(|memory| memory.body.as_str()), &body))
             }
-            MemoryErrand::Delete { file } => {
+            MemoryCommand::Delete { file } => {
                 let memory = library.memory(file).await.map_err(told)?;
                 Ok(diff(Path::new(&memory.path), Some(&memory.body), ""))
             }
-            MemoryErrand::List { .. } | MemoryErrand::Read { .. } => {
+            MemoryCommand::List { .. } | MemoryCommand::Read { .. } => {
                 Ok(ToolView::Plain { text: String::new() })
             }
         }
     }
 
     /// Carries a command about memories out; the text is for the model.
-    pub(super) async fn memory(&self, errand: MemoryErrand, asker: &DeskAsker) -> Result<String, ToolError> {
+    pub(super) async fn memory(
+        &self,
+        errand: MemoryCommand,
+        asker: &CommandOrigin,
+    ) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
         match errand {
-            MemoryErrand::List { query } => {
+            MemoryCommand::List { query } => {
                 let found = library.list_memories(query.unwrap_or_default()).await.map_err(told)?;
                 if found.memories.is_empty() {
                     return Ok("No memories.".to_owned());
@@ -50,21 +54,21 @@ impl BuiltinCommands {
                     .map(|memory| format!("- {} | {}: {}\n", memory.file, memory.topic, memory.description))
                     .collect())
             }
-            MemoryErrand::Read { file } => {
+            MemoryCommand::Read { file } => {
                 let memory = library.recall(file).await.map_err(told)?;
                 Ok(format!(
                     "topic: {}\ndescription: {}\n\n{}",
                     memory.card.topic, memory.card.description, memory.body
                 ))
             }
-            MemoryErrand::Save { file, topic, description, body } => {
+            MemoryCommand::Save { file, topic, description, body } => {
                 let draft = MemoryDraft { file, topic, description, body, version: None };
                 let by = self.writer(asker).await;
                 let saved = library.remember(draft, Some(by)).await.map_err(told)?;
                 self.done(Deed::Remembered(saved.card.file.clone()));
                 Ok(format!("Remembered in {}.", saved.card.file))
             }
-            MemoryErrand::Delete { file } => {
+            MemoryCommand::Delete { file } => {
                 let forgotten = library.forget(file.clone(), RemovedBy::Agent, Some(asker.session), trash);
                 forgotten.await.map_err(told)?;
                 Ok(format!("{file} is in the trash."))
@@ -73,24 +77,24 @@ impl BuiltinCommands {
     }
 
     /// What a command about SOUL.md and USER.md would do, for the person who is asked.
-    pub(super) async fn persona_view(&self, errand: PersonaErrand) -> Result<ToolView, ToolError> {
+    pub(super) async fn persona_view(&self, errand: PersonaCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;
         match errand {
-            PersonaErrand::Write { kind, text } => {
+            PersonaCommand::Write { kind, text } => {
                 let agents = library.agents().clone();
                 let file = blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
                 let before = if file.text.is_empty() { &file.standard } else { &file.text };
                 Ok(diff(Path::new(&file.path), Some(before), &text))
             }
-            PersonaErrand::Show => Ok(ToolView::Plain { text: String::new() }),
+            PersonaCommand::Show => Ok(ToolView::Plain { text: String::new() }),
         }
     }
 
     /// Carries a command about SOUL.md and USER.md out; the text is for the model.
-    pub(super) async fn persona(&self, errand: PersonaErrand) -> Result<String, ToolError> {
+    pub(super) async fn persona(&self, errand: PersonaCommand) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
         match errand {
-            PersonaErrand::Show => {
+            PersonaCommand::Show => {
                 let persona = library.persona().await.map_err(told)?;
                 let mut text = String::new();
                 for file in persona.files {
@@ -104,7 +108,7 @@ impl BuiltinCommands {
                 }
                 Ok(text)
             }
-            PersonaErrand::Write { kind, text } => {
+            PersonaCommand::Write { kind, text } => {
                 library.write_persona(kind, text, trash).await.map_err(told)?;
                 Ok(format!(
                     "{} is written. Sessions that begin from now on start with it.",

@@ -6,8 +6,8 @@ use crate::{
     library::{Proposal, SKILL_FILE, label, remark, text_of},
 };
 use octo_protocol::{LibraryOfferView, SkillOffer, ToolView};
-use octo_skills::{Level, Rules, Skill, Trust, Usage};
-use octo_tools::{DeskAsker, SkillErrand, SkillPlace, ToolError};
+use octo_skills::{FindingLevel, Rules, Skill, Trust, Usage};
+use octo_tools::{CommandOrigin, SkillCommand, SkillSourceRef, ToolError};
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
@@ -20,12 +20,12 @@ impl BuiltinCommands {
     /// What a command would do, for the person who is asked.
     pub(super) async fn skill_view(
         &self,
-        errand: SkillErrand,
-        asker: &DeskAsker,
+        errand: SkillCommand,
+        asker: &CommandOrigin,
     ) -> Result<ToolView, ToolError> {
         let library = &self.library;
         match errand {
-            SkillErrand::Install { source: SkillPlace::Path(path), names, .. } => {
+            SkillCommand::Install { source: SkillSourceRef::Path(path), names, .. } => {
                 let offer = library.inspect(path.display().to_string()).await.map_err(told)?;
                 library.hold(asker.call, offer.id).map_err(told)?;
                 let skills =
@@ -33,7 +33,7 @@ impl BuiltinCommands {
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
             }
             // The contents of an address were inspected before, and exactly these are installed.
-            SkillErrand::Install { source: SkillPlace::Address(from), names, .. } => {
+            SkillCommand::Install { source: SkillSourceRef::Address(from), names, .. } => {
                 let offer = library.looked_at(&from).ok_or_else(|| {
                     ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
                 })?;
@@ -42,7 +42,7 @@ impl BuiltinCommands {
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
             }
-            SkillErrand::Propose { path, .. } => {
+            SkillCommand::Propose { path, .. } => {
                 let (name, text) = proposed(path).await?;
                 let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
                 let present = shelf.catalogue.get(&name).filter(|skill| skill.source.is_writable());
@@ -53,28 +53,34 @@ impl BuiltinCommands {
                 let place = self.base.paths.skills().join(&name).join(SKILL_FILE);
                 Ok(diff(&place, before.as_deref(), &text))
             }
-            SkillErrand::Export { name, file } => {
+            SkillCommand::Export { name, file } => {
                 Ok(ToolView::Plain { text: format!("{name} → {}", file.display()) })
             }
-            SkillErrand::Inspect { source: SkillPlace::Address(from) } => Ok(ToolView::Plain { text: from }),
-            SkillErrand::List
-            | SkillErrand::Show { .. }
-            | SkillErrand::Validate { .. }
-            | SkillErrand::Inspect { source: SkillPlace::Path(_) } => {
+            SkillCommand::Inspect { source: SkillSourceRef::Address(from) } => {
+                Ok(ToolView::Plain { text: from })
+            }
+            SkillCommand::List
+            | SkillCommand::Show { .. }
+            | SkillCommand::Validate { .. }
+            | SkillCommand::Inspect { source: SkillSourceRef::Path(_) } => {
                 Ok(ToolView::Plain { text: String::new() })
             }
         }
     }
 
     /// Carries a command out; the text is for the model.
-    pub(super) async fn skill(&self, errand: SkillErrand, asker: &DeskAsker) -> Result<String, ToolError> {
+    pub(super) async fn skill(
+        &self,
+        errand: SkillCommand,
+        asker: &CommandOrigin,
+    ) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
         match errand {
-            SkillErrand::List => {
+            SkillCommand::List => {
                 let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
                 Ok(shelf.catalogue.skills().iter().map(line).collect())
             }
-            SkillErrand::Show { name } => {
+            SkillCommand::Show { name } => {
                 let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
                 let Some(skill) = shelf.catalogue.get(&name) else {
                     let near = shelf.catalogue.near(&name).join(", ");
@@ -88,7 +94,7 @@ impl BuiltinCommands {
                 let text = written(skill).await?;
                 Ok(format!("{}\nFolder: {}\n\n{text}", line(skill).trim_end(), skill.folder.display()))
             }
-            SkillErrand::Validate { path } => {
+            SkillCommand::Validate { path } => {
                 let validated = blocking(move || {
                     let folder = if path.is_file() { path.parent().map(Path::to_owned) } else { Some(path) };
                     Ok(folder.map(|folder| octo_skills::validate(&folder, Rules::Octo)))
@@ -104,23 +110,23 @@ impl BuiltinCommands {
                     .iter()
                     .map(|finding| {
                         let level = match finding.level {
-                            Level::Fault => "fault",
-                            Level::Advice => "advice",
+                            FindingLevel::Fault => "fault",
+                            FindingLevel::Advice => "advice",
                         };
                         format!("{level}: {}\n", in_english(&remark(&finding.remark)))
                     })
                     .collect())
             }
-            SkillErrand::Inspect { source } => {
+            SkillCommand::Inspect { source } => {
                 let offer = library.inspect(place(&source)).await.map_err(told)?;
                 Ok(described(&offer))
             }
-            SkillErrand::Install { source: _, names, replace } => {
+            SkillCommand::Install { source: _, names, replace } => {
                 // Installs what the person saw, and nothing added since.
-                let done = library.install_held(asker.call, names, &replace, trash).await.map_err(told)?;
+                let done = library.install_kept(asker.call, names, &replace, trash).await.map_err(told)?;
                 Ok(format!("Installed: {}. They can be used at once.", done.names.join(", ")))
             }
-            SkillErrand::Propose { path, reason } => {
+            SkillCommand::Propose { path, reason } => {
                 let (name, text) = proposed(path).await?;
                 let by = self.writer(asker).await;
                 let info = self.base.store.read(move |reader| reader.session(by)).await;
@@ -135,7 +141,7 @@ impl BuiltinCommands {
                     made.name
                 ))
             }
-            SkillErrand::Export { name, file } => {
+            SkillCommand::Export { name, file } => {
                 let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
                 let skill = shelf
                     .catalogue
@@ -192,10 +198,10 @@ fn some(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn place(source: &SkillPlace) -> String {
+fn place(source: &SkillSourceRef) -> String {
     match source {
-        SkillPlace::Path(path) => path.display().to_string(),
-        SkillPlace::Address(address) => address.clone(),
+        SkillSourceRef::Path(path) => path.display().to_string(),
+        SkillSourceRef::Address(address) => address.clone(),
     }
 }
 

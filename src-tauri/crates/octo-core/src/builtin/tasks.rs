@@ -11,9 +11,9 @@ use crate::{
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
     Language, Millis, MissedRun, Mode, Profile, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
-    TaskContent, TaskNews, TaskPlan, TaskRetry, TaskState, ToolView, words,
+    TaskContent, TaskNotifications, TaskPlan, TaskRetry, TaskState, ToolView, words,
 };
-use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};
+use octo_tools::{CommandOrigin, TaskCommand, TaskFields, ToolError};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// Number of runs listed per task.
@@ -23,13 +23,13 @@ impl BuiltinCommands {
     /// Returns a preview of the effect, for the person who is asked.
     pub(super) async fn task_view(
         &self,
-        errand: TaskErrand,
-        asker: &DeskAsker,
+        errand: TaskCommand,
+        asker: &CommandOrigin,
     ) -> Result<ToolView, ToolError> {
         let language = self.tasks.language();
         let text = match errand {
-            TaskErrand::List | TaskErrand::Show { .. } => String::new(),
-            TaskErrand::Save { task, draft } => {
+            TaskCommand::List | TaskCommand::Show { .. } => String::new(),
+            TaskCommand::Save { task, draft } => {
                 let (version, plan) = self.drafted(task.as_deref(), *draft, asker).await?;
                 let preview = self.tasks.preview(plan.clone()).await.map_err(told)?;
                 if !preview.errors.is_empty() {
@@ -49,7 +49,7 @@ impl BuiltinCommands {
                 })?;
                 text
             }
-            TaskErrand::Run { task } | TaskErrand::Switch { task, .. } | TaskErrand::Delete { task } => {
+            TaskCommand::Run { task } | TaskCommand::Switch { task, .. } | TaskCommand::Delete { task } => {
                 let card = self.tasks.get(task).await.map_err(told)?;
                 match card.content {
                     TaskContent::Plan { plan } => in_words(language, &plan, &card.next, self.tasks.models()),
@@ -61,35 +61,35 @@ impl BuiltinCommands {
     }
 
     /// Executes the command; the text is for the model.
-    pub(super) async fn task(&self, errand: TaskErrand, asker: &DeskAsker) -> Result<String, ToolError> {
+    pub(super) async fn task(&self, errand: TaskCommand, asker: &CommandOrigin) -> Result<String, ToolError> {
         match errand {
-            TaskErrand::List => {
+            TaskCommand::List => {
                 let cards = self.tasks.list().await.map_err(told)?;
                 if cards.tasks.is_empty() {
                     return Ok("There are no tasks.".to_owned());
                 }
                 Ok(cards.tasks.iter().map(line).collect())
             }
-            TaskErrand::Show { task } => self.shown(task).await,
-            TaskErrand::Save { .. } => {
+            TaskCommand::Show { task } => self.shown(task).await,
+            TaskCommand::Save { .. } => {
                 let shown = self.tasks.take_held(asker.call).ok_or_else(|| {
                     ToolError::new("Not saved: it is not what the person was shown. Ask again.")
                 })?;
                 let saved = self.tasks.save(shown.task, shown.plan, shown.version).await.map_err(told)?;
                 Ok(format!("Saved as {}. {}", saved.file, line(&saved)))
             }
-            TaskErrand::Run { task } => {
+            TaskCommand::Run { task } => {
                 let run = self.tasks.run_now(task).await.map_err(told)?;
                 Ok(format!(
                     "A run of {} was set off. It works in a session of its own; `octo task show {}` tells how it goes.",
                     run.name, run.task
                 ))
             }
-            TaskErrand::Switch { task, on } => {
+            TaskCommand::Switch { task, on } => {
                 let card = self.tasks.switch(task, on).await.map_err(told)?;
                 Ok(line(&card))
             }
-            TaskErrand::Delete { task } => {
+            TaskCommand::Delete { task } => {
                 let gone = self.tasks.delete(task.clone(), RemovedBy::Agent, Some(asker.session)).await;
                 gone.map_err(told)?;
                 Ok(format!("{task} is in the trash, its runs are kept."))
@@ -133,8 +133,8 @@ impl BuiltinCommands {
     async fn drafted(
         &self,
         task: Option<&str>,
-        draft: TaskDraft,
-        asker: &DeskAsker,
+        draft: TaskFields,
+        asker: &CommandOrigin,
     ) -> Result<(Option<String>, TaskPlan), ToolError> {
         let (version, mut plan) = match task {
             Some(task) => {
@@ -192,7 +192,7 @@ impl BuiltinCommands {
     }
 
     /// Returns the defaults of a new task: the cautious mode, in the folder of the request.
-    fn usual(&self, asker: &DeskAsker) -> TaskPlan {
+    fn usual(&self, asker: &CommandOrigin) -> TaskPlan {
         let chosen = self.tasks.preferences().tasks;
         TaskPlan {
             name: String::new(),
@@ -288,7 +288,7 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
     let say = |key: &str| words::say(language, key, &BTreeMap::new());
     let zone = TimeZone::get(zone_name).unwrap_or(TimeZone::UTC);
     let times: Vec<String> =
-        next.iter().filter_map(|at| wording::moment_said(language, *at, zone.clone())).collect();
+        next.iter().filter_map(|at| wording::format_moment(language, *at, zone.clone())).collect();
     let limit =
         budget.map_or_else(|| say("taskdesk.no_limit"), |budget| format!("${}", file::dollars(budget)));
     let mode = match mode {
@@ -316,9 +316,9 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
         MissedRun::Ask => "tasks.missed.ask.sub",
     };
     let tell = match tell {
-        TaskNews::All => "tasks.tell.all.sub",
-        TaskNews::Trouble => "tasks.tell.trouble.sub",
-        TaskNews::Nothing => "tasks.tell.nothing.sub",
+        TaskNotifications::All => "tasks.tell.all.sub",
+        TaskNotifications::Trouble => "tasks.tell.trouble.sub",
+        TaskNotifications::Nothing => "tasks.tell.nothing.sub",
     };
     let args = [
         ("name", name.clone()),

@@ -10,7 +10,7 @@ use crate::{
     chats::pairing::{Pairing, Stranger},
     clock::now,
 };
-use octo_chats::{ChatError, Incoming, POLL, Post, Telegram};
+use octo_chats::{ChatError, Incoming, POLL_TIME, Post, Telegram};
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, KeyState, Millis, Switch,
 };
@@ -186,7 +186,7 @@ impl Fetcher {
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next);
         // Without a wait the request shows at once whether the connection works.
         let wait = match bridge.chats.state().await.map_err(ChatError::Here)?.telegram {
-            ChatConnection::Connected => POLL,
+            ChatConnection::Connected => POLL_TIME,
             ChatConnection::Reconnecting { .. } => Duration::ZERO,
             ChatConnection::Off
             | ChatConnection::Connecting
@@ -266,7 +266,7 @@ async fn keep(bridge: &ChatBridge, line: &Line, batch: Vec<Incoming>) -> Result<
                 }
             }
         }
-        tx.keep_letters(service, &account, fetched, &rows)?;
+        tx.add_inbound_messages(service, &account, fetched, &rows)?;
         Ok(strangers)
     });
     written.await.map_err(ApiError::from)
@@ -279,11 +279,11 @@ async fn greet(bridge: &ChatBridge, line: &Line, stranger: Stranger) {
     let chance = [chance[0], chance[1], chance[2], chance[3], chance[4], chance[5], chance[14], chance[15]];
     let person = stranger.person.clone();
     let asked = bridge.base.store.write(move |tx| {
-        let mut pairing = Pairing(tx.chat_offers()?);
+        let mut pairing = Pairing(tx.pairing_codes()?);
         let before = pairing.clone();
         let code = pairing.ask(stranger, now(), chance);
         if pairing != before {
-            tx.put_chat_offers(&pairing.0)?;
+            tx.replace_pairing_codes(&pairing.0)?;
         }
         Ok(code)
     });

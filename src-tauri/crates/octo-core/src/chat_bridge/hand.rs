@@ -8,12 +8,12 @@ use super::{
     telling,
 };
 use crate::{
-    session::{Ask as SessionAsk, Via},
+    session::{Ask as SessionAsk, ChatOrigin},
     slash::{self, Command, Parsed},
 };
-use octo_chats::{ChatError, LARGEST_FILE, Letter, LetterFile, Post, Press};
+use octo_chats::{ButtonPress, ChatError, InboundContent, InboundFile, LARGEST_FILE, Post};
 use octo_protocol::{Answer, ApiError, Ask, Block, ErrorCode, Role, SessionId, SessionInfo, SessionStatus};
-use octo_store::{ChatRow, LetterRow};
+use octo_store::{ChatRow, InboundMessageRow};
 use std::collections::HashSet;
 
 /// Number of sessions of a chat in a list.
@@ -71,7 +71,7 @@ pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Re
                 continue;
             }
         }
-        store.write(move |tx| tx.letter_done(key)).await?;
+        store.write(move |tx| tx.remove_inbound_message(key)).await?;
     }
     Ok(())
 }
@@ -84,9 +84,9 @@ fn may_pass(error: &ApiError) -> bool {
 
 impl Talk<'_> {
     /// Carries out a message. A refused message is handled once its person knows, or cannot be reached at all.
-    async fn take(&self, row: &LetterRow) -> Result<Taken, ApiError> {
+    async fn take(&self, row: &InboundMessageRow) -> Result<Taken, ApiError> {
         let words = Words::of(self.bridge);
-        let refused = match serde_json::from_str::<Letter>(&row.letter_json) {
+        let refused = match serde_json::from_str::<InboundContent>(&row.message_json) {
             Ok(letter) => match self.carry(letter, row.key).await {
                 Ok(()) => return Ok(Taken::Done),
                 Err(error) if may_pass(&error) => return Ok(Taken::Waits(error)),
@@ -103,14 +103,16 @@ impl Talk<'_> {
         }
     }
 
-    async fn carry(&self, letter: Letter, row: i64) -> Result<(), ApiError> {
+    async fn carry(&self, letter: InboundContent, row: i64) -> Result<(), ApiError> {
         match letter {
-            Letter::Pressed(press) => self.press(press).await,
-            Letter::Message { text, files, more: true } if text.trim().is_empty() && files.is_empty() => {
+            InboundContent::Pressed(press) => self.press(press).await,
+            InboundContent::Message { text, files, more: true }
+                if text.trim().is_empty() && files.is_empty() =>
+            {
                 self.say_words("chat.only_words").await;
                 Ok(())
             }
-            Letter::Message { text, files, more } => {
+            InboundContent::Message { text, files, more } => {
                 let order = if files.is_empty() { read(&text) } else { Order::ForTheSession };
                 self.carry_out(order, row, text, files).await?;
                 if more {
@@ -124,7 +126,7 @@ impl Talk<'_> {
     /// Marks a message as handled once its order is carried out and before that is reported: a second report
     /// would be useless.
     async fn put_away(&self, letter: i64) -> Result<(), ApiError> {
-        let gone = self.bridge.base.store.write(move |tx| tx.letter_done(letter)).await;
+        let gone = self.bridge.base.store.write(move |tx| tx.remove_inbound_message(letter)).await;
         gone.map_err(ApiError::from)
     }
 
@@ -133,7 +135,7 @@ impl Talk<'_> {
         order: Order,
         letter: i64,
         text: String,
-        files: Vec<LetterFile>,
+        files: Vec<InboundFile>,
     ) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
         let said = match order {
@@ -163,7 +165,7 @@ impl Talk<'_> {
     }
 
     /// Adds a message to the chat's session, or starts a session with it.
-    async fn send(&self, letter: i64, text: String, files: Vec<LetterFile>) -> Result<(), ApiError> {
+    async fn send(&self, letter: i64, text: String, files: Vec<InboundFile>) -> Result<(), ApiError> {
         let known = self.session().await?.map(|session| session.id);
         // Files are fetched only for a session that can take them. A new session gets its files before it
         // starts.
@@ -179,7 +181,7 @@ impl Talk<'_> {
         for file in files {
             blocks.push(self.fetch(session, file).await?);
         }
-        let via = Via::new(self.chat.service, letter);
+        let via = ChatOrigin::new(self.chat.service, letter);
         let renames = matches!(slash::parse(&blocks), Parsed::Command(Command::Rename(_)));
         // The person may have been removed while the files were fetched.
         let chat = self.chat.key;
@@ -219,7 +221,7 @@ impl Talk<'_> {
 
     async fn lead(&self, session: Option<SessionId>, told: u64) -> Result<(), ApiError> {
         let chat = self.chat.key;
-        let led = self.bridge.base.store.write(move |tx| tx.lead_chat(chat, session, told)).await;
+        let led = self.bridge.base.store.write(move |tx| tx.set_chat_session(chat, session, told)).await;
         led?;
         self.bridge.chats.led().notify_one();
         Ok(())
@@ -296,7 +298,7 @@ impl Talk<'_> {
     }
 
     /// Handles a pressed button: it answers the question above it, once.
-    async fn press(&self, press: Press) -> Result<(), ApiError> {
+    async fn press(&self, press: ButtonPress) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
         let answered = self.answer(&press).await;
         let said = match &answered {
@@ -313,7 +315,7 @@ impl Talk<'_> {
     }
 
     /// Returns the given answer, or `None` if its question is no longer waiting.
-    async fn answer(&self, press: &Press) -> Result<Option<String>, ApiError> {
+    async fn answer(&self, press: &ButtonPress) -> Result<Option<String>, ApiError> {
         let (Some((wanted, at)), Some(info)) = (telling::pressed(&press.data), self.session().await?) else {
             return Ok(None);
         };
@@ -338,7 +340,7 @@ impl Talk<'_> {
 
     /// Fetches a file sent with a message. A picture goes to the model; any other file is mentioned by its
     /// path.
-    async fn fetch(&self, session: SessionId, file: LetterFile) -> Result<Block, ApiError> {
+    async fn fetch(&self, session: SessionId, file: InboundFile) -> Result<Block, ApiError> {
         let name = file.name.unwrap_or_else(|| "picture".to_owned());
         let too_large = || {
             ApiError::new("chat.file_large").arg("name", &name).arg("limit_mib", LARGEST_FILE / (1024 * 1024))

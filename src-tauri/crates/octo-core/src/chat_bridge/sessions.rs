@@ -3,7 +3,7 @@
 use super::ChatBridge;
 use crate::{
     attachments::attach_files,
-    session::{UserMessage, Via},
+    session::{ChatOrigin, UserMessage},
     sessions::Kind,
 };
 use octo_protocol::{ApiError, Block, ChatAccount, Sent, SessionId, SessionInfo};
@@ -31,7 +31,7 @@ impl ChatBridge {
         &self,
         session: SessionId,
         blocks: Vec<Block>,
-        via: Via,
+        via: ChatOrigin,
     ) -> Result<Sent, ApiError> {
         self.sessions.send(session, UserMessage::in_chat(blocks, via)).await
     }
@@ -53,7 +53,7 @@ impl ChatBridge {
         id: SessionId,
         chat: i64,
         blocks: Vec<Block>,
-        via: Via,
+        via: ChatOrigin,
     ) -> Result<SessionInfo, ApiError> {
         let settings = self.base.preferences();
         // As last read from the store: another window may have chosen them.

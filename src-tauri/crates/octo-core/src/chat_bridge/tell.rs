@@ -210,7 +210,7 @@ async fn tell(
             Sending::Done | Sending::Doubtful => {}
         }
         let at_desk = chat.at_desk;
-        store.write(move |tx| tx.chat_told(key, session, seq, at_desk)).await?;
+        store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await?;
         (chat.told, chat.telling) = (seq, None);
     }
     let topic = Topic::Session { id: session };
@@ -246,7 +246,7 @@ async fn tell(
             }
             let seq = envelope.seq;
             // Written through to disk: a power cut must not cause a second delivery.
-            let telling = store.write_through(move |tx| tx.chat_telling(key, session, seq)).await;
+            let telling = store.write_through(move |tx| tx.begin_delivery(key, session, seq)).await;
             if !telling? {
                 // It continues with another session by now, or its person was removed.
                 return Ok(Sending::Done);
@@ -256,7 +256,7 @@ async fn tell(
             let at_desk = chat.at_desk;
             match sending {
                 Sending::Done => {
-                    let told = store.write(move |tx| tx.chat_told(key, session, seq, at_desk)).await;
+                    let told = store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await;
                     if !told? {
                         return Ok(Sending::Done);
                     }
@@ -265,7 +265,7 @@ async fn tell(
                 Sending::NotYet(wait) => {
                     // No delivery is in progress any more.
                     let before = seq.saturating_sub(1);
-                    let told = store.write(move |tx| tx.chat_told(key, session, before, at_desk)).await;
+                    let told = store.write(move |tx| tx.finish_delivery(key, session, before, at_desk)).await;
                     told?;
                     return Ok(Sending::NotYet(wait));
                 }
@@ -273,7 +273,7 @@ async fn tell(
             }
         }
         let at_desk = chat.at_desk;
-        let told = store.write(move |tx| tx.chat_told(key, session, last, at_desk)).await;
+        let told = store.write(move |tx| tx.finish_delivery(key, session, last, at_desk)).await;
         if !told? {
             return Ok(Sending::Done);
         }

@@ -3,18 +3,18 @@
 //! it from a list, is essential: an impostor with a known name still has a different code.
 
 use octo_protocol::Millis;
-use octo_store::OfferRow;
+use octo_store::PairingCodeRow;
 
 /// The alphabet of codes, without characters that are easily confused.
-const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const CODE_ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 /// Length of a code: 40 bits, against at most five open codes.
-const LENGTH: usize = 8;
+const CODE_LENGTH: usize = 8;
 /// Lifetime of a code, in milliseconds: one hour.
-const LIFE: Millis = 60 * 60 * 1_000;
+const CODE_LIFETIME: Millis = 60 * 60 * 1_000;
 /// Minimum time between two replies to a person who is not admitted, in milliseconds.
-const BETWEEN: Millis = 60 * 1_000;
+const REPLY_INTERVAL: Millis = 60 * 1_000;
 /// Maximum number of open requests: strangers must not be able to keep Octo busy.
-const MOST: usize = 5;
+const MAX_OPEN_CODES: usize = 5;
 
 /// A person who asks for access.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,30 +29,44 @@ pub(crate) struct Stranger {
 
 /// The open codes, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pairing(pub(crate) Vec<OfferRow>);
+pub(crate) struct Pairing(pub(crate) Vec<PairingCodeRow>);
 
 impl Pairing {
     /// Returns the code for a person; `None` if they received it a moment ago or too many people ask. `chance`
     /// is unpredictable random data.
-    pub(crate) fn ask(&mut self, stranger: Stranger, now: Millis, chance: [u8; LENGTH]) -> Option<String> {
+    pub(crate) fn ask(
+        &mut self,
+        stranger: Stranger,
+        now: Millis,
+        chance: [u8; CODE_LENGTH],
+    ) -> Option<String> {
         self.forget_old(now);
-        let is_theirs =
-            |offer: &&mut OfferRow| offer.person == stranger.person && offer.account == stranger.account;
+        let is_theirs = |offer: &&mut PairingCodeRow| {
+            offer.person == stranger.person && offer.account == stranger.account
+        };
         if let Some(offer) = self.0.iter_mut().find(is_theirs) {
-            if (0..BETWEEN).contains(&now.saturating_sub(offer.said_at)) {
+            if (0..REPLY_INTERVAL).contains(&now.saturating_sub(offer.said_at)) {
                 return None;
             }
             offer.said_at = now;
             return Some(offer.code.clone());
         }
-        if self.0.len() >= MOST {
+        if self.0.len() >= MAX_OPEN_CODES {
             return None;
         }
-        let code: String = chance.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect();
-        let (first, last) = code.split_at(LENGTH / 2);
+        let code: String =
+            chance.iter().map(|byte| char::from(CODE_ALPHABET[usize::from(byte & 31)])).collect();
+        let (first, last) = code.split_at(CODE_LENGTH / 2);
         let code = format!("{first}-{last}");
         let Stranger { account, person, name } = stranger;
-        self.0.push(OfferRow { account, person, name, code: code.clone(), until: now + LIFE, said_at: now });
+        self.0.push(PairingCodeRow {
+            account,
+            person,
+            name,
+            code: code.clone(),
+            until: now + CODE_LIFETIME,
+            said_at: now,
+        });
         Some(code)
     }
 
@@ -60,13 +74,13 @@ impl Pairing {
     pub(crate) fn take(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
         self.forget_old(now);
         let place = self.0.iter().position(|offer| plain(&offer.code) == plain(typed))?;
-        let OfferRow { account, person, name, .. } = self.0.remove(place);
+        let PairingCodeRow { account, person, name, .. } = self.0.remove(place);
         Some(Stranger { account, person, name })
     }
 
     /// A code from a clock that was ahead is treated like an old one.
     fn forget_old(&mut self, now: Millis) {
-        self.0.retain(|offer| (1..=LIFE).contains(&offer.until.saturating_sub(now)));
+        self.0.retain(|offer| (1..=CODE_LIFETIME).contains(&offer.until.saturating_sub(now)));
     }
 }
 
@@ -91,21 +105,25 @@ mod tests {
         assert_eq!(pairing.take("", 1), None);
         assert_eq!(pairing.take(" abcd 98jk ", 1), Some(stranger("1")));
         assert_eq!(pairing.take(&code, 1), None);
-        let code = pairing.ask(stranger("1"), 0, [7; LENGTH]).unwrap();
-        assert_eq!(pairing.take(&code, LIFE), None);
+        let code = pairing.ask(stranger("1"), 0, [7; CODE_LENGTH]).unwrap();
+        assert_eq!(pairing.take(&code, CODE_LIFETIME), None);
     }
 
     #[test]
     fn strangers_cannot_make_octo_talk() {
         let mut pairing = Pairing::default();
-        let code = pairing.ask(stranger("1"), 0, [1; LENGTH]).unwrap();
-        assert_eq!(pairing.ask(stranger("1"), BETWEEN - 1, [2; LENGTH]), None);
-        assert_eq!(pairing.ask(stranger("1"), BETWEEN, [2; LENGTH]), Some(code), "the code stays");
+        let code = pairing.ask(stranger("1"), 0, [1; CODE_LENGTH]).unwrap();
+        assert_eq!(pairing.ask(stranger("1"), REPLY_INTERVAL - 1, [2; CODE_LENGTH]), None);
+        assert_eq!(
+            pairing.ask(stranger("1"), REPLY_INTERVAL, [2; CODE_LENGTH]),
+            Some(code),
+            "the code stays"
+        );
         for person in ["2", "3", "4", "5"] {
-            let chance = [person.as_bytes()[0]; LENGTH];
+            let chance = [person.as_bytes()[0]; CODE_LENGTH];
             assert!(pairing.ask(stranger(person), 0, chance).is_some());
         }
-        assert_eq!(pairing.ask(stranger("6"), 1, [9; LENGTH]), None);
-        assert!(pairing.ask(stranger("6"), LIFE, [9; LENGTH]).is_some());
+        assert_eq!(pairing.ask(stranger("6"), 1, [9; CODE_LENGTH]), None);
+        assert!(pairing.ask(stranger("6"), CODE_LIFETIME, [9; CODE_LENGTH]).is_some());
     }
 }

@@ -6,7 +6,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 /// Files the summarised messages were written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Archived {
+pub(crate) struct ArchivePaths {
     /// The readable file.
     pub path: PathBuf,
     /// Those of earlier compactions, newest first.

@@ -3,12 +3,12 @@
 use octo_protocol::{Block, Message, Usage};
 
 /// Estimated bytes per token.
-const TOKEN: u64 = 4;
+const BYTES_PER_TOKEN: u64 = 4;
 /// Tokens of a picture: those of one megapixel (the vendors' documentation gives width x height / 750).
-const PICTURE: u64 = 1_400;
+const PICTURE_TOKENS: u64 = 1_400;
 /// Tokens of a document: five pages of 2,000 (the vendors give 1,500 to 3,000 per page), until the provider's
 /// count replaces the estimate.
-const DOCUMENT: u64 = 10_000;
+const DOCUMENT_TOKENS: u64 = 10_000;
 
 /// Estimates the tokens of a message.
 pub(crate) fn estimate(message: &Message) -> u64 {
@@ -17,13 +17,15 @@ pub(crate) fn estimate(message: &Message) -> u64 {
         Block::Text { text }
         | Block::Summary { text, .. }
         | Block::Notice { text, .. }
-        | Block::CommandsEnded { text, .. } => bytes(text) / TOKEN,
-        Block::Reasoning { text, .. } => bytes(text) / TOKEN,
-        Block::File { path } => bytes(path) / TOKEN,
-        Block::Image { .. } => PICTURE,
-        Block::Document { .. } => DOCUMENT,
-        Block::ToolCall(call) => (bytes(&call.name) + bytes(&call.arguments)) / TOKEN + 10,
-        Block::ToolResult(result) => bytes(&result.text) / TOKEN + 10 + PICTURE * result.images.len() as u64,
+        | Block::CommandsEnded { text, .. } => bytes(text) / BYTES_PER_TOKEN,
+        Block::Reasoning { text, .. } => bytes(text) / BYTES_PER_TOKEN,
+        Block::File { path } => bytes(path) / BYTES_PER_TOKEN,
+        Block::Image { .. } => PICTURE_TOKENS,
+        Block::Document { .. } => DOCUMENT_TOKENS,
+        Block::ToolCall(call) => (bytes(&call.name) + bytes(&call.arguments)) / BYTES_PER_TOKEN + 10,
+        Block::ToolResult(result) => {
+            bytes(&result.text) / BYTES_PER_TOKEN + 10 + PICTURE_TOKENS * result.images.len() as u64
+        }
     };
     4 + message.blocks.iter().map(block).sum::<u64>()
 }

@@ -48,13 +48,13 @@ fn what_is_recent_and_small_stays() {
         messages.extend(step(1, 4_000));
     }
     // Each step is a little over 1,000 tokens: three fit.
-    let found = cut(&messages, HeldBack::Nothing).unwrap();
+    let found = cut(&messages, HeldBackSteps::Nothing).unwrap();
     assert_eq!(found, Cut { summed: 35, sent: 41 });
     // A large last step leaves no room for others.
     messages.extend(step(2, 40_000));
-    assert_eq!(cut(&messages, HeldBack::Nothing).unwrap(), Cut { summed: 43, sent: 43 });
-    assert_eq!(cut(&messages, HeldBack::LastStep).unwrap(), Cut { summed: 41, sent: 41 });
-    let half = cut(&messages, HeldBack::Half).unwrap();
+    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), Cut { summed: 43, sent: 43 });
+    assert_eq!(cut(&messages, HeldBackSteps::LastStep).unwrap(), Cut { summed: 41, sent: 41 });
+    let half = cut(&messages, HeldBackSteps::Half).unwrap();
     assert!(half.sent < 25 && half.summed == half.sent, "{half:?}");
 }
 
@@ -67,15 +67,15 @@ fn what_the_person_said_last_stays_however_long_it_is() {
     messages.push(answer("done"));
     messages.push(person(&"a long log ".repeat(4_000)));
     messages.push(person("and fix it"));
-    assert_eq!(cut(&messages, HeldBack::Nothing).unwrap(), Cut { summed: 18, sent: 20 });
+    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), Cut { summed: 18, sent: 20 });
     // A single message that is too long for any window cannot be summed up.
-    assert_eq!(cut(&[person(&"a long log ".repeat(40_000))], HeldBack::Nothing), None);
+    assert_eq!(cut(&[person(&"a long log ".repeat(40_000))], HeldBackSteps::Nothing), None);
 }
 
 #[test]
 fn what_is_short_is_left_alone() {
     for messages in [vec![], vec![person("a")], vec![person("a"), answer("b"), person("c")]] {
-        for held_back in [HeldBack::Nothing, HeldBack::LastStep, HeldBack::Half] {
+        for held_back in [HeldBackSteps::Nothing, HeldBackSteps::LastStep, HeldBackSteps::Half] {
             assert_eq!(cut(&messages, held_back), None, "{} {held_back:?}", messages.len());
         }
     }
@@ -90,15 +90,15 @@ fn answers_are_read_or_refused() {
         ("<topics>a</topics>\nNo tags, but a text.", 0, summary("a", "No tags, but a text.")),
         ("Just a text.", 0, summary("", "Just a text.")),
         ("<summary>says </summary> itself</summary>", 0, summary("", "says </summary> itself")),
-        ("<summary>cut in the mid", 0, Err(NoSummary::Cut)),
-        ("<summary>  </summary>", 0, Err(NoSummary::Missing)),
-        ("  ", 0, Err(NoSummary::Missing)),
-        ("<topics>a</topics>", 0, Err(NoSummary::Missing)),
-        ("<summary>x</summary>", 1, Err(NoSummary::Called)),
+        ("<summary>cut in the mid", 0, Err(SummaryError::Cut)),
+        ("<summary>  </summary>", 0, Err(SummaryError::Missing)),
+        ("  ", 0, Err(SummaryError::Missing)),
+        ("<topics>a</topics>", 0, Err(SummaryError::Missing)),
+        ("<summary>x</summary>", 1, Err(SummaryError::Called)),
     ] {
         assert_eq!(read(text, calls), expected, "{text:?}");
     }
-    assert_eq!(read(&"copy ".repeat(20_000), 0), Err(NoSummary::Long));
+    assert_eq!(read(&"copy ".repeat(20_000), 0), Err(SummaryError::Long));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn archives_hold_everything_and_cannot_be_broken_out_of() {
 #[test]
 fn the_block_names_its_archive_and_at_most_ten_earlier_ones() {
     let earlier = (1..=12).rev().map(|n| std::path::PathBuf::from(format!("/h/{n:04}.md"))).collect();
-    let archived = Archived { path: "/h/0013.md".into(), earlier };
+    let archived = ArchivePaths { path: "/h/0013.md".into(), earlier };
     let summary = Summary { topics: String::new(), text: "What was done.".into() };
     let Block::Summary { text, covers, archive } = block(&summary, 40, &archived) else { panic!() };
     assert_eq!((covers, archive.as_deref()), (40, Some("/h/0013.md")));
@@ -176,7 +176,7 @@ fn conversation() -> impl Strategy<Value = Vec<Message>> {
 proptest! {
     #[test]
     fn no_cut_parts_a_result_from_its_call_or_keeps_too_much(messages in conversation()) {
-        for held_back in [HeldBack::Nothing, HeldBack::LastStep, HeldBack::Half] {
+        for held_back in [HeldBackSteps::Nothing, HeldBackSteps::LastStep, HeldBackSteps::Half] {
             let Some(Cut { summed, sent }) = cut(&messages, held_back) else { continue };
             prop_assert!(summed <= sent && sent <= messages.len());
             prop_assert!(messages[..summed].iter().map(estimate).sum::<u64>() >= LEAST);
@@ -190,7 +190,7 @@ proptest! {
             let kept = messages[summed..sent].iter();
             let kept: u64 = kept.take_while(|message| message.meta.origin != Origin::Person).map(estimate).sum();
             prop_assert!(kept <= KEPT);
-            prop_assert_eq!(held_back == HeldBack::Nothing, sent == messages.len());
+            prop_assert_eq!(held_back == HeldBackSteps::Nothing, sent == messages.len());
         }
     }
 }

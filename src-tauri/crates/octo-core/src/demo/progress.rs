@@ -29,7 +29,7 @@ pub(super) struct PlayedCall {
 
 /// Everything after the script's last words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Since {
+pub(super) struct LatestInput {
     /// Whether it contains results of calls, which means that the script is in the middle of its work. A
     /// stopped call's result means the opposite.
     pub results: bool,
@@ -67,8 +67,8 @@ pub(super) fn played(messages: &[Message]) -> Vec<Played> {
 }
 
 /// Returns everything after the script's last message.
-pub(super) fn since(messages: &[Message]) -> Since {
-    let mut since = Since::default();
+pub(super) fn since(messages: &[Message]) -> LatestInput {
+    let mut since = LatestInput::default();
     let tail: Vec<&Message> =
         messages.iter().rev().take_while(|message| message.role != Role::Assistant).collect();
     let mut results = tail.iter().flat_map(|message| &message.blocks).filter_map(result).peekable();

@@ -1,7 +1,7 @@
 //! The script's next words and actions: a pure function of the conversation.
 
 use super::{
-    progress::{Played, Since, played, provider_id, since},
+    progress::{LatestInput, Played, played, provider_id, since},
     project::{ALL_WORDS, BY_NAME, COMMAND, PROGRAM, SAMPLE, TOP_WORDS, TOTAL, program},
 };
 use octo_protocol::{CallStatus, Language, Message, words};
@@ -103,17 +103,17 @@ slugs! {
 
 /// Returns the script's next step in this conversation.
 pub(super) fn next(messages: &[Message], language: Language) -> Step {
-    Script { language, played: played(messages) }.next(&since(messages))
+    DemoScript { language, played: played(messages) }.next(&since(messages))
 }
 
-struct Script {
+struct DemoScript {
     language: Language,
     played: Vec<Played>,
 }
 
 /// The person's wish, in so much detail as a script can recognise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum PersonIntent {
     GoOn,
     StartOver,
     Unknown,
@@ -121,30 +121,30 @@ enum Wish {
 
 /// The answer to the question about the counter's next feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
+enum FeatureChoice {
     Total,
     Names,
     Leave,
     Unknown,
 }
 
-impl Script {
-    fn next(&self, since: &Since) -> Step {
+impl DemoScript {
+    fn next(&self, since: &LatestInput) -> Step {
         let Some(last) = self.played.last() else { return self.play(Scene::Plan, "demo.hello") };
         match (since.person.as_deref().map(wish), since.results) {
-            (Some(Wish::StartOver), _) => self.play(Scene::PlanAgain, "demo.hello_again"),
-            (Some(Wish::Unknown), false) => self.honest(last),
-            (Some(Wish::Unknown), true) => {
+            (Some(PersonIntent::StartOver), _) => self.play(Scene::PlanAgain, "demo.hello_again"),
+            (Some(PersonIntent::Unknown), false) => self.honest(last),
+            (Some(PersonIntent::Unknown), true) => {
                 let mut step = self.onward(last, since);
                 step.text = format!("{}\n\n{}", self.say("demo.interjection"), step.text);
                 step
             }
-            (Some(Wish::GoOn) | None, _) => self.onward(last, since),
+            (Some(PersonIntent::GoOn) | None, _) => self.onward(last, since),
         }
     }
 
     /// Continues after the results of the last scene.
-    fn onward(&self, last: &Played, since: &Since) -> Step {
+    fn onward(&self, last: &Played, since: &LatestInput) -> Step {
         // A plan that cannot be ticked off or emptied, because the person did it already, blocks nothing.
         let matters = |status: CallStatus| {
             let aside = [CallName::Tick, CallName::Clear];
@@ -182,10 +182,10 @@ impl Script {
             Scene::Change => self.play(Scene::Run, "demo.run"),
             Scene::Run => self.play(Scene::Ask, "demo.ask"),
             Scene::Ask => match self.choice(last) {
-                Choice::Total => self.play(Scene::AddTotal, "demo.total"),
-                Choice::Names => self.play(Scene::SortByName, "demo.names"),
-                Choice::Leave => self.play(Scene::Finish, "demo.leave"),
-                Choice::Unknown => self.play(Scene::Finish, "demo.unknown_choice"),
+                FeatureChoice::Total => self.play(Scene::AddTotal, "demo.total"),
+                FeatureChoice::Names => self.play(Scene::SortByName, "demo.names"),
+                FeatureChoice::Leave => self.play(Scene::Finish, "demo.leave"),
+                FeatureChoice::Unknown => self.play(Scene::Finish, "demo.unknown_choice"),
             },
             Scene::AddTotal | Scene::SortByName => self.play(Scene::RunAgain, "demo.run_again"),
             Scene::RunAgain => self.play(Scene::Finish, "demo.finish"),
@@ -194,7 +194,7 @@ impl Script {
     }
 
     /// Handles the answer to how to continue after a no.
-    fn after_no(&self, last: &Played, since: &Since) -> Step {
+    fn after_no(&self, last: &Played, since: &LatestInput) -> Step {
         let Some(refused) = self.played.iter().rev().find(|act| act.scene != Scene::AfterNo) else {
             return self.play(Scene::Plan, "demo.hello");
         };
@@ -338,14 +338,14 @@ impl Script {
         4 * self.played.iter().filter(filled).count().saturating_sub(1)
     }
 
-    fn choice(&self, act: &Played) -> Choice {
+    fn choice(&self, act: &Played) -> FeatureChoice {
         let answer =
             act.calls.iter().find(|call| call.name == CallName::Question).map_or("", |call| &call.text);
         match self.chosen(answer, OPTIONS) {
-            Some(0) => Choice::Total,
-            Some(1) => Choice::Names,
-            Some(2) => Choice::Leave,
-            _ => Choice::Unknown,
+            Some(0) => FeatureChoice::Total,
+            Some(1) => FeatureChoice::Names,
+            Some(2) => FeatureChoice::Leave,
+            _ => FeatureChoice::Unknown,
         }
     }
 
@@ -375,14 +375,16 @@ fn say(language: Language, key: &str) -> String {
     words::say(language, key, &BTreeMap::new())
 }
 
-fn wish(text: &str) -> Wish {
+fn wish(text: &str) -> PersonIntent {
     let text = text.trim().trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
     let is = |key: &str| [Language::En, Language::Zh].iter().any(|&language| text == say(language, key));
     match text.as_str() {
-        _ if is("demo.key.next") => Wish::GoOn,
-        _ if is("demo.key.again") => Wish::StartOver,
-        "continue" | "go on" | "go" | "ok" | "yes" | "下一步" | "接着" | "好" | "好的" => Wish::GoOn,
-        "restart" | "start over" | "重来" | "再来一次" => Wish::StartOver,
-        _ => Wish::Unknown,
+        _ if is("demo.key.next") => PersonIntent::GoOn,
+        _ if is("demo.key.again") => PersonIntent::StartOver,
+        "continue" | "go on" | "go" | "ok" | "yes" | "下一步" | "接着" | "好" | "好的" => {
+            PersonIntent::GoOn
+        }
+        "restart" | "start over" | "重来" | "再来一次" => PersonIntent::StartOver,
+        _ => PersonIntent::Unknown,
     }
 }

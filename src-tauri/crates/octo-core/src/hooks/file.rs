@@ -4,9 +4,9 @@ use serde::Deserialize;
 use std::{fs, io, path::Path, time::Duration};
 
 /// Maximum run time of a hook, in seconds: the agent waits for it.
-const LONGEST: u64 = 60;
+const MAX_SECONDS: u64 = 60;
 /// Default run time limit, in seconds.
-const USUAL: u64 = 10;
+const DEFAULT_SECONDS: u64 = 10;
 
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -70,14 +70,14 @@ pub(crate) enum HookFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct HooksToml {
     #[serde(default, rename = "hook")]
-    hooks: Vec<WrittenHook>,
+    hooks: Vec<HookEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenHook {
+struct HookEntry {
     on: Moment,
     #[serde(default)]
     tools: Vec<String>,
@@ -97,7 +97,7 @@ impl HookFile {
     }
 
     fn parse(text: &str, tools: &[&str]) -> Self {
-        let written: Written = match toml_edit::de::from_str(text) {
+        let written: HooksToml = match toml_edit::de::from_str(text) {
             Ok(written) => written,
             Err(error) => return Self::Broken { why: error.to_string().trim().to_owned() },
         };
@@ -113,7 +113,8 @@ impl HookFile {
                 // A hook for a misspelt name would never run.
                 format!("there is no tool {unknown:?}")
             } else {
-                let patience = Duration::from_secs(hook.seconds.unwrap_or(USUAL).clamp(1, LONGEST));
+                let patience =
+                    Duration::from_secs(hook.seconds.unwrap_or(DEFAULT_SECONDS).clamp(1, MAX_SECONDS));
                 hooks.push(Hook { on: hook.on, tools: hook.tools, command: hook.command, patience });
                 continue;
             };
@@ -136,8 +137,8 @@ mod tests {
         let good = "[[hook]]\non='before_tool'\ntools=['terminal']\ncommand='check'\nseconds=900\n[[hook]]\non='finish'\ncommand='done'\n";
         let HookFile::Hooks(hooks) = parse(good) else { panic!("it is good") };
         assert_eq!(hooks.len(), 2);
-        assert_eq!(hooks[0].patience, Duration::from_secs(LONGEST));
-        assert_eq!(hooks[1].patience, Duration::from_secs(USUAL));
+        assert_eq!(hooks[0].patience, Duration::from_secs(MAX_SECONDS));
+        assert_eq!(hooks[1].patience, Duration::from_secs(DEFAULT_SECONDS));
         assert!(hooks[0].is_about(Moment::BeforeTool, Some("terminal")));
         assert!(!hooks[0].is_about(Moment::BeforeTool, Some("write")));
         assert!(!hooks[0].is_about(Moment::AfterTool, Some("terminal")));

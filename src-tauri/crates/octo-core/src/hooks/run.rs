@@ -1,15 +1,15 @@
 //! Runs hooks and interprets their answers.
 
 use super::{HookFile, Moment};
-use octo_shell::{Aside, AsideEnd, LoginEnvironment};
+use octo_shell::{Aside, HookProgramEnd, LoginEnvironment};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Exit status by which a hook denies without a JSON answer.
-const DENIED: i32 = 2;
+const DENIED_STATUS: i32 = 2;
 /// Maximum length of a hook's text for the model, in characters.
-const WORDS: usize = 4_000;
+const MAX_CONTEXT_CHARS: usize = 4_000;
 
 /// The person's hooks; the file is read again at each moment.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Heard {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct HookAnswer {
     #[serde(default)]
     deny: Option<String>,
     #[serde(default)]
@@ -83,7 +83,7 @@ impl Hooks {
                 Err(error) => Err(error.to_string()),
             };
             match said {
-                Ok(Said { deny, context }) => {
+                Ok(HookAnswer { deny, context }) => {
                     if let Some(context) = context.filter(|context| !context.trim().is_empty()) {
                         let before = heard.context.take().map(|before| before + "\n").unwrap_or_default();
                         heard.context = Some(shortened(&(before + context.trim())));
@@ -108,16 +108,16 @@ impl Hooks {
 }
 
 /// Parses a hook's answer, or returns why it is invalid.
-fn understood(end: &AsideEnd) -> Result<Said, String> {
+fn understood(end: &HookProgramEnd) -> Result<HookAnswer, String> {
     let says = end.output.trim();
     match end.code {
-        Some(0) if says.is_empty() => Ok(Said { deny: None, context: None }),
+        Some(0) if says.is_empty() => Ok(HookAnswer { deny: None, context: None }),
         Some(0) => {
             serde_json::from_str(says).map_err(|error| format!("its answer is not understood: {error}"))
         }
-        Some(DENIED) => {
+        Some(DENIED_STATUS) => {
             let why = if end.errors.trim().is_empty() { "a hook said no" } else { end.errors.trim() };
-            Ok(Said { deny: Some(why.to_owned()), context: None })
+            Ok(HookAnswer { deny: Some(why.to_owned()), context: None })
         }
         Some(code) => Err(format!("exit status {code}: {}", end.errors.trim())),
         None => Err("a signal ended it".to_owned()),
@@ -125,5 +125,5 @@ fn understood(end: &AsideEnd) -> Result<Said, String> {
 }
 
 fn shortened(text: &str) -> String {
-    text.chars().take(WORDS).collect()
+    text.chars().take(MAX_CONTEXT_CHARS).collect()
 }

@@ -2,7 +2,8 @@
 
 use super::Shelf;
 use octo_protocol::{
-    ApiError, SkillCaller, SkillCard, SkillFile, SkillFileKind, SkillOrigin, SkillTrust, SkillWay, Switch,
+    ApiError, SkillCaller, SkillCard, SkillExecution, SkillFile, SkillFileKind, SkillOrigin, SkillTrust,
+    Switch,
 };
 use octo_skills::{Candidate, CandidateKind, Invocable, Run, Skill, Trust, Usage, Warning};
 
@@ -29,8 +30,8 @@ impl Shelf {
             argument: fields.argument_hint.clone().unwrap_or_default(),
             folder: skill.folder.display().to_string(),
             way: match fields.run {
-                Run::Inline => SkillWay::Inline,
-                Run::Fork { .. } => SkillWay::Fork,
+                Run::Inline => SkillExecution::Inline,
+                Run::Fork { .. } => SkillExecution::Fork,
             },
             caller: match (fields.person_invocation, fields.model_invocation) {
                 (Invocable::Yes, Invocable::No) => SkillCaller::Person,

@@ -3,11 +3,12 @@
 use super::Library;
 use crate::{blocking::blocking, clock::now, prompt::MAX_PERSONA, trash::HomeTrash};
 use octo_protocol::{
-    ApiError, MEMORY_BODY, Memories, MemoryCard, MemorySheet, Persona, PersonaKind, RemovedBy, SessionId,
+    ApiError, MEMORY_BODY_MAX_CHARS, Memories, MemoryCard, MemorySheet, Persona, PersonaKind, RemovedBy,
+    SessionId,
 };
 use octo_skills::{Memory, MemoryError, NewMemory};
 use octo_store::MemoryWriter;
-use octo_workspace::{IfTaken, Removal, draft_private, private_folder};
+use octo_workspace::{Removal, TakenNamePolicy, private_folder, write_draft};
 use std::collections::HashMap;
 
 /// A memory to write.
@@ -78,7 +79,7 @@ impl Library {
         })
         .await?;
         let file = written.file.clone();
-        let stored = self.0.store.write(move |tx| tx.memory_written(&file, by, now())).await;
+        let stored = self.0.store.write(move |tx| tx.record_memory_writer(&file, by, now())).await;
         stored?;
         self.changed();
         self.memory(written.file).await
@@ -140,7 +141,7 @@ impl Library {
                 (self.0.agents.folder().to_owned(), path.clone(), unwritable.clone());
             let drafted = blocking(move || {
                 private_folder(&folder).map_err(&unwritable)?;
-                draft_private(&place, format!("{}\n", text.trim()).as_bytes()).map_err(&unwritable)
+                write_draft(&place, format!("{}\n", text.trim()).as_bytes()).map_err(&unwritable)
             });
             Some(drafted.await?)
         };
@@ -153,7 +154,7 @@ impl Library {
             && let Err(error) = blocking(move || draft.place().map_err(unwritable)).await
         {
             if let Some(old) = old
-                && let Err(error) = trash.put_back(old, path, IfTaken::Refuse).await?
+                && let Err(error) = trash.put_back(old, path, TakenNamePolicy::Refuse).await?
             {
                 tracing::error!(%error, "what was there stays in the trash");
             }
@@ -193,7 +194,7 @@ fn told(error: MemoryError) -> ApiError {
         MemoryError::Changed(file) => about("memory.changed", file),
         MemoryError::Unreadable(file) => about("memory.unreadable", file),
         MemoryError::TooLong(length) => {
-            ApiError::new("memory.too_long").arg("length", length).arg("most", MEMORY_BODY)
+            ApiError::new("memory.too_long").arg("length", length).arg("most", MEMORY_BODY_MAX_CHARS)
         }
         MemoryError::Empty => ApiError::new("memory.empty"),
         MemoryError::Disk(error) => ApiError::new("memory.disk").detail(error),

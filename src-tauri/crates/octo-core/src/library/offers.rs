@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{blocking::blocking, trash::HomeTrash};
 use octo_protocol::{
-    ApiError, CallId, OfferedSkill, RemovedBy, SkillOffer, SkillOrigin, SkillsInstalled, SuggestionId,
+    ApiError, CallId, OfferedSkill, RemovedBy, SkillInstallResult, SkillOffer, SkillOrigin, SuggestionId,
 };
 use octo_skills::{Candidate, InstallError, InstallSource, OnConflict, inspect, install};
-use octo_workspace::{IfTaken, Removal};
+use octo_workspace::{Removal, TakenNamePolicy};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -21,9 +21,9 @@ use std::{
 
 /// Inspected skills.
 #[derive(Default)]
-pub(crate) struct Offers {
+pub(crate) struct InspectedSkills {
     /// The last inspected source.
-    last: Mutex<Option<Offer>>,
+    last: Mutex<Option<InspectedSource>>,
     /// The skills shown to the person when a call asked to install them, until they are installed. Newest last.
     asked: Mutex<Vec<(CallId, Vec<Candidate>)>>,
     /// The skills found in other agents' folders.
@@ -31,9 +31,9 @@ pub(crate) struct Offers {
 }
 
 /// Maximum number of calls whose question may wait at once; each keeps the files it concerns.
-const ASKED: usize = 8;
+const MAX_QUESTIONS: usize = 8;
 
-struct Offer {
+struct InspectedSource {
     shown: SkillOffer,
     skills: Vec<Candidate>,
 }
@@ -62,7 +62,7 @@ impl Library {
             looked
         })
         .await?;
-        *self.last_offer() = Some(Offer { shown: offer.clone(), skills });
+        *self.last_offer() = Some(InspectedSource { shown: offer.clone(), skills });
         Ok(offer)
     }
 
@@ -72,7 +72,7 @@ impl Library {
         last.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
     }
 
-    fn last_offer(&self) -> MutexGuard<'_, Option<Offer>> {
+    fn last_offer(&self) -> MutexGuard<'_, Option<InspectedSource>> {
         self.0.offers.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,20 +90,20 @@ impl Library {
         if let Some((_, shown)) = asked.iter().find(|(known, _)| *known == call) {
             return if *shown == skills { Ok(()) } else { Err(gone()) };
         }
-        let late = asked.len().saturating_sub(ASKED - 1);
+        let late = asked.len().saturating_sub(MAX_QUESTIONS - 1);
         asked.drain(..late);
         asked.push((call, skills));
         Ok(())
     }
 
     /// Installs the skills shown in a call's question.
-    pub(crate) async fn install_held(
+    pub(crate) async fn install_kept(
         &self,
         call: CallId,
         names: Vec<String>,
         replace: &[String],
         trash: &HomeTrash,
-    ) -> Result<SkillsInstalled, ApiError> {
+    ) -> Result<SkillInstallResult, ApiError> {
         let held = {
             let mut asked = self.0.offers.asked.lock().unwrap_or_else(PoisonError::into_inner);
             let place = asked.iter().position(|(known, _)| *known == call);
@@ -121,7 +121,7 @@ impl Library {
         names: Vec<String>,
         replace: Vec<String>,
         trash: &HomeTrash,
-    ) -> Result<SkillsInstalled, ApiError> {
+    ) -> Result<SkillInstallResult, ApiError> {
         let chosen: Vec<Candidate> = {
             let last = self.last_offer();
             let known = last.as_ref().filter(|known| known.shown.id == offer);
@@ -136,7 +136,7 @@ impl Library {
         chosen: Vec<Candidate>,
         replace: &[String],
         trash: &HomeTrash,
-    ) -> Result<SkillsInstalled, ApiError> {
+    ) -> Result<SkillInstallResult, ApiError> {
         if chosen.is_empty() {
             return Err(ApiError::new("skills.nothing_chosen"));
         }
@@ -149,7 +149,7 @@ impl Library {
             self.changed();
             installed.push(done?);
         }
-        Ok(SkillsInstalled { names: installed })
+        Ok(SkillInstallResult { names: installed })
     }
 
     pub(super) async fn install_one(
@@ -190,7 +190,7 @@ impl Library {
                 .await;
         if done.is_err() {
             for (id, folder) in removed {
-                match trash.put_back(id, folder, IfTaken::Refuse).await {
+                match trash.put_back(id, folder, TakenNamePolicy::Refuse).await {
                     Ok(Ok(_)) => {}
                     Ok(Err(error)) => {
                         tracing::warn!(%id, %error, "a skill that was to be replaced stays in the trash")

@@ -6,8 +6,8 @@
 use super::{Library, Shelf, offers::look};
 use crate::{blocking::blocking, trash::HomeTrash};
 use octo_protocol::{
-    ApiError, IfNameTaken, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills, SkillImportChoice,
-    SkillRefused, SkillsImported, SuggestionId,
+    ApiError, NameConflictAction, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills,
+    SkillImportChoice, SkillImportError, SkillImportResult, SuggestionId,
 };
 use octo_skills::{Candidate, InstallError, OnConflict};
 use std::{
@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Where other agents keep skills, relative to the person's home folder.
-const PLACES: &[(OtherAgent, &str)] = &[
+const AGENT_FOLDERS: &[(OtherAgent, &str)] = &[
     (OtherAgent::Claude, ".claude/skills"),
     (OtherAgent::Codex, ".codex/skills"),
     (OtherAgent::OpenClaw, ".openclaw/skills"),
@@ -25,11 +25,11 @@ const PLACES: &[(OtherAgent, &str)] = &[
     (OtherAgent::Shared, ".agents/skills"),
 ];
 /// Maximum number of skills inspected per folder; the bytes of all are kept until the next search.
-const MOST: usize = 200;
+const MAX_SKILLS: usize = 200;
 /// Maximum number of bytes kept per folder.
 const MOST_BYTES: u64 = 64 << 20;
 
-type Found = Vec<(SuggestionId, Vec<Candidate>)>;
+type FoundSkills = Vec<(SuggestionId, Vec<Candidate>)>;
 
 impl Library {
     /// Finds them, also in a further folder if the person picked one.
@@ -38,7 +38,7 @@ impl Library {
         let into = self.own_skills();
         let person = self.0.person.clone();
         let (folders, found) =
-            blocking(move || Ok(gather(person.as_deref(), picked.as_deref(), &into, &shelf))).await?;
+            blocking(move || Ok(search_folders(person.as_deref(), picked.as_deref(), &into, &shelf))).await?;
         *self.found() = found;
         Ok(OtherSkillFolders { folders })
     }
@@ -48,7 +48,7 @@ impl Library {
         &self,
         choices: Vec<SkillImportChoice>,
         trash: &HomeTrash,
-    ) -> Result<SkillsImported, ApiError> {
+    ) -> Result<SkillImportResult, ApiError> {
         let (mut names, mut refused) = (Vec::new(), Vec::new());
         for SkillImportChoice { offer, name, taken } in choices {
             let candidate = self.candidate(offer, &name);
@@ -56,22 +56,22 @@ impl Library {
                 None => Err(ApiError::new("skills.offer_gone")),
                 Some(candidate) => {
                     let on_conflict = match taken {
-                        IfNameTaken::Keep => OnConflict::Refuse,
-                        IfNameTaken::Replace => OnConflict::Replace,
-                        IfNameTaken::Rename => OnConflict::Rename,
+                        NameConflictAction::Keep => OnConflict::Refuse,
+                        NameConflictAction::Replace => OnConflict::Replace,
+                        NameConflictAction::Rename => OnConflict::Rename,
                     };
                     self.install_one(candidate, on_conflict, trash).await
                 }
             };
             match done {
                 Ok(name) => names.push(name),
-                Err(error) => refused.push(SkillRefused { name, error }),
+                Err(error) => refused.push(SkillImportError { name, error }),
             }
         }
         if !names.is_empty() {
             self.changed();
         }
-        Ok(SkillsImported { names, refused })
+        Ok(SkillImportResult { names, refused })
     }
 
     fn candidate(&self, offer: SuggestionId, name: &str) -> Option<Candidate> {
@@ -80,19 +80,20 @@ impl Library {
         skills.iter().find(|skill| skill.name == name).cloned()
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn found(&self) -> MutexGuard<'_, FoundSkills> {
         self.0.offers.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Inspects the usual places below the person's home folder, and the picked folder.
-fn gather(
+fn search_folders(
     person: Option<&Path>,
     picked: Option<&Path>,
     into: &Path,
     shelf: &Shelf,
-) -> (Vec<OtherSkills>, Found) {
-    let usual = person.iter().flat_map(|home| PLACES.iter().map(|(agent, at)| (*agent, home.join(at))));
+) -> (Vec<OtherSkills>, FoundSkills) {
+    let usual =
+        person.iter().flat_map(|home| AGENT_FOLDERS.iter().map(|(agent, at)| (*agent, home.join(at))));
     let places = usual.chain(picked.map(|folder| (OtherAgent::Picked, folder.to_owned())));
     // Octo's own folder belongs to no other agent.
     let mut seen: Vec<PathBuf> = octo_workspace::real(into).into_iter().collect();
@@ -103,7 +104,7 @@ fn gather(
         if !real.is_dir() || seen.contains(&real) {
             continue;
         }
-        let (shown, skills) = look_into(agent, &place, &real, into, shelf);
+        let (shown, skills) = read_folder(agent, &place, &real, into, shelf);
         seen.push(real);
         if !shown.skills.is_empty() || shown.problem.is_some() || agent == OtherAgent::Picked {
             found.push((shown.offer, skills));
@@ -115,7 +116,7 @@ fn gather(
 
 /// Returns the contents of one folder. Each skill is inspected separately, so that a broken one hides none of
 /// the others.
-fn look_into(
+fn read_folder(
     agent: OtherAgent,
     place: &Path,
     real: &Path,
@@ -142,7 +143,7 @@ fn look_into(
         match look(&child, child.display().to_string(), into, shelf) {
             Ok((offer, candidates)) => {
                 bytes += candidates.iter().map(Candidate::bytes).sum::<u64>();
-                if shown.skills.len() + offer.skills.len() > MOST || bytes > MOST_BYTES {
+                if shown.skills.len() + offer.skills.len() > MAX_SKILLS || bytes > MOST_BYTES {
                     shown.problem =
                         Some(ApiError::new("skills.folder_too_large").arg("path", place.display()));
                     break;
@@ -231,7 +232,7 @@ mod tests {
         let catalogue = discover(&roots, &|_| Trust::Trusted);
         let shelf = Shelf { catalogue, choices: HashMap::new(), folder: None };
 
-        let (folders, found) = gather(Some(&person), Some(&own), &own, &shelf);
+        let (folders, found) = search_folders(Some(&person), Some(&own), &own, &shelf);
         let listed: Vec<(OtherAgent, Vec<&str>)> = folders
             .iter()
             .map(|folder| (folder.agent, folder.skills.iter().map(|skill| skill.name.as_str()).collect()))
@@ -260,10 +261,10 @@ mod tests {
         let own = folder.path().join("own");
         let catalogue = discover(&Roots::new(None, &own), &|_| Trust::Trusted);
         let shelf = Shelf { catalogue, choices: HashMap::new(), folder: None };
-        let (folders, _) = gather(None, Some(&folder.path().join("alone")), &own, &shelf);
+        let (folders, _) = search_folders(None, Some(&folder.path().join("alone")), &own, &shelf);
         assert_eq!((folders[0].agent, folders[0].skills[0].name.as_str()), (OtherAgent::Picked, "alone"));
         fs::create_dir(folder.path().join("empty")).unwrap();
-        let (folders, _) = gather(None, Some(&folder.path().join("empty")), &own, &shelf);
+        let (folders, _) = search_folders(None, Some(&folder.path().join("empty")), &own, &shelf);
         assert!(folders[0].skills.is_empty(), "a picked folder is shown also where it holds nothing");
     }
 }

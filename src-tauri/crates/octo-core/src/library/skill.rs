@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{blocking::blocking, clock::now, trash::HomeTrash};
 use octo_protocol::{
-    ApiError, RemovedBy, SkillExported, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
+    ApiError, RemovedBy, SkillExport, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
     Switch,
 };
 use octo_skills::{CandidateKind, Fingerprint, InstallSource, Skill, Trust};
@@ -79,7 +79,7 @@ impl Library {
         if skill.trust == Trust::Trusted {
             return Ok(());
         }
-        let print = print_of(skill)?;
+        let print = fingerprint_of(skill)?;
         if print != seen {
             return Err(ApiError::new("skills.changed").arg("name", &wanted.name));
         }
@@ -112,11 +112,11 @@ impl Library {
         let was_accepted = skill.trust == Trust::Trusted;
         self.put(wanted.clone(), skill.folder.clone(), text).await?;
         // The person has seen their own text.
-        if was_accepted && skill.source.is_of_a_folder() {
+        if was_accepted && skill.source.is_from_folder() {
             let shelf = self.shelf_of(&wanted).await?;
             // Its name may have changed; then it is another skill and must be inspected first.
             if let Ok(skill) = shelf.find(&wanted) {
-                self.trust(wanted.clone(), print_of(skill)?).await?;
+                self.trust(wanted.clone(), fingerprint_of(skill)?).await?;
             }
         }
         self.changed();
@@ -143,7 +143,7 @@ impl Library {
             return Ok(());
         }
         if let Some(before) = before {
-            let kept = self.0.store.write(move |tx| tx.keep_skill_version(&of, &before, now())).await;
+            let kept = self.0.store.write(move |tx| tx.add_skill_version(&of, &before, now())).await;
             kept?;
         }
         blocking(move || {
@@ -175,7 +175,7 @@ impl Library {
     }
 
     /// Writes a skill as an archive that any program can read.
-    pub(crate) async fn export(&self, wanted: SkillRef, to: PathBuf) -> Result<SkillExported, ApiError> {
+    pub(crate) async fn export(&self, wanted: SkillRef, to: PathBuf) -> Result<SkillExport, ApiError> {
         let unfinished = self.0.unfinished.clone();
         let shelf = self.shelf_of(&wanted).await?;
         blocking(move || {
@@ -186,14 +186,14 @@ impl Library {
             let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
             unfinished.write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
             let left_out = export.notes.iter().filter_map(|note| note.args.get("field").cloned()).collect();
-            Ok(SkillExported { path: to.display().to_string(), left_out })
+            Ok(SkillExport { path: to.display().to_string(), left_out })
         })
         .await
     }
 }
 
 /// Returns the fingerprint of all files of a skill.
-fn print_of(skill: &Skill) -> Result<String, ApiError> {
+fn fingerprint_of(skill: &Skill) -> Result<String, ApiError> {
     let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
     print.ok_or_else(|| ApiError::new("skills.too_large").arg("name", &skill.name))
 }

@@ -4,18 +4,18 @@ use super::{Library, Shelf, cards::label};
 use crate::{
     clock::now,
     skills::{
-        CommandEnd, Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillCommands, SkillError,
-        SkillSource,
+        Fork, ForkModel, LoadedSkill, Manner, SkillCard, SkillCommandOutcome, SkillCommands, SkillError,
+        SkillRequest, SkillSource,
     },
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SkillOrigin};
-use octo_skills::{CallRefusal, Caller, Invocation, InvokedFrom, Run, Skill, expand};
-use octo_tools::DeskLeave;
+use octo_skills::{CallRefusal, Invocation, InvokedFrom, Run, Skill, SkillCallOrigin, expand};
+use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 
 impl SkillSource for Library {
-    fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>> {
+    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillCard, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
             let shelf = library.shelf_for(&ask).await?;
@@ -30,23 +30,23 @@ impl SkillSource for Library {
 
     fn load(
         &self,
-        ask: SkillAsk,
+        ask: SkillRequest,
         commands: Arc<dyn SkillCommands>,
-    ) -> BoxFuture<'static, Result<Loaded, SkillError>> {
+    ) -> BoxFuture<'static, Result<LoadedSkill, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
             let shelf = library.shelf_for(&ask).await?;
             let skill = called(&shelf, &ask)?;
             let (instructions, ran) = library.expanded(skill, &ask, &*commands).await;
             let used = shelf.named(skill);
-            let noted = library.0.store.write(move |tx| tx.skill_used(&used, now())).await;
+            let noted = library.0.store.write(move |tx| tx.record_skill_use(&used, now())).await;
             if let Err(error) = noted {
                 tracing::warn!(%error, "when a skill was used is not stored");
             }
             library.changed();
             Ok(match skill.fields.run {
-                Run::Inline => Loaded::Inline { instructions, ran },
-                Run::Fork { .. } => Loaded::Fork(Fork {
+                Run::Inline => LoadedSkill::Inline { instructions, ran },
+                Run::Fork { .. } => LoadedSkill::Fork(Fork {
                     instructions,
                     ran,
                     forbidden_tools: skill
@@ -69,7 +69,7 @@ impl SkillSource for Library {
 }
 
 impl Library {
-    async fn shelf_for(&self, ask: &SkillAsk) -> Result<Shelf, SkillError> {
+    async fn shelf_for(&self, ask: &SkillRequest) -> Result<Shelf, SkillError> {
         let shelf = self.shelf(Some(ask.folder.clone())).await;
         shelf.map_err(|error: ApiError| SkillError::Unusable {
             name: ask.name.clone(),
@@ -81,7 +81,7 @@ impl Library {
     async fn expanded(
         &self,
         skill: &Skill,
-        ask: &SkillAsk,
+        ask: &SkillRequest,
         commands: &dyn SkillCommands,
     ) -> (String, Vec<String>) {
         let session = ask.session.to_string();
@@ -101,12 +101,12 @@ impl Library {
         let ran = lines
             .into_iter()
             .zip(&ends)
-            .filter_map(|(line, end)| matches!(end, CommandEnd::Ran(_)).then_some(line))
+            .filter_map(|(line, end)| matches!(end, SkillCommandOutcome::Ran(_)).then_some(line))
             .collect();
         let outputs: Vec<String> = ends
             .into_iter()
             .map(|end| match end {
-                CommandEnd::Ran(output) | CommandEnd::Left(output) => output,
+                SkillCommandOutcome::Ran(output) | SkillCommandOutcome::Left(output) => output,
             })
             .collect();
         (expanded.finish(&outputs), ran)
@@ -116,23 +116,23 @@ impl Library {
 /// The skill that may write memories without asking: the bundled one only, never another with the same name.
 const REMEMBERS: &str = "persist-memory";
 
-fn leave(skill: &Skill) -> DeskLeave {
+fn leave(skill: &Skill) -> BuiltinGrant {
     match skill.source {
-        SkillOrigin::Bundled if skill.name == REMEMBERS => DeskLeave::Memories,
+        SkillOrigin::Bundled if skill.name == REMEMBERS => BuiltinGrant::Memories,
         SkillOrigin::Bundled
         | SkillOrigin::User
         | SkillOrigin::Project
         | SkillOrigin::UserClaude
         | SkillOrigin::ProjectClaude
         | SkillOrigin::UserAgents
-        | SkillOrigin::ProjectAgents => DeskLeave::Ask,
+        | SkillOrigin::ProjectAgents => BuiltinGrant::Ask,
     }
 }
 
 /// Returns the skill if this caller may use it. Whether a person may call it is checked where they type it.
-fn called<'a>(shelf: &'a Shelf, ask: &SkillAsk) -> Result<&'a Skill, SkillError> {
+fn called<'a>(shelf: &'a Shelf, ask: &SkillRequest) -> Result<&'a Skill, SkillError> {
     let name = ask.name.trim().to_ascii_lowercase();
-    let found = shelf.catalogue.call(&name, ask.profile.name(), Caller::Model);
+    let found = shelf.catalogue.call(&name, ask.profile.name(), SkillCallOrigin::Model);
     found.map_err(|refusal| match refusal {
         CallRefusal::Unknown { name, near } => SkillError::Unknown { name, near },
         refusal @ (CallRefusal::Broken { .. }

@@ -117,7 +117,7 @@ impl Library {
 
     /// Stores the cost of a proposal once it is known, in nano-dollars.
     pub(crate) async fn price(&self, made: SuggestionId, cost: u64) {
-        match self.0.store.write(move |tx| tx.price_suggestion(made, cost)).await {
+        match self.0.store.write(move |tx| tx.set_suggestion_cost(made, cost)).await {
             Ok(()) => self.changed(),
             // The proposal waits for the person anyway.
             Err(error) => tracing::warn!(%error, "what a proposal cost is not stored"),
@@ -147,10 +147,10 @@ impl Library {
             }
             SuggestionAnswer::Discard => {}
             SuggestionAnswer::Never => {
-                self.0.store.write(move |tx| tx.quiet_skill(&of)).await?;
+                self.0.store.write(move |tx| tx.stop_proposals(&of)).await?;
             }
         }
-        self.0.store.write(move |tx| tx.end_suggestion(id)).await?;
+        self.0.store.write(move |tx| tx.remove_suggestion(id)).await?;
         self.changed();
         Ok(())
     }

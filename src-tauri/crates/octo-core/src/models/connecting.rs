@@ -48,7 +48,7 @@ impl Models {
     ) -> bool {
         // A process that only passes keys through knows the keys it was given and requests no others.
         self.keys.state() == KeychainState::Unavailable
-            && !self.keys.is_passing()
+            && !self.keys.is_pass_through()
             && matches!(kept, KeyState::Stored { .. })
             && host_of(&entry.base_url).is_ok_and(|own| own == host)
             && !self.keys.holds(entry.id, host, slot)
@@ -143,9 +143,9 @@ mod tests {
     }
 
     /// A keychain that is available at first and then locked.
-    struct Locked;
+    struct LockedKeychain;
 
-    impl CredentialBuilderApi for Locked {
+    impl CredentialBuilderApi for LockedKeychain {
         fn build(&self, _: Option<&str>, _: &str, _: &str) -> keyring::Result<Box<Credential>> {
             Err(keyring::Error::NoStorageAccess("locked".into()))
         }
@@ -157,7 +157,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_locked_keychain_is_said_and_is_no_wrong_key() {
-        keyring::set_default_credential_builder(Box::new(Locked));
+        keyring::set_default_credential_builder(Box::new(LockedKeychain));
         let entry = entry(stored(), None).await;
         let models = models(KeyRing::with_keychain(), vec![entry.clone()]);
         assert_eq!(words(&models, entry.id).await.as_deref(), Some("key.not_read"));

@@ -17,7 +17,7 @@ pub(super) struct Given {
 
 /// The inputs for saving an entry's headers.
 #[derive(Clone, Copy)]
-pub(super) struct Saving<'a> {
+pub(super) struct HeaderSave<'a> {
     pub id: ModelId,
     /// The model's current host.
     pub host: &'a str,
@@ -60,10 +60,10 @@ impl Models {
     /// Saves the values and returns the entry's headers.
     pub(super) async fn keep_headers(
         &self,
-        saving: Saving<'_>,
+        saving: HeaderSave<'_>,
         given: Option<Vec<Given>>,
     ) -> Result<Vec<SavedHeader>, ApiError> {
-        let Saving { id, host, before, moved } = saving;
+        let HeaderSave { id, host, before, moved } = saving;
         let known = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
         let lost = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
         let kept: Vec<SavedHeader> = match moved {
@@ -78,7 +78,7 @@ impl Models {
         {
             return Err(ApiError::new("model.header_value_missing").arg("name", &header.name));
         }
-        if before.is_some() && moved == Moved::No && self.keys.is_passing() {
+        if before.is_some() && moved == Moved::No && self.keys.is_pass_through() {
             // Values that are only passed through say nothing about those the window has saved.
             let run = given.into_iter().filter_map(|header| {
                 let value = header.value?;

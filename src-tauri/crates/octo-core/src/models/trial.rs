@@ -14,11 +14,11 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// Time limit of a test. A cold local server may load its weights first.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum tokens of a test's answer: enough to say one word and to see the stream end.
-const ONE_WORD: u64 = 16;
+const TEST_TOKENS: u64 = 16;
 /// Maximum tokens of a timed answer: enough to measure a rate, and under a cent with any model of the presets.
-const A_PARAGRAPH: u64 = 200;
+const TIMED_TOKENS: u64 = 200;
 
 impl Models {
     /// Requests one word from the drafted model. Saves nothing.
@@ -26,7 +26,7 @@ impl Models {
         let model = draft.model.trim().to_owned();
         let asked = async {
             let provider = connect(self.drafted(draft).await?).map_err(|error| error.to_api())?;
-            time(provider.as_ref(), question(model, "Say OK.", ONE_WORD), CancellationToken::new()).await
+            time(provider.as_ref(), question(model, "Say OK.", TEST_TOKENS), CancellationToken::new()).await
         };
         match within(asked).await {
             Ok(speed) => ModelCheck::Works { first_byte_ms: speed.first_byte_ms },
@@ -40,7 +40,7 @@ impl Models {
         let timed = async {
             let _alone = self.timing.lock().await;
             let connection = self.connect(Some(id)).await.map_err(|error| error.to_api())?;
-            let question = question(connection.model, "Write one paragraph about the sea.", A_PARAGRAPH);
+            let question = question(connection.model, "Write one paragraph about the sea.", TIMED_TOKENS);
             within(time(connection.provider.as_ref(), question, stop.clone())).await
         };
         tokio::select! {
@@ -57,7 +57,7 @@ impl Models {
 }
 
 async fn within<T>(trial: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
-    match tokio::time::timeout(PATIENCE, trial).await {
+    match tokio::time::timeout(TEST_TIMEOUT, trial).await {
         Ok(result) => result,
         Err(_) => Err(ApiError::new("model.test_too_slow").retryable()),
     }

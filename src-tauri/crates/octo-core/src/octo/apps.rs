@@ -16,7 +16,7 @@ impl Octo {
             AppRequest::GetSettings(_) => json(self.settings.snapshot().await?.1),
             AppRequest::ChangeSettings(call) => {
                 call.patch.proxy.as_ref().map_or(Ok(()), models::check_proxy)?;
-                if !call.patch.shortcuts.as_ref().is_none_or(octo_protocol::are_sound) {
+                if !call.patch.shortcuts.as_ref().is_none_or(octo_protocol::are_valid) {
                     return Err(ApiError::new("settings.shortcut_wrong"));
                 }
                 let retimed = call.patch.tasks.is_some();
@@ -26,7 +26,7 @@ impl Octo {
                         Ok(())
                     })
                     .await?;
-                self.services.trash.keep_within(self.base.preferences().trash);
+                self.services.trash.expire_in_background(self.base.preferences().trash);
                 if retimed {
                     self.services.tasks.changed();
                 }

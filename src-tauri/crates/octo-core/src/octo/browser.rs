@@ -2,8 +2,8 @@
 
 use super::{Octo, json};
 use octo_protocol::{
-    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, GrantedSite, GrantedSites, PageHand, Rule,
-    SessionId, SiteSecret, SiteSecrets,
+    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, GrantedSite, GrantedSites, PageController,
+    Rule, SessionId, SiteSecret, SiteSecrets,
 };
 use serde_json::Value;
 
@@ -69,8 +69,8 @@ impl Octo {
                 }
                 json(Done {})
             }
-            BrowserRequest::TakePage(call) => self.hand(call.session, PageHand::Person),
-            BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageHand::Agent),
+            BrowserRequest::TakePage(call) => self.hand(call.session, PageController::Person),
+            BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageController::Agent),
             BrowserRequest::ListSites(_) => {
                 let rules = self.base.store.read(|reader| reader.site_rules()).await?;
                 let mut sites: Vec<GrantedSite> =
@@ -102,7 +102,7 @@ impl Octo {
         Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 
-    fn hand(&self, session: SessionId, hand: PageHand) -> Result<Value, ApiError> {
+    fn hand(&self, session: SessionId, hand: PageController) -> Result<Value, ApiError> {
         let seat = self.services.browser.seated(session).filter(|seat| seat.live().is_some());
         match seat {
             Some(seat) => {
@@ -110,7 +110,7 @@ impl Octo {
                 json(Done {})
             }
             // Handing back a page that was released meanwhile is not an error.
-            None if hand == PageHand::Agent => json(Done {}),
+            None if hand == PageController::Agent => json(Done {}),
             None => Err(ApiError::new("browser.no_page").code(ErrorCode::Gone)),
         }
     }

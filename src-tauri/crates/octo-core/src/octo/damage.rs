@@ -3,7 +3,7 @@
 
 use super::json;
 use crate::blocking::blocking;
-use octo_protocol::{ApiError, DatabaseBackup, DatabaseDamage, DatabaseReplaced, ErrorCode, HomeRequest};
+use octo_protocol::{ApiError, DatabaseBackup, DatabaseDamage, DatabaseReplacement, ErrorCode, HomeRequest};
 use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn look(home: &Path) -> DatabaseDamage {
     DatabaseDamage { backup }
 }
 
-fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplaced, ReplaceError> {
+fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplacement, ReplaceError> {
     let with = match backup {
         None => Replacement::Empty,
         // Only the inspected backup: no other file becomes the database.
@@ -57,5 +57,5 @@ fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplaced, Rep
     let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
     let aside = replace_damaged(home, &with, &stamp)?;
     tracing::warn!(aside = %aside.display(), ?with, "the damaged database was replaced, as the person asked");
-    Ok(DatabaseReplaced { aside: aside.display().to_string() })
+    Ok(DatabaseReplacement { aside: aside.display().to_string() })
 }

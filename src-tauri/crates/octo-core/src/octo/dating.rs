@@ -6,11 +6,11 @@ use octo_protocol::{ApiError, Millis};
 use octo_store::Store;
 
 /// How far behind a clock may be before it is reported: travellers and manually set clocks are off by hours.
-const OFF: Millis = 24 * 60 * 60 * 1_000;
+const MAX_BEHIND: Millis = 24 * 60 * 60 * 1_000;
 
 /// How far ahead a clock may be before it is reported: Octo is seldom left alone for so long, and a clock that
 /// lost power or was set manually is off by whole years.
-const FAR: Millis = 300 * OFF;
+const MAX_AHEAD: Millis = 300 * MAX_BEHIND;
 
 /// Returns the remark on a clock that may be wrong now, or was when the newest session was stored.
 pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError> {
@@ -20,8 +20,8 @@ pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError>
 
 fn said(newest: Millis, now: Millis, zone: &TimeZone) -> Option<ApiError> {
     let key = match newest.saturating_sub(now) {
-        OFF.. => "start.clock_behind",
-        ahead if ahead <= -FAR => "start.clock_ahead",
+        MAX_BEHIND.. => "start.clock_behind",
+        ahead if ahead <= -MAX_AHEAD => "start.clock_ahead",
         _ => return None,
     };
     let day = |at| Timestamp::from_millisecond(at).map(|at| at.to_zoned(zone.clone()).date().to_string());
@@ -39,12 +39,12 @@ mod tests {
         const NOON: Millis = 1_900_000_000_000;
         for (newest, expected) in [
             (0, Some(("start.clock_ahead", "1970-01-01", "2030-03-17"))),
-            (NOON - 365 * OFF, Some(("start.clock_ahead", "2029-03-17", "2030-03-17"))),
-            (NOON - FAR + 1, None),
+            (NOON - 365 * MAX_BEHIND, Some(("start.clock_ahead", "2029-03-17", "2030-03-17"))),
+            (NOON - MAX_AHEAD + 1, None),
             (NOON, None),
-            (NOON + OFF - 1, None),
-            (NOON + OFF, Some(("start.clock_behind", "2030-03-18", "2030-03-17"))),
-            (NOON + 365 * OFF, Some(("start.clock_behind", "2031-03-17", "2030-03-17"))),
+            (NOON + MAX_BEHIND - 1, None),
+            (NOON + MAX_BEHIND, Some(("start.clock_behind", "2030-03-18", "2030-03-17"))),
+            (NOON + 365 * MAX_BEHIND, Some(("start.clock_behind", "2031-03-17", "2030-03-17"))),
             (Millis::MAX, None),
             (Millis::MIN, None),
         ] {

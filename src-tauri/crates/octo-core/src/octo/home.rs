@@ -6,11 +6,11 @@ use crate::{
     diagnostics::{self, Facts},
 };
 use octo_protocol::{
-    ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeErased, HomeRequest, HomeSizes,
+    ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeDeletion, HomeRequest, HomeSizes,
     Language, SavedFile, words,
 };
 use octo_store::Health;
-use octo_workspace::{copy_home, erase_all, measure_home, note_copy, write_private};
+use octo_workspace::{copy_home, erase_all, measure_home, write_copy_manifest, write_private};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -81,7 +81,7 @@ impl Octo {
                     let copy = copy_home(&home, half).map_err(|error| failed(&error))?;
                     write_private(&half.join("README.txt"), how.as_bytes())
                         .map_err(|error| failed(&error))?;
-                    note_copy(half, env!("CARGO_PKG_VERSION"), crate::clock::now())
+                    write_copy_manifest(half, env!("CARGO_PKG_VERSION"), crate::clock::now())
                         .map_err(|error| failed(&error))?;
                     let bytes = database.metadata().map_err(|error| failed(&error))?.len();
                     Ok((copy, bytes))
@@ -100,7 +100,7 @@ impl Octo {
 
     /// Ends everything and deletes it. Refused before anything is changed if another process works in this
     /// home.
-    async fn erase(&self, confirm: &str) -> Result<HomeErased, ApiError> {
+    async fn erase(&self, confirm: &str) -> Result<HomeDeletion, ApiError> {
         let home = self.base.config.home.clone();
         if confirm != home.display().to_string() {
             return Err(ApiError::new("home.not_confirmed"));
@@ -118,7 +118,7 @@ impl Octo {
                 .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
         })
         .await?;
-        Ok(HomeErased { left, keys })
+        Ok(HomeDeletion { left, keys })
     }
 
     /// Forgets every key. A refusal of the keychain does not stop the others.

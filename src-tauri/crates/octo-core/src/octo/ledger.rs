@@ -5,7 +5,7 @@ use octo_protocol::{ApiError, BilledCalls, LedgerRequest, SpendingReport};
 use serde_json::Value;
 
 /// Number of single cache misses in a report.
-const DEAREST: u32 = 12;
+const LISTED_MISSES: u32 = 12;
 
 impl Octo {
     pub(super) async fn ledger(&self, request: LedgerRequest) -> Result<Value, ApiError> {
@@ -20,7 +20,7 @@ impl Octo {
                     Ok(SpendingReport {
                         lines: reader.spending_lines(call.from, call.to)?,
                         misses: reader.misses(call.from, call.to)?,
-                        dearest: reader.dearest_misses(call.from, call.to, DEAREST)?,
+                        dearest: reader.dearest_misses(call.from, call.to, LISTED_MISSES)?,
                         above: reader.above_ideal(call.from, call.to)?,
                     })
                 });

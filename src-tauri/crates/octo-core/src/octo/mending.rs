@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If they could not be set apart; then nothing is changed.
-pub(super) async fn mend_settings(
+pub(super) async fn repair_settings(
     store: &Store,
     home: &Path,
     keychain: KeychainState,

@@ -68,7 +68,7 @@ impl Octo {
         // A headless run that only passes a key through names its own model: it makes no choice for the person,
         // who may never have opened Octo.
         let config = &self.base.config;
-        let chooses = config.source != Source::Headless || !self.services.models.keys().is_passing();
+        let chooses = config.source != Source::Headless || !self.services.models.keys().is_pass_through();
         self.settings
             .change(move |tx, settings| {
                 tx.put_model(&stored)?;
@@ -116,7 +116,7 @@ impl Octo {
                 None => Ok(()),
             })
             .await?;
-        self.services.models.fall_back(model, fallback);
+        self.services.models.set_fallback(model, fallback);
         Ok(())
     }
 

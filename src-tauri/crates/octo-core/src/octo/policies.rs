@@ -3,14 +3,14 @@
 use super::{Octo, json};
 use crate::{
     blocking::blocking,
-    permission::{self, Basis, Decided, Decision, Ground},
+    permission::{self, Basis, CallDecision, Decision, Ground},
 };
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
 };
 use octo_shell::{PolicyChange, StartupFiles};
-use octo_tools::{CommandEffect, DeskLeave, Effects};
+use octo_tools::{BuiltinGrant, CommandEffect, Effects};
 use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -71,12 +71,13 @@ impl Octo {
             home: self.base.paths.real_home(),
             home_others: self.base.paths.other_homes(),
             policy: policy.await?,
-            desk: DeskLeave::Ask,
+            desk: BuiltinGrant::Ask,
             startup: StartupFiles::default(),
         };
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };
-        let Decided { decision, rewritten, nature } = permission::decide_beside(&ground, &effects).await;
+        let CallDecision { decision, rewritten, nature } =
+            permission::decide_off_thread(&ground, &effects).await;
         let outcome = match decision {
             Decision::Run(Basis::Person) => TrialOutcome::Runs { because: RunsBecause::Allowed },
             Decision::Run(Basis::Policy) if nature.only_reads => {

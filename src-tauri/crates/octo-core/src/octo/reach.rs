@@ -2,8 +2,8 @@
 
 use super::Octo;
 use crate::models;
-use octo_llm::{ErrorClass, Network, Proxy, is_of_world, try_way};
-use octo_protocol::{ApiError, ProxyChoice, ProxyTried};
+use octo_llm::{ErrorClass, Network, Proxy, is_of_world, test_connection};
+use octo_protocol::{ApiError, ProxyChoice, ProxyTestResult};
 use secrecy::SecretString;
 
 /// The test address if no model's server is outside this machine.
@@ -16,7 +16,7 @@ impl Octo {
     }
 
     /// Tests a proxy with one request; stores nothing.
-    pub(super) async fn try_proxy(&self, proxy: ProxyChoice) -> Result<ProxyTried, ApiError> {
+    pub(super) async fn try_proxy(&self, proxy: ProxyChoice) -> Result<ProxyTestResult, ApiError> {
         models::check_proxy(&proxy)?;
         let proxy = match proxy {
             ProxyChoice::System => Proxy::System,
@@ -24,8 +24,8 @@ impl Octo {
             ProxyChoice::Manual { url } => Proxy::Manual(SecretString::from(url)),
         };
         let address = self.address_outside().await?;
-        match try_way(&Network { proxy, ..self.reach() }, &address).await {
-            Ok(host) => Ok(ProxyTried { host }),
+        match test_connection(&Network { proxy, ..self.reach() }, &address).await {
+            Ok(host) => Ok(ProxyTestResult { host }),
             Err(error) => Err(match error.class {
                 ErrorClass::Auth => ApiError::new("settings.proxy_login"),
                 ErrorClass::Network => {

@@ -2,24 +2,24 @@
 
 use super::Octo;
 use crate::blocking::blocking;
-use octo_protocol::{ApiError, CopyLook, HomePlan, KeptHome, KeptHomeDropped, ResidenceState};
+use octo_protocol::{ApiError, CopyInspection, HomePlan, HomeState, KeptHome, OldHomeDeletion};
 use octo_store::{Life, probe};
 use octo_workspace::{
-    Chosen, MOVED, Plan, Planned, Residence, ResidenceError, cancel_plan, drop_kept, kept_homes,
-    look_at_copy, plan_move, plan_restore,
+    Chosen, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, Plan, cancel_plan, delete_former_home,
+    former_homes, look_at_copy, plan_move, plan_restore,
 };
 use std::path::{Path, PathBuf};
 
 impl Octo {
     /// Returns the home's location, the plan for it, and replaced copies.
-    pub(super) async fn residence(&self) -> Result<ResidenceState, ApiError> {
+    pub(super) async fn residence(&self) -> Result<HomeState, ApiError> {
         let residence = self.home_now();
         blocking(move || state(&residence)).await
     }
 
-    pub(super) async fn look_at_copy(&self, from: PathBuf) -> Result<CopyLook, ApiError> {
+    pub(super) async fn look_at_copy(&self, from: PathBuf) -> Result<CopyInspection, ApiError> {
         let found = blocking(move || Ok(look_at_copy(&from)?)).await?;
-        Ok(CopyLook {
+        Ok(CopyInspection {
             path: found.path.display().to_string(),
             at: found.at,
             octo: found.octo,
@@ -30,8 +30,8 @@ impl Octo {
     }
 
     /// Plans that a copy replaces the home at the next start.
-    pub(super) async fn restore_home(&self, from: PathBuf) -> Result<ResidenceState, ApiError> {
-        self.nobody_else().await?;
+    pub(super) async fn restore_home(&self, from: PathBuf) -> Result<HomeState, ApiError> {
+        self.check_no_other_process().await?;
         let residence = self.home_now();
         let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
@@ -43,8 +43,8 @@ impl Octo {
     }
 
     /// Plans that the home moves at the next start.
-    pub(super) async fn move_home(&self, to: PathBuf) -> Result<ResidenceState, ApiError> {
-        self.nobody_else().await?;
+    pub(super) async fn move_home(&self, to: PathBuf) -> Result<HomeState, ApiError> {
+        self.check_no_other_process().await?;
         let residence = self.home_now();
         let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
@@ -54,7 +54,7 @@ impl Octo {
         .await
     }
 
-    pub(super) async fn cancel_home_plan(&self) -> Result<ResidenceState, ApiError> {
+    pub(super) async fn cancel_home_plan(&self) -> Result<HomeState, ApiError> {
         let residence = self.home_now();
         blocking(move || {
             cancel_plan(&residence).map_err(|error| changed_not(&residence.home, error))?;
@@ -63,38 +63,38 @@ impl Octo {
         .await
     }
 
-    pub(super) async fn drop_kept_home(&self, path: PathBuf) -> Result<KeptHomeDropped, ApiError> {
+    pub(super) async fn drop_kept_home(&self, path: PathBuf) -> Result<OldHomeDeletion, ApiError> {
         let residence = self.home_now();
         blocking(move || {
-            let left = drop_kept(&residence, &path).map_err(|error| match error.kind() {
+            let left = delete_former_home(&residence, &path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => ApiError::new("home.not_kept").arg("path", path.display()),
                 _ => changed_not(&path, error),
             })?;
-            Ok(KeptHomeDropped { left, state: state(&residence)? })
+            Ok(OldHomeDeletion { left, state: state(&residence)? })
         })
         .await
     }
 
     /// Returns the home this process works in.
-    fn home_now(&self) -> Residence {
+    fn home_now(&self) -> HomeLocation {
         self.base.config.settled.residence.clone()
     }
 
     /// Fails if another process works in this home: its work would be missing from the new one.
-    async fn nobody_else(&self) -> Result<(), ApiError> {
+    async fn check_no_other_process(&self) -> Result<(), ApiError> {
         let (store, own) = (self.base.store.clone(), std::process::id());
         let holders = store.read(|reader| reader.holders()).await?;
         let is_alone = blocking(move || {
             let others = holders.iter().any(|holder| holder.process != own && probe(holder) == Life::Alive);
             Ok(!others && store.is_alone())
         });
-        if is_alone.await? { Ok(()) } else { Err(ResidenceError::InUse.into()) }
+        if is_alone.await? { Ok(()) } else { Err(HomePlanError::InUse.into()) }
     }
 }
 
 /// Fails if a home has moved, so that the old location is not used.
-pub(super) fn must_not_have_moved(home: &Path) -> Result<(), ApiError> {
-    let note = home.join(MOVED);
+pub(super) fn check_not_moved(home: &Path) -> Result<(), ApiError> {
+    let note = home.join(MOVED_NOTE);
     if note.exists() {
         return Err(ApiError::new("start.home_moved")
             .arg("home", home.display())
@@ -103,22 +103,22 @@ pub(super) fn must_not_have_moved(home: &Path) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn state(residence: &Residence) -> Result<ResidenceState, ApiError> {
+fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
     let fixed = match residence.chosen {
-        Chosen::ByVariable => Some(ResidenceError::ByVariable.into()),
+        Chosen::ByVariable => Some(HomePlanError::ByVariable.into()),
         Chosen::ByOcto => None,
     };
-    let planned = Planned::read(residence)?.map(|planned| match planned.plan {
+    let planned = PendingHomePlan::read(residence)?.map(|planned| match planned.plan {
         Plan::Restore { from, aside, .. } => {
             HomePlan::Restore { from: from.display().to_string(), aside: aside.display().to_string() }
         }
         Plan::Move { to, .. } => HomePlan::Move { to: to.display().to_string() },
     });
-    let kept = kept_homes(residence)
+    let kept = former_homes(residence)
         .into_iter()
         .map(|kept| KeptHome { path: kept.path.display().to_string(), bytes: kept.bytes })
         .collect();
-    Ok(ResidenceState { home: residence.home.display().to_string(), fixed, planned, kept })
+    Ok(HomeState { home: residence.home.display().to_string(), fixed, planned, kept })
 }
 
 fn changed_not(path: &Path, error: std::io::Error) -> ApiError {

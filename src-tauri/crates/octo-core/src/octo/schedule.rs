@@ -1,12 +1,12 @@
 //! Requests about tasks that run at their time.
 
 use super::{Octo, json};
-use octo_protocol::{ApiError, Done, RemovedBy, ScheduleRequest, SessionId, TaskContent, TaskNews};
+use octo_protocol::{ApiError, Done, RemovedBy, ScheduleRequest, SessionId, TaskContent, TaskNotifications};
 use serde_json::Value;
 
 /// Number of newest runs searched for the run of a session. A run with news is among them, since at most three
 /// are in progress at once.
-const RECENT: u32 = 200;
+const SEARCHED_RUNS: u32 = 200;
 
 impl Octo {
     pub(super) async fn schedule(&self, request: ScheduleRequest) -> Result<Value, ApiError> {
@@ -38,8 +38,8 @@ impl Octo {
 
     /// Returns which news of a scheduled session the person wants, or `None` for any other session or a deleted
     /// task. For code that shows notices.
-    pub async fn told_of(&self, session: SessionId) -> Option<TaskNews> {
-        let recent = self.base.store.read(|reader| reader.runs(None, None, RECENT)).await.ok()?;
+    pub async fn told_of(&self, session: SessionId) -> Option<TaskNotifications> {
+        let recent = self.base.store.read(|reader| reader.runs(None, None, SEARCHED_RUNS)).await.ok()?;
         let task = recent.into_iter().find(|run| run.session == Some(session))?.task;
         match self.services.tasks.get(task).await.ok()?.content {
             TaskContent::Plan { plan } => Some(plan.tell),

@@ -10,7 +10,7 @@ use octo_protocol::{
     ApiError, Block, Done, Mode, Profile, Sent, SessionFolders, SessionHits, SessionId, SessionInfo,
     SessionList, SessionPicture, SessionRequest,
 };
-use octo_tools::SkillWish;
+use octo_tools::SkillTask;
 use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::Path;
@@ -139,7 +139,7 @@ impl Octo {
         &self,
         session: SessionId,
         typed: Vec<Block>,
-        wish: SkillWish,
+        wish: SkillTask,
     ) -> Result<Sent, ApiError> {
         self.sessions.invoke_skill(session, typed, wish).await
     }

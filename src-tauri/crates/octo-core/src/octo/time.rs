@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::session::Ask;
 use octo_protocol::{ApiError, TimeRequest};
-use octo_store::{BackedUp, StoreError};
+use octo_store::{BackupOutcome, StoreError};
 use octo_workspace::{TimeError, TimeMachine};
 use serde_json::Value;
 use std::{path::PathBuf, time::Duration};
@@ -40,7 +40,7 @@ impl Octo {
                 let session = self.sessions.open(call.session).await?;
                 json(session.ask(|reply| Ask::AddCheckpoint(call.name, reply)).await?)
             }
-            TimeRequest::GetTimeSpace(_) => json(self.look(|machine| machine.space(BUDGET)).await?),
+            TimeRequest::GetTimeSpace(_) => json(self.look(|machine| machine.space(DEFAULT_BUDGET)).await?),
             TimeRequest::CollectTime(call) => {
                 json(self.look(move |machine| machine.collect(call.budget)).await?)
             }
@@ -49,7 +49,7 @@ impl Octo {
 
     /// Removes unreferenced content once a day. Runs only in the main process: a headless run next to it leaves
     /// this to it.
-    pub(super) fn tidy_time(&self) {
+    pub(super) fn collect_daily(&self) {
         let (machine, home) = (self.services.time.clone(), self.base.config.home.clone());
         tokio::spawn(async move {
             // Not at the start, when other work is more urgent.
@@ -58,10 +58,10 @@ impl Octo {
                 let (machine, home) = (machine.clone(), home.clone());
                 let collected = tokio::task::spawn_blocking(move || {
                     // Files that a damaged database refers to may be all that remains of it.
-                    if octo_store::has_damaged_aside(&home) {
-                        return Ok(octo_protocol::TimeCollected::default());
+                    if octo_store::has_moved_damaged_database(&home) {
+                        return Ok(octo_protocol::TimeCleanup::default());
                     }
-                    machine.collect(BUDGET)
+                    machine.collect(DEFAULT_BUDGET)
                 });
                 match collected.await {
                     Ok(Ok(collected)) => tracing::info!(?collected, "kept content was tidied"),
@@ -74,7 +74,7 @@ impl Octo {
     }
 
     /// Makes the database's backup once a day, like [`Octo::tidy_time`] in one process only.
-    pub(super) fn tend_backups(&self) {
+    pub(super) fn back_up_daily(&self) {
         let store = self.base.store.clone();
         tokio::spawn(async move {
             tokio::time::sleep(FIRST_BACKUP).await;
@@ -82,7 +82,7 @@ impl Octo {
                 let store = store.clone();
                 let made = tokio::task::spawn_blocking(move || store.back_up(crate::clock::now()));
                 match made.await {
-                    Ok(Ok(BackedUp::NotDue)) => {}
+                    Ok(Ok(BackupOutcome::NotDue)) => {}
                     Ok(Ok(outcome)) => tracing::info!(?outcome, "the day's backup of the database"),
                     Ok(Err(StoreError::Closed)) => return,
                     Ok(Err(error)) => tracing::warn!(%error, "the database was not backed up"),
@@ -110,4 +110,4 @@ const FIRST_BACKUP: Duration = Duration::from_secs(2 * 60);
 const BETWEEN_BACKUPS: Duration = Duration::from_secs(60 * 60);
 const BETWEEN_COLLECTIONS: Duration = Duration::from_secs(24 * 60 * 60);
 /// Default disk limit of kept content, in bytes.
-const BUDGET: u64 = 10 << 30;
+const DEFAULT_BUDGET: u64 = 10 << 30;

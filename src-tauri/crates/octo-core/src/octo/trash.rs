@@ -3,11 +3,11 @@
 use super::{Octo, json};
 use crate::trash::picked;
 use octo_protocol::{
-    ApiError, Millis, OnConflict, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview,
-    TrashPage, TrashPreview, TrashRequest, TrashRestored,
+    ApiError, Millis, OnConflict, Restored, TrashEntry, TrashExcerpt, TrashId, TrashKind, TrashOverview,
+    TrashPage, TrashPreview, TrashRequest, TrashRestoreResult,
 };
 use octo_store::{TrashFilter, TrashRow};
-use octo_workspace::Sweep;
+use octo_workspace::TrashScan;
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -26,15 +26,15 @@ const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
 impl Octo {
     /// Repairs the trash after the last run and maintains it for as long as the application runs.
     pub(super) async fn tend_trash(&self) {
-        self.services.trash.look(Sweep::All).await;
-        self.services.trash.keep_within(self.base.preferences().trash);
+        self.services.trash.look(TrashScan::All).await;
+        self.services.trash.expire_in_background(self.base.preferences().trash);
         let (services, base) = (Arc::downgrade(&self.services), Arc::downgrade(&self.base));
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(DAILY).await;
                 let (Some(services), Some(base)) = (services.upgrade(), base.upgrade()) else { return };
-                services.trash.look(Sweep::New).await;
-                services.trash.keep_within(base.preferences().trash);
+                services.trash.look(TrashScan::New).await;
+                services.trash.expire_in_background(base.preferences().trash);
             }
         });
     }
@@ -43,14 +43,14 @@ impl Octo {
         let (trash, store) = (&self.services.trash, &self.base.store);
         match request {
             TrashRequest::GetTrash(_) => {
-                trash.look(Sweep::New).await;
+                trash.look(TrashScan::New).await;
                 let read = store.read(|reader| {
                     Ok(TrashOverview { totals: reader.trash_totals()?, projects: reader.trash_projects()? })
                 });
                 json(read.await?)
             }
             TrashRequest::ListTrash(call) => {
-                trash.look(Sweep::New).await;
+                trash.look(TrashScan::New).await;
                 let filter = TrashFilter { query: call.query, kind: call.kind, project: call.project };
                 let limit = call.limit.min(PAGE);
                 let read = store.read(move |reader| reader.trash_page(&filter, call.offset, limit)).await;
@@ -64,10 +64,10 @@ impl Octo {
                 for id in call.ids {
                     outcomes.push(self.restore_one(id, folder.clone(), call.on_conflict).await);
                 }
-                json(TrashRestored { outcomes })
+                json(TrashRestoreResult { outcomes })
             }
             TrashRequest::CountTrash(call) => {
-                trash.look(Sweep::New).await;
+                trash.look(TrashScan::New).await;
                 json(trash.count(call.which).await?)
             }
             TrashRequest::EmptyTrash(call) => json(trash.empty(call.which).await?),
@@ -112,7 +112,7 @@ impl Octo {
         match done {
             Restored::Done { id, at } => {
                 // The file is already restored, whatever the state of its task.
-                let paused = tasks.came_back(PathBuf::from(&at), row.entry.at).await;
+                let paused = tasks.restored_from_trash(PathBuf::from(&at), row.entry.at).await;
                 Ok(match paused {
                     Ok(Some(task)) => Restored::Paused { id, at, task },
                     Ok(None) => Restored::Done { id, at },
@@ -149,12 +149,12 @@ impl Octo {
     }
 
     /// Returns the last messages of a deleted session.
-    async fn last_words(&self, entry: &TrashEntry) -> Result<TrashLook, ApiError> {
-        let Some(session) = entry.session else { return Ok(TrashLook::Nothing) };
+    async fn last_words(&self, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
+        let Some(session) = entry.session else { return Ok(TrashExcerpt::Nothing) };
         let (messages, characters) = SHOWN;
         let read = self.base.store.read(move |reader| reader.last_words(session, messages)).await;
         let lines = read?;
         let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
-        Ok(TrashLook::Session { lines })
+        Ok(TrashExcerpt::Session { lines })
     }
 }

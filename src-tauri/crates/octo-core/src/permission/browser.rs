@@ -4,7 +4,7 @@
 use super::{Basis, Decision, Ground};
 use octo_browser::safety::Address;
 use octo_protocol::{AskReason, Mode, PageFile, Refusal, Rule};
-use octo_tools::{BrowserEffect, BrowserLeave, Effects, Entry, Looked, Place, Roam};
+use octo_tools::{BrowserEffect, BrowserPermission, Effects, Entry, InspectionDepth, NavigationScope, Place};
 use std::path::PathBuf;
 
 /// Decides on a browser call that gives these files away. `about_files` is the decision on reading them
@@ -32,8 +32,8 @@ pub(super) fn decide(
     }
     // A page of an ungranted site was not inspected and receives nothing: the question about the files is asked
     // once the action is known.
-    let about_files =
-        about_files.filter(|_| ground.mode != Mode::Autonomous && weight.looked != Looked::PlaceOnly);
+    let about_files = about_files
+        .filter(|_| ground.mode != Mode::Autonomous && weight.looked != InspectionDepth::PlaceOnly);
     if let Some(Decision::Ask { reason, .. }) = about_files {
         return Decision::Ask { reason, rule: None };
     }
@@ -94,13 +94,13 @@ fn is_encrypted(plain: &str, site: &str) -> bool {
 }
 
 /// Returns the permissions of a running browser call.
-pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<BrowserLeave> {
+pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<BrowserPermission> {
     let weight = effects.browser.as_ref()?.weight.clone()?;
-    Some(BrowserLeave { weight, ..standing(ground) })
+    Some(BrowserPermission { weight, ..standing(ground) })
 }
 
 /// Returns the sites a turn may visit before any action is weighed.
-pub(crate) fn standing(ground: &Ground) -> BrowserLeave {
+pub(crate) fn standing(ground: &Ground) -> BrowserPermission {
     let ruled = ground.rules.iter().filter_map(|rule| match rule {
         // A site that can only be granted for one turn is covered by no rule.
         Rule::Site { site } if matches!(Address::of(site), Address::Web(_)) => Some(site.clone()),
@@ -112,6 +112,6 @@ pub(crate) fn standing(ground: &Ground) -> BrowserLeave {
         | Rule::Host { .. } => None,
     });
     let granted = ground.granted.iter().cloned().chain(ruled).collect();
-    let roam = if ground.mode == Mode::Autonomous { Roam::Web } else { Roam::Granted };
-    BrowserLeave::standing(granted, roam)
+    let roam = if ground.mode == Mode::Autonomous { NavigationScope::Web } else { NavigationScope::Granted };
+    BrowserPermission::standing(granted, roam)
 }

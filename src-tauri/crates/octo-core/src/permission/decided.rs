@@ -1,24 +1,24 @@
 //! A decision about a call, and the facts about a command that do not depend on it.
 
 use octo_protocol::{AskReason, Millis, Refusal, Risk, Rule, SessionId};
-use octo_shell::{DecisionEntry, Doubtful, Lasts, LoggedVerdict, Verdict};
+use octo_shell::{DecisionEntry, Doubtful, LastingPart, LoggedVerdict, Verdict};
 use octo_tools::{CommandEffect, Effects};
 use std::path::{Path, PathBuf};
 
 /// A decision with its accompanying facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Decided {
+pub(crate) struct CallDecision {
     /// The decision.
     pub decision: Decision,
     /// The command line to run instead of the given one.
     pub rewritten: Option<String>,
     /// The facts about a command.
-    pub nature: Nature,
+    pub nature: CommandFacts,
 }
 
 /// The facts about a command, whatever the decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Nature {
+pub(crate) struct CommandFacts {
     /// Whether it is known to change nothing.
     pub only_reads: bool,
     /// Its effect that always asks, if any.
@@ -32,7 +32,7 @@ pub(crate) struct Nature {
     /// How much of its effects is known.
     pub known: Extent,
     /// Its irreversible effects apart from files.
-    pub lasting: Vec<Lasts>,
+    pub lasting: Vec<LastingPart>,
 }
 
 /// How much of a command's effects is known.
@@ -45,8 +45,8 @@ pub(crate) enum Extent {
     Part,
 }
 
-impl Nature {
-    pub(super) fn of(verdict: &Verdict, lasting: Vec<Lasts>, cwd: &Path) -> Self {
+impl CommandFacts {
+    pub(super) fn of(verdict: &Verdict, lasting: Vec<LastingPart>, cwd: &Path) -> Self {
         let resolved = |words: &[String]| -> Vec<PathBuf> {
             words.iter().filter_map(|word| octo_workspace::resolve(word, cwd).ok()).collect()
         };
@@ -108,7 +108,7 @@ pub(crate) enum Basis {
     Policy,
 }
 
-impl Decided {
+impl CallDecision {
     /// Returns the log entry of a decision, or `None` for an ordinary permission to run.
     pub fn logged(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
         // Reasons are logged by name, which reveals nothing about the call.

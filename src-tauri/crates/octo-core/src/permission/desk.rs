@@ -4,13 +4,13 @@
 
 use super::{Basis, Decision, Ground};
 use octo_protocol::{AskReason, LibraryChange, Mode};
-use octo_tools::DeskEffect;
+use octo_tools::BuiltinCommandEffect;
 
 /// Decides on a command. `places` is the decision on the files and addresses it names.
-pub(super) fn decide(ground: &Ground, effect: DeskEffect, places: Option<Decision>) -> Decision {
+pub(super) fn decide(ground: &Ground, effect: BuiltinCommandEffect, places: Option<Decision>) -> Decision {
     let change = match effect {
-        DeskEffect::Looks => None,
-        DeskEffect::Changes(change) => Some(change),
+        BuiltinCommandEffect::Looks => None,
+        BuiltinCommandEffect::Changes(change) => Some(change),
     };
     if let Some(change) = change.filter(|change| change.asks_in_every_mode()) {
         return ask(change);

@@ -8,7 +8,7 @@ mod desk;
 use super::*;
 use octo_protocol::{LibraryChange, Refusal, SessionId};
 use octo_shell::{CommandRules, PathRules, PolicyRules};
-use octo_tools::{DeskEffect, Order};
+use octo_tools::{BuiltinCommandEffect, Order};
 
 fn ground(mode: Mode, folder: &Path) -> Ground {
     Ground {
@@ -22,7 +22,7 @@ fn ground(mode: Mode, folder: &Path) -> Ground {
         home: PathBuf::from("/octo-home"),
         home_others: Vec::new(),
         policy: Arc::default(),
-        desk: DeskLeave::Ask,
+        desk: BuiltinGrant::Ask,
         startup: StartupFiles::default(),
     }
 }
@@ -299,7 +299,7 @@ fn the_world_is_read_unasked_and_near_places_ask() {
             };
             assert_eq!(decide(&ground, &fetches(reach)).decision, asks);
             let granted = granted_sites(&ground, &fetches(reach), &asks);
-            assert_eq!(granted, [(site(reach), Granted::ByName)], "a yes is for the place that was named");
+            assert_eq!(granted, [(site(reach), SiteGrant::ByName)], "a yes is for the place that was named");
         }
         // A rule for another port, or a rule to read files, allows nothing here.
         ground.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
@@ -307,16 +307,20 @@ fn the_world_is_read_unasked_and_near_places_ask() {
         ground.rules.push(rule);
         assert_eq!(decide(&ground, &fetches(Reach::Private)).decision, Decision::Run(Basis::Person));
         let granted = granted_sites(&ground, &fetches(Reach::Private), &Decision::Run(Basis::Person));
-        assert_eq!(granted, [(site(Reach::Private), Granted::ByName)]);
+        assert_eq!(granted, [(site(Reach::Private), SiteGrant::ByName)]);
     }
     let autonomous = ground(Mode::Autonomous, &folder);
     let decision = decide(&autonomous, &fetches(Reach::Metadata)).decision;
     assert_eq!(decision, Decision::Run(Basis::Person));
     let granted = granted_sites(&autonomous, &fetches(Reach::Metadata), &decision);
-    assert_eq!(granted, [(site(Reach::Metadata), Granted::ByMode)], "which does not open a cloud's services");
+    assert_eq!(
+        granted,
+        [(site(Reach::Metadata), SiteGrant::ByMode)],
+        "which does not open a cloud's services"
+    );
     let now = ground(Mode::Ask, &folder);
     assert!(
-        forbids_by_now(&now, &fetches(Reach::Private)),
+        is_forbidden_now(&now, &fetches(Reach::Private)),
         "a stricter mode stops what an earlier one let through"
     );
 }

@@ -1,6 +1,6 @@
 //! The person's texts about the agent in `agents/` of the home: profiles, SOUL.md and USER.md.
 
-use octo_protocol::{ApiError, PERSONA_SHOWN, PersonaFile, PersonaKind, Profile, ProfileInfo};
+use octo_protocol::{ApiError, PERSONA_MAX_CHARS, PersonaFile, PersonaKind, Profile, ProfileInfo};
 use std::{
     fs::File,
     io::{self, Read},
@@ -26,11 +26,11 @@ const SOUL: &str = include_str!("soul.md");
 
 /// The folder `agents` of a home.
 #[derive(Clone, Debug)]
-pub(crate) struct Agents {
+pub(crate) struct AgentFiles {
     folder: PathBuf,
 }
 
-impl Agents {
+impl AgentFiles {
     /// Creates the access to this home's folder, which need not exist.
     pub(crate) fn new(home: &Path) -> Self {
         Self { folder: home.join("agents") }
@@ -50,7 +50,7 @@ impl Agents {
         let unreadable = |error: io::Error| {
             ApiError::new("session.profile_unreadable").arg("path", path.display()).detail(error)
         };
-        if let Some(text) = bounded(&path, LONGEST_PROFILE).map_err(unreadable)? {
+        if let Some(text) = read_bounded(&path, LONGEST_PROFILE).map_err(unreadable)? {
             return Ok(text);
         }
         match own(profile) {
@@ -71,7 +71,7 @@ impl Agents {
             .filter(|profile| !own.contains(profile))
             .filter_map(|profile| {
                 let path = self.folder.join(profile.name()).join(PROFILE);
-                let text = bounded(&path, LONGEST_PROFILE).ok()??;
+                let text = read_bounded(&path, LONGEST_PROFILE).ok()??;
                 Some(ProfileInfo { profile, description: first_line(&text) })
             })
             .collect();
@@ -111,7 +111,7 @@ impl Agents {
     /// Returns the person's text; empty if it is missing or unreadable.
     fn written(&self, kind: PersonaKind) -> String {
         let path = self.path(kind);
-        bounded(&path, LONGEST_PERSONA)
+        read_bounded(&path, LONGEST_PERSONA)
             .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "Octo's own words are used"))
             .ok()
             .flatten()
@@ -134,7 +134,7 @@ fn standard(kind: PersonaKind) -> &'static str {
 }
 
 /// Returns a file's text, trimmed and cut, or `None` if it is missing or empty.
-fn bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
+fn read_bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -150,12 +150,12 @@ fn bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
-/// Cuts a text to [`PERSONA_SHOWN`] characters, because every request contains it.
+/// Cuts a text to [`PERSONA_MAX_CHARS`] characters, because every request contains it.
 fn shortened(text: &str) -> String {
-    if text.chars().count() <= PERSONA_SHOWN {
+    if text.chars().count() <= PERSONA_MAX_CHARS {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(PERSONA_SHOWN).collect();
+    let kept: String = text.chars().take(PERSONA_MAX_CHARS).collect();
     format!("{}… (cut here)", kept.trim_end())
 }
 
@@ -169,13 +169,13 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn agents() -> (tempfile::TempDir, Agents) {
+    fn agents() -> (tempfile::TempDir, AgentFiles) {
         let home = tempfile::tempdir().unwrap();
-        let agents = Agents::new(home.path());
+        let agents = AgentFiles::new(home.path());
         (home, agents)
     }
 
-    fn write(agents: &Agents, path: &str, text: &str) {
+    fn write(agents: &AgentFiles, path: &str, text: &str) {
         let path = agents.folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -220,7 +220,7 @@ mod tests {
         write(&agents, "USER.md", &"é".repeat(5_000));
         assert_eq!(agents.persona(PersonaKind::Soul).unwrap(), "# Who you are\n\nCall yourself Otto.");
         let user = agents.persona(PersonaKind::User).unwrap();
-        assert!(user.ends_with("é… (cut here)") && user.chars().count() < PERSONA_SHOWN + 50, "{user}");
+        assert!(user.ends_with("é… (cut here)") && user.chars().count() < PERSONA_MAX_CHARS + 50, "{user}");
         assert_eq!(agents.file(PersonaKind::User).text.chars().count(), 5_000, "the person sees all of it");
     }
 }

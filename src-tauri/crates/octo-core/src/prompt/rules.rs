@@ -15,7 +15,7 @@ const FIRST_LINES: usize = 5;
 /// Returns the folder's rules as part of the system prompt, or `None` if it has none.
 pub(super) fn project_rules(folder: &Path) -> Option<String> {
     let own = FILES.iter().find_map(|name| {
-        let (text, cut) = bounded(folder, &folder.join(name), LONGEST)?;
+        let (text, cut) = read_beginning(folder, &folder.join(name), LONGEST)?;
         Some(section(name, &text, cut))
     });
     let below = rules_below(folder);
@@ -29,10 +29,10 @@ pub(super) fn project_rules(folder: &Path) -> Option<String> {
     ))
 }
 
-fn section(name: &str, text: &str, cut: Cut) -> String {
+fn section(name: &str, text: &str, cut: Truncation) -> String {
     let end = match cut {
-        Cut::No => String::new(),
-        Cut::Yes => format!("\n\n(Cut here: {name} is longer. Read the file for the rest.)"),
+        Truncation::No => String::new(),
+        Truncation::Yes => format!("\n\n(Cut here: {name} is longer. Read the file for the rest.)"),
     };
     format!("## {name}\n\n{}{end}", text.trim())
 }
@@ -48,7 +48,7 @@ fn rules_below(folder: &Path) -> Option<String> {
     let found: Vec<String> = names
         .iter()
         .filter_map(|name| {
-            let (text, _) = bounded(folder, &folder.join(name).join(".octorules"), 2_048)?;
+            let (text, _) = read_beginning(folder, &folder.join(name).join(".octorules"), 2_048)?;
             let lines: Vec<&str> = text.lines().take(FIRST_LINES).collect();
             Some(format!("- {name}/.octorules begins:\n{}", indent(&lines)))
         })
@@ -68,7 +68,7 @@ fn indent(lines: &[&str]) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cut {
+enum Truncation {
     Yes,
     No,
 }
@@ -76,21 +76,21 @@ enum Cut {
 /// Returns the beginning of a regular file, cut at a character. `None` if it is missing, empty, not a regular
 /// file (a pipe would block the read), or a link that leads out of the folder or to a secret: a project's files
 /// are written by strangers, and their text goes to the model without asking.
-fn bounded(folder: &Path, path: &Path, longest: usize) -> Option<(String, Cut)> {
+fn read_beginning(folder: &Path, path: &Path, longest: usize) -> Option<(String, Truncation)> {
     let real = real(path).ok()?;
     if !is_inside(folder, &real) || is_secret(&real) || !std::fs::metadata(&real).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
     File::open(real).ok()?.take(longest as u64 + 1).read_to_end(&mut bytes).ok()?;
-    let cut = if bytes.len() > longest { Cut::Yes } else { Cut::No };
+    let cut = if bytes.len() > longest { Truncation::Yes } else { Truncation::No };
     bytes.truncate(longest);
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             let whole = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
-            if cut == Cut::Yes && longest - whole < 4 {
+            if cut == Truncation::Yes && longest - whole < 4 {
                 bytes.truncate(whole);
             }
             String::from_utf8_lossy(&bytes).into_owned()

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 /// Maximum time without reading the files and the store. Some changes of a time are not reported: the system's
 /// time zone, which plans without a zone follow, and outside changes of files in a home, as over a network.
-const LONGEST: Millis = 5 * 60 * 1_000;
+const MAX_QUIET: Millis = 5 * 60 * 1_000;
 
 /// A period in which no run is open and no time is due before `until`, if nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Calm {
+pub(crate) struct QuietPeriod {
     /// When this was last confirmed.
     at: Millis,
     until: Millis,
 }
 
-impl Calm {
+impl QuietPeriod {
     /// Begins now; the next time is due in `next` milliseconds.
     pub(crate) fn new(now: Millis, next: Millis) -> Self {
-        Self { at: now, until: now.saturating_add(next.min(LONGEST)) }
+        Self { at: now, until: now.saturating_add(next.min(MAX_QUIET)) }
     }
 
     /// Returns the remaining time. `None` after the clock was set back: then times occur again, some of them
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn it_ends_when_its_time_comes_and_when_the_clock_goes_back() {
         let rests = |now: &[Millis]| {
-            let mut calm = Calm::new(1_000, 4_000);
+            let mut calm = QuietPeriod::new(1_000, 4_000);
             now.iter().map(|now| calm.rest(*now).map(|rest| rest.as_millis())).collect::<Vec<_>>()
         };
         assert_eq!(rests(&[1_000, 4_999]), [Some(4_000), Some(1)]);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn without_a_time_it_ends_after_a_while() {
-        let mut calm = Calm::new(1_000, Millis::MAX);
+        let mut calm = QuietPeriod::new(1_000, Millis::MAX);
         assert_eq!(calm.rest(1_000), Some(Duration::from_secs(300)));
         assert_eq!(calm.rest(301_000), None);
     }

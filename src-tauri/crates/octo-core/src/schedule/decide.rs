@@ -11,13 +11,13 @@ use octo_protocol::{
     ApiError, BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason,
     Switch, TaskPlan, TaskRun, TurnEnd,
 };
-use octo_store::{RunEnding, RunRow, SessionOutlook};
+use octo_store::{RunRow, RunStopReason, SessionDigest};
 
 const MINUTE: Millis = 60 * 1_000;
 /// How late a time may be and still count as kept: the application is starting, or the machine is busy.
 pub(crate) const GRACE: Millis = 2 * MINUTE;
 /// Missed times further back are not counted.
-const FURTHEST: Millis = 366 * 24 * 60 * MINUTE;
+const MAX_MISSED_AGE: Millis = 366 * 24 * 60 * MINUTE;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
         // Decisions begin now, or the clock was set back.
         decision.decided = Some(now);
     }
-    let from = from.clamp(now.saturating_sub(FURTHEST), now);
+    let from = from.clamp(now.saturating_sub(MAX_MISSED_AGE), now);
     let due: Vec<Millis> = task.times.after(from).take_while(|at| *at <= now).collect();
     if !due.is_empty() {
         decision.decided = Some(now);
@@ -279,14 +279,14 @@ pub(crate) struct Followed {
     /// The run in its current state.
     pub(crate) row: RunRow,
     /// Whether to stop its session.
-    pub(crate) session: Hold,
+    pub(crate) session: RunSessionAction,
     /// The retry, if any.
     pub(crate) retry: Option<RunRow>,
 }
 
 /// The decision on a run's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum RunSessionAction {
     /// It continues on its own, or has ended.
     Leave,
     /// It is stopped.
@@ -298,12 +298,12 @@ pub(crate) enum Hold {
 /// may be followed.
 pub(crate) fn follow(
     row: &RunRow,
-    outlook: Option<&SessionOutlook>,
+    outlook: Option<&SessionDigest>,
     passed: Millis,
     plan: Option<&TaskPlan>,
     now: Millis,
 ) -> Followed {
-    let leave = |row| Followed { row, session: Hold::Leave, retry: None };
+    let leave = |row| Followed { row, session: RunSessionAction::Leave, retry: None };
     let Some(outlook) = outlook else {
         // Deleted meanwhile.
         return leave(ended(row, RunStatus::Interrupted, now));
@@ -315,21 +315,21 @@ pub(crate) fn follow(
             row.run.result.clone_from(&outlook.answer);
             let status = match (end, row.ending) {
                 (TurnEnd::Finished, _) => RunStatus::Finished,
-                (TurnEnd::Stopped, None | Some(RunEnding::Stopped)) => RunStatus::Stopped,
-                (TurnEnd::Stopped, Some(RunEnding::TimedOut)) => RunStatus::TimedOut,
-                (TurnEnd::Stopped, Some(RunEnding::OverBudget)) => RunStatus::OverBudget,
+                (TurnEnd::Stopped, None | Some(RunStopReason::Stopped)) => RunStatus::Stopped,
+                (TurnEnd::Stopped, Some(RunStopReason::TimedOut)) => RunStatus::TimedOut,
+                (TurnEnd::Stopped, Some(RunStopReason::OverBudget)) => RunStatus::OverBudget,
                 (TurnEnd::Failed { error }, _) => RunStatus::Failed { error: error.clone() },
             };
             let row = ended(&row, status, now);
             let retry = plan.and_then(|plan| retry(&row, plan, now));
-            Followed { row, session: Hold::Leave, retry }
+            Followed { row, session: RunSessionAction::Leave, retry }
         }
         (SessionStatus::Waiting, _) => {
             let is_out_of_money = outlook.budget.is_some_and(|stop| {
                 stop.scope == BudgetScope::Task && row.budget.is_some_and(|limit| stop.spent >= limit)
             });
             if is_out_of_money {
-                row.ending = row.ending.or(Some(RunEnding::OverBudget));
+                row.ending = row.ending.or(Some(RunStopReason::OverBudget));
             }
             row.run.status = RunStatus::NeedsYou;
             stop_if_ending(row)
@@ -338,7 +338,7 @@ pub(crate) fn follow(
             row.worked = row.worked.saturating_add(passed.max(0));
             row.run.status = RunStatus::Running;
             if row.worked >= Millis::from(row.minutes).saturating_mul(MINUTE) {
-                row.ending = row.ending.or(Some(RunEnding::TimedOut));
+                row.ending = row.ending.or(Some(RunStopReason::TimedOut));
             }
             stop_if_ending(row)
         }
@@ -346,7 +346,7 @@ pub(crate) fn follow(
 }
 
 fn stop_if_ending(row: RunRow) -> Followed {
-    let session = if row.ending.is_some() { Hold::Stop } else { Hold::Leave };
+    let session = if row.ending.is_some() { RunSessionAction::Stop } else { RunSessionAction::Leave };
     Followed { row, session, retry: None }
 }
 

@@ -5,7 +5,8 @@
 
 use super::wording;
 use octo_protocol::{
-    ApiError, Cost, MissedRun, Mode, ModelId, Profile, TASK_FILE, TaskNews, TaskPlan, TaskRetry,
+    ApiError, Cost, MissedRun, Mode, ModelId, Profile, TASK_FILE_MAX_BYTES, TaskNotifications, TaskPlan,
+    TaskRetry,
 };
 use octo_skills::{FrontMatter, Yaml, take_apart};
 use octo_workspace::{private_folder, write_private};
@@ -81,7 +82,8 @@ impl TaskFiles {
         if is_file_name(file) {
             Ok(self.folder.join(format!("{file}.md")))
         } else {
-            Err(ApiError::new("task.name").arg("file", file.chars().take(TASK_FILE).collect::<String>()))
+            Err(ApiError::new("task.name")
+                .arg("file", file.chars().take(TASK_FILE_MAX_BYTES).collect::<String>()))
         }
     }
 
@@ -166,7 +168,7 @@ pub(crate) fn version(text: &[u8]) -> String {
 /// path component on every system.
 fn is_file_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    name.len() <= TASK_FILE
+    name.len() <= TASK_FILE_MAX_BYTES
         && name.bytes().next().is_some_and(plain)
         && name.bytes().all(|byte| plain(byte) || matches!(byte, b'-' | b'_'))
         && !RESERVED.contains(&name)
@@ -190,7 +192,7 @@ fn slug(task: &str) -> String {
         }
     }
     // Leaves room for the suffix that makes the name unique.
-    let slug: String = slug.chars().take(TASK_FILE - 16).collect();
+    let slug: String = slug.chars().take(TASK_FILE_MAX_BYTES - 16).collect();
     let slug = slug.trim_end_matches('-');
     let hash: String = blake3::hash(lower.as_bytes()).to_hex().chars().take(8).collect();
     if !slug.is_empty() && lower.is_ascii() && !RESERVED.contains(&slug) {
@@ -237,7 +239,7 @@ fn model_word(id: ModelId, models: &dyn ModelNames) -> String {
 
 /// Returns an id that no model has, the same for each name: a task whose model was renamed or removed is still
 /// valid, and the fault is reported at its next run.
-fn nobody(name: &str) -> Option<ModelId> {
+fn missing_model_id(name: &str) -> Option<ModelId> {
     blake3::hash(name.as_bytes()).to_hex().get(..32)?.parse().ok()
 }
 
@@ -259,7 +261,7 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
         // An omitted mode is the most restrictive.
         mode: front.value("mode", mode_named)?.unwrap_or(Mode::Ask),
         model: front.value("model", |text| {
-            text.parse().ok().or_else(|| models.find(text)).or_else(|| nobody(text))
+            text.parse().ok().or_else(|| models.find(text)).or_else(|| missing_model_id(text))
         })?,
         budget: front.value("budget", budget)?,
         minutes: front.value("minutes", |text| text.parse().ok())?.unwrap_or(MINUTES),
@@ -324,19 +326,19 @@ pub(crate) fn missed_named(text: &str) -> Option<MissedRun> {
     }
 }
 
-fn news_word(tell: TaskNews) -> &'static str {
+fn news_word(tell: TaskNotifications) -> &'static str {
     match tell {
-        TaskNews::All => "all",
-        TaskNews::Trouble => "trouble",
-        TaskNews::Nothing => "nothing",
+        TaskNotifications::All => "all",
+        TaskNotifications::Trouble => "trouble",
+        TaskNotifications::Nothing => "nothing",
     }
 }
 
-pub(crate) fn news_named(text: &str) -> Option<TaskNews> {
+pub(crate) fn news_named(text: &str) -> Option<TaskNotifications> {
     match text.to_lowercase().as_str() {
-        "all" => Some(TaskNews::All),
-        "trouble" => Some(TaskNews::Trouble),
-        "nothing" => Some(TaskNews::Nothing),
+        "all" => Some(TaskNotifications::All),
+        "trouble" => Some(TaskNotifications::Trouble),
+        "nothing" => Some(TaskNotifications::Nothing),
         _ => None,
     }
 }
@@ -381,7 +383,7 @@ pub(crate) fn budget(text: &str) -> Option<Cost> {
     }
     let nano = format!("{part:0<9}").parse::<u64>().ok()?;
     let whole = whole.parse::<u64>().ok()?.checked_mul(Cost::DOLLAR.as_nano_dollars())?;
-    whole.checked_add(nano).map(Cost::nano_dollars)
+    whole.checked_add(nano).map(Cost::from_nano_dollars)
 }
 
 #[cfg(test)]

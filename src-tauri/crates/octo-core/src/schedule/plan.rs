@@ -1,26 +1,26 @@
 //! The faults of a plan, its unusual properties, and its next times.
 
 use super::timing::{Times, TimingError};
-use crate::{models::Models, prompt::Agents};
+use crate::{models::Models, prompt::AgentFiles};
 use octo_protocol::{ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing};
 use std::path::Path;
 
 /// Maximum length of a name, in characters.
-const NAME: usize = 100;
+const MAX_NAME: usize = 100;
 /// Maximum size of a prompt, in bytes.
-const PROMPT: usize = 50_000;
+const MAX_PROMPT: usize = 50_000;
 /// Maximum time limit of a run, in minutes: a day.
-const MINUTES: u32 = 24 * 60;
+const MAX_MINUTES: u32 = 24 * 60;
 /// Maximum number of retries of a failed run.
-const RETRIES: u32 = 5;
+const MAX_RETRIES: u32 = 5;
 /// Maximum delay before a retry, in minutes: a day.
-const RETRY_MINUTES: u32 = 24 * 60;
+const MAX_RETRY_MINUTES: u32 = 24 * 60;
 /// Number of times shown.
 pub(crate) const SHOWN: usize = 3;
 /// Number of times of a cron expression examined for their minimum distance.
-const LOOKED_AT: usize = 60;
+const EXAMINED_TIMES: usize = 60;
 /// Runs per day from which a plan without a cost limit gets a remark.
-const MANY: usize = 24;
+const MANY_RUNS: usize = 24;
 const DAY: Millis = 24 * 60 * 60 * 1_000;
 const MINUTE: Millis = 60 * 1_000;
 
@@ -30,7 +30,7 @@ pub(crate) fn own_zone() -> String {
 }
 
 /// Returns the preview of a plan. Checks the disk: the folder, the profile.
-pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Agents) -> TaskPreview {
+pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &AgentFiles) -> TaskPreview {
     let times = Times::new(&plan.when, &plan.zone);
     let next: Vec<Millis> =
         times.as_ref().map(|times| times.after(now).take(SHOWN).collect()).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Ag
         Err(error) => wrong("when", explained(error)),
         Ok(times) => {
             if let Timing::Cron { .. } = plan.when {
-                match closest(times, now) {
+                match min_distance(times, now) {
                     None => wrong("when", ApiError::new("task.never")),
                     Some(distance) if distance < MINUTE * 5 => wrong("when", ApiError::new("task.too_often")),
                     Some(_) => {}
@@ -77,20 +77,24 @@ fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
     let TaskRetry { times, minutes } = plan.retry;
     let checks = [
         ("name", plan.name.trim().is_empty(), ApiError::new("task.name_empty")),
-        ("name", plan.name.chars().count() > NAME, ApiError::new("task.name_long").arg("most", NAME)),
+        ("name", plan.name.chars().count() > MAX_NAME, ApiError::new("task.name_long").arg("most", MAX_NAME)),
         ("name", plan.name.chars().any(char::is_control), ApiError::new("task.name_empty")),
         ("prompt", plan.prompt.trim().is_empty(), ApiError::new("task.prompt_empty")),
-        ("prompt", plan.prompt.len() > PROMPT, ApiError::new("task.prompt_long").arg("most", PROMPT / 1_000)),
+        (
+            "prompt",
+            plan.prompt.len() > MAX_PROMPT,
+            ApiError::new("task.prompt_long").arg("most", MAX_PROMPT / 1_000),
+        ),
         (
             "minutes",
-            plan.minutes == 0 || plan.minutes > MINUTES,
-            ApiError::new("task.minutes").arg("most", MINUTES),
+            plan.minutes == 0 || plan.minutes > MAX_MINUTES,
+            ApiError::new("task.minutes").arg("most", MAX_MINUTES),
         ),
-        ("retry", times > RETRIES, ApiError::new("task.retry_times").arg("most", RETRIES)),
+        ("retry", times > MAX_RETRIES, ApiError::new("task.retry_times").arg("most", MAX_RETRIES)),
         (
             "retry",
-            times > 0 && (minutes == 0 || minutes > RETRY_MINUTES),
-            ApiError::new("task.retry_minutes").arg("most", RETRY_MINUTES),
+            times > 0 && (minutes == 0 || minutes > MAX_RETRY_MINUTES),
+            ApiError::new("task.retry_minutes").arg("most", MAX_RETRY_MINUTES),
         ),
         (
             "budget",
@@ -114,10 +118,10 @@ fn remarks(
     now: Millis,
     next: &[Millis],
 ) -> Vec<ApiError> {
-    let a_day = times
-        .as_ref()
-        .map(|times| times.after(now).take_while(|at| *at <= now.saturating_add(DAY)).take(MANY + 1).count());
-    let often = a_day.is_ok_and(|count| count >= MANY) && plan.budget.is_none();
+    let a_day = times.as_ref().map(|times| {
+        times.after(now).take_while(|at| *at <= now.saturating_add(DAY)).take(MANY_RUNS + 1).count()
+    });
+    let often = a_day.is_ok_and(|count| count >= MANY_RUNS) && plan.budget.is_none();
     let over = matches!(plan.when, Timing::Once { .. }) && times.is_ok() && next.is_empty();
     let by_itself = !matches!(plan.when, Timing::ByHand);
     let said = [
@@ -130,8 +134,8 @@ fn remarks(
 }
 
 /// Returns the minimum distance between the next times, or `None` if there are none.
-fn closest(times: &Times, now: Millis) -> Option<Millis> {
-    let next: Vec<Millis> = times.after(now).take(LOOKED_AT).collect();
+fn min_distance(times: &Times, now: Millis) -> Option<Millis> {
+    let next: Vec<Millis> = times.after(now).take(EXAMINED_TIMES).collect();
     let distances = next.windows(2).filter_map(|pair| match pair {
         [one, other] => Some(other - one),
         _ => None,

@@ -20,7 +20,11 @@ impl Tasks {
     /// Updates a task whose deleted file was restored. Its runs and the person's choices were kept; if one of
     /// its times passed since the deletion it is paused, and its name is returned. Does nothing for a file that
     /// is not a task or is in another folder.
-    pub(crate) async fn came_back(&self, at: PathBuf, deleted: Millis) -> Result<Option<String>, ApiError> {
+    pub(crate) async fn restored_from_trash(
+        &self,
+        at: PathBuf,
+        deleted: Millis,
+    ) -> Result<Option<String>, ApiError> {
         let name = at.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
         let Some(name) = name else { return Ok(None) };
         let (tasks, task) = (self.clone(), name.clone());

@@ -7,13 +7,13 @@ use super::{
     file::{self, TaskFile},
     plan,
 };
-use crate::{base::Base, blocking::blocking, models::Models, prompt::Agents, trash::HomeTrash};
+use crate::{base::Base, blocking::blocking, models::Models, prompt::AgentFiles, trash::HomeTrash};
 use octo_protocol::{
     ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
     SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState,
 };
 use octo_skills::Watch;
-use octo_store::{RunEnding, RunRow, Store, StoreError, TaskStateRow, Tx};
+use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;
 use std::{
     collections::HashMap,
@@ -33,13 +33,13 @@ struct Inner {
     schedule: Schedule,
     base: Arc<Base>,
     models: Arc<Models>,
-    agents: Agents,
+    agents: AgentFiles,
     trash: HomeTrash,
 }
 
 impl Tasks {
     /// Those of a home.
-    pub(crate) fn new(base: Arc<Base>, models: Arc<Models>, agents: Agents, trash: HomeTrash) -> Self {
+    pub(crate) fn new(base: Arc<Base>, models: Arc<Models>, agents: AgentFiles, trash: HomeTrash) -> Self {
         let schedule = Schedule::new(base.paths.home());
         Self(Arc::new(Inner { schedule, base, models, agents, trash }))
     }
@@ -192,7 +192,7 @@ impl Tasks {
         plan: TaskPlan,
         version: Option<String>,
     ) -> Result<TaskCard, ApiError> {
-        let plan = tidied(plan);
+        let plan = normalised(plan);
         if let Some(fault) = self.preview(plan.clone()).await?.errors.into_iter().next() {
             return Err(fault.error);
         }
@@ -278,8 +278,9 @@ impl Tasks {
         let now = self.now();
         let row = run_of(&task, &plan, RunCause::Hand, None, RunStatus::Waiting { until: now }, now);
         let run = row.run.clone();
-        let added =
-            self.store().write(move |tx| if make_way(tx, &row, now)? { tx.add_run(&row) } else { Ok(false) });
+        let added = self.store().write(move |tx| {
+            if replace_waiting_retry(tx, &row, now)? { tx.add_run(&row) } else { Ok(false) }
+        });
         if !added.await? {
             return Err(ApiError::new("task.running").arg("name", &plan.name));
         }
@@ -334,9 +335,9 @@ impl Tasks {
         self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
         let gone = self.store().write(move |tx| {
             // Its end is recorded: if it is restored, the times missed meanwhile are over.
-            tx.task_decided(&task, Some(now))?;
+            tx.set_task_decided(&task, Some(now))?;
             for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
-                tx.put_run(&stopping(row, now))?;
+                tx.put_run(&stopped_run(row, now))?;
             }
             Ok(())
         });
@@ -369,7 +370,7 @@ impl Tasks {
             };
             match answer {
                 MissedAnswer::Run => {
-                    if !make_way(tx, &row, now)? {
+                    if !replace_waiting_retry(tx, &row, now)? {
                         return Ok(Err(ApiError::new("task.running").arg("name", &row.run.name)));
                     }
                     let mut row = row;
@@ -392,7 +393,7 @@ impl Tasks {
     pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
         let now = self.now();
         let stopped = self.store().write(move |tx| match tx.run(run)? {
-            Some(row) if row.run.ended_at.is_none() => tx.put_run(&stopping(row, now)).map(|()| true),
+            Some(row) if row.run.ended_at.is_none() => tx.put_run(&stopped_run(row, now)).map(|()| true),
             Some(_) | None => Ok(false),
         });
         if !stopped.await? {
@@ -426,7 +427,7 @@ impl Tasks {
 }
 
 /// Returns whether a run may begin alongside the task's other runs. A waiting retry is replaced by it.
-fn make_way(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreError> {
+fn replace_waiting_retry(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreError> {
     let others: Vec<RunRow> =
         tx.open_runs()?.into_iter().filter(|other| other.run.task == row.run.task).collect();
     if others.iter().any(is_in_the_way) {
@@ -439,10 +440,10 @@ fn make_way(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreErr
 }
 
 /// Returns an unwanted run: ended if it has not begun, otherwise to be stopped.
-fn stopping(row: RunRow, now: Millis) -> RunRow {
+fn stopped_run(row: RunRow, now: Millis) -> RunRow {
     match row.run.status {
         RunStatus::Running | RunStatus::NeedsYou => {
-            RunRow { ending: row.ending.or(Some(RunEnding::Stopped)), ..row }
+            RunRow { ending: row.ending.or(Some(RunStopReason::Stopped)), ..row }
         }
         RunStatus::Asked => ended(&row, RunStatus::Skipped { reason: SkipReason::Declined }, now),
         _ => ended(&row, RunStatus::Stopped, now),
@@ -450,7 +451,7 @@ fn stopping(row: RunRow, now: Millis) -> RunRow {
 }
 
 /// Returns the plan in the form its file will have, so that the preview matches.
-fn tidied(plan: TaskPlan) -> TaskPlan {
+fn normalised(plan: TaskPlan) -> TaskPlan {
     TaskPlan {
         name: plan.name.split_whitespace().collect::<Vec<_>>().join(" "),
         prompt: plan.prompt.replace("\r\n", "\n").trim().to_owned(),

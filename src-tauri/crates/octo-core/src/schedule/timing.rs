@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 pub(crate) const SHORTEST: u64 = 5;
 
 /// Maximum length of a repeated part of a day.
-const LONGEST_FOLD: Millis = 3 * 60 * 60 * 1_000;
+const MAX_FOLD: Millis = 3 * 60 * 60 * 1_000;
 
 /// A parsed timing, in its zone.
 #[derive(Clone, Debug)]
@@ -37,12 +37,12 @@ enum Pattern {
     Once(DateTime),
     Grid(grid::Grid),
     /// On certain days, at certain times.
-    Days(Days, Vec<Time>),
+    Days(DayPattern, Vec<Time>),
     Cron(Box<cron::Cron>),
 }
 
 #[derive(Clone, Debug)]
-enum Days {
+enum DayPattern {
     OfWeek(Vec<jiff::civil::Weekday>),
     OfMonth(Vec<i8>),
 }
@@ -107,7 +107,7 @@ impl Times {
                 }
             }
             Timing::Weekly { days, times } => {
-                let days = Days::OfWeek(days.iter().map(|day| civil(*day)).collect());
+                let days = DayPattern::OfWeek(days.iter().map(|day| civil(*day)).collect());
                 Pattern::Days(days, clock_times(times)?)
             }
             Timing::Monthly { days, times } => {
@@ -115,14 +115,14 @@ impl Times {
                     Ok(number @ 1..=31) => Ok(number),
                     Ok(_) | Err(_) => Err(TimingError::Day(*day)),
                 };
-                let days = Days::OfMonth(days.iter().map(day).collect::<Result<_, _>>()?);
+                let days = DayPattern::OfMonth(days.iter().map(day).collect::<Result<_, _>>()?);
                 Pattern::Days(days, clock_times(times)?)
             }
             Timing::Cron { expression } => Pattern::Cron(Box::new(cron::Cron::new(expression)?)),
         };
         match &pattern {
-            Pattern::Days(Days::OfWeek(days), _) if days.is_empty() => Err(TimingError::Empty),
-            Pattern::Days(Days::OfMonth(days), _) if days.is_empty() => Err(TimingError::Empty),
+            Pattern::Days(DayPattern::OfWeek(days), _) if days.is_empty() => Err(TimingError::Empty),
+            Pattern::Days(DayPattern::OfMonth(days), _) if days.is_empty() => Err(TimingError::Empty),
             Pattern::Days(_, times) if times.is_empty() => Err(TimingError::Empty),
             _ => Ok(Self { pattern, zone }),
         }
@@ -133,7 +133,7 @@ impl Times {
         let moments: Box<dyn Iterator<Item = Millis>> = match &self.pattern {
             Pattern::Grid(grid) => {
                 // In the first pass of an hour, earlier local times occur once more.
-                let locals = self.locals_from(after.saturating_sub(LONGEST_FOLD));
+                let locals = self.locals_from(after.saturating_sub(MAX_FOLD));
                 Box::new(both_passes(locals.filter_map(move |local| self.moments(local)), grid.distance()))
             }
             _ => Box::new(self.locals_from(after).filter_map(move |local| Some(self.moments(local)?.0))),
@@ -223,7 +223,7 @@ impl Pattern {
     }
 }
 
-impl Days {
+impl DayPattern {
     /// Returns the dates of the pattern, starting at a date.
     fn from(&self, first: Date) -> impl Iterator<Item = Date> {
         let dates = std::iter::successors(Some(first), |date| date.tomorrow().ok());

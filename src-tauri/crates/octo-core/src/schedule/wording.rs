@@ -55,7 +55,7 @@ pub(crate) fn written(timing: &Timing) -> String {
 }
 
 /// Formats a moment in the person's language, weekday first; `None` outside the calendar's years.
-pub(crate) fn moment_said(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
+pub(crate) fn format_moment(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
     let at = Timestamp::from_millisecond(at).ok()?.to_zoned(zone);
     let (_, day) = DAYS.get(usize::try_from(at.weekday().to_monday_zero_offset()).ok()?)?;
     let day = words::say(language, &format!("taskdesk.when.{day}"), &BTreeMap::new());

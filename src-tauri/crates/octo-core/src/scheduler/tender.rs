@@ -1,20 +1,20 @@
 //! The part that waits: it looks when a time comes, when something changed, when a session it follows moved, and at least
 //! every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed. Where
-//! time alone woke it, nothing is open and nothing is due, it goes back to sleep and reads nothing ([`Calm`]).
+//! time alone woke it, nothing is open and nothing is due, it goes back to sleep and reads nothing ([`QuietPeriod`]).
 //!
 //! Of all processes on a home the one with the schedule's lease does this; the others only look whether it is gone, and
 //! tell their watchers of what it stored. What each look does is decided by [`decide`].
 
 use super::{Scheduler, Tending};
 use crate::schedule::{
-    Calm, Decision, Hold, Look, Standing, TaskFile, Times, begins, decide, ended, follow, is_accepted,
-    left_out, must_hold, unrunnable,
+    Decision, Look, QuietPeriod, RunSessionAction, Standing, TaskFile, Times, begins, decide, ended, follow,
+    is_accepted, left_out, must_hold, unrunnable,
 };
 use octo_protocol::{
     ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
     TaskPlan, Topic,
 };
-use octo_store::{LeaseOutcome, RunRow, SessionOutlook, TaskStateRow, probe};
+use octo_store::{LeaseOutcome, RunRow, SessionDigest, TaskStateRow, probe};
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Weak},
@@ -48,7 +48,7 @@ pub(super) struct Tender {
     theirs: Option<Theirs>,
     /// Signals that another process stored something.
     beside: watch::Receiver<u64>,
-    calm: Option<Calm>,
+    calm: Option<QuietPeriod>,
 }
 
 /// The cause of a look.
@@ -232,7 +232,7 @@ impl Tender {
             must_hold(tx, &token)?;
             let mut news = false;
             for (task, said) in over {
-                tx.task_decided(&task, None)?;
+                tx.set_task_decided(&task, None)?;
                 if let Some(row) = said {
                     news |= tx.add_run(&row)?;
                 }
@@ -253,7 +253,7 @@ impl Tender {
                     tx.put_run(row)?;
                 }
                 if decision.decided.is_some() {
-                    tx.task_decided(&task, decision.decided)?;
+                    tx.set_task_decided(&task, decision.decided)?;
                 }
             }
             Ok((news, tx.open_runs()?))
@@ -290,7 +290,7 @@ impl Tender {
                     news = true;
                 }
                 // Nothing was stored: it will be retried.
-                Err(error) if error.is_of_the_store() => return Err(error),
+                Err(error) if error.is_store_error() => return Err(error),
                 Err(error) => {
                     let reason = match error.key.as_str() {
                         DAY_BUDGET => SkipReason::DayBudget,
@@ -342,7 +342,7 @@ impl Tender {
                 }
                 None => None,
             };
-            if let (Some(session), Some(SessionOutlook { end: None, .. })) = (row.run.session, &outlook) {
+            if let (Some(session), Some(SessionDigest { end: None, .. })) = (row.run.session, &outlook) {
                 self.keep_going(scheduler, session).await;
             }
             let file = scene.files.iter().find(|file| file.file == row.run.task);
@@ -353,7 +353,7 @@ impl Tender {
             });
             let followed = follow(row, outlook.as_ref(), passed, plan, scene.now);
             news |= self.store_followed(scheduler, row, followed.row.clone(), followed.retry).await?;
-            if followed.session == Hold::Stop
+            if followed.session == RunSessionAction::Stop
                 && let Some(session) = row.run.session
                 && let Err(error) = scheduler.sessions.stop(session).await
             {
@@ -421,7 +421,7 @@ impl Tender {
             times.after(scene.now).next().map(|at| at - scene.now)
         });
         let next = runs.chain(times).min().unwrap_or(Millis::MAX);
-        self.calm = is_calm.then(|| Calm::new(scene.now, next));
+        self.calm = is_calm.then(|| QuietPeriod::new(scene.now, next));
         Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
     }
 }

@@ -1,7 +1,7 @@
 //! A session's actor as its own jobs reach it: where they report, and what ends them.
 
 use super::{Inbox, Report, StopSignal};
-use octo_shell::Listener;
+use octo_shell::NewsListener;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -35,7 +35,7 @@ impl Actor {
     }
 
     /// Hears from the shell what becomes of a command.
-    pub(super) fn listener(&self) -> Listener {
+    pub(super) fn listener(&self) -> NewsListener {
         let reporter = self.reporter();
         Arc::new(move |news| reporter.send(Report::Command(news)))
     }

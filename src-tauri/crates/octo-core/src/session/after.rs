@@ -12,7 +12,7 @@
 
 mod work;
 
-use super::{Report, state::Session, step::Step, tasks::TurnTask, warmth::Moment};
+use super::{Report, state::Session, step::Step, tasks::TurnStep, warmth::Moment};
 use octo_protocol::{ApiError, Event, Message, Origin, Role, Source, Switch, ToolCall, TurnId};
 use octo_tools::INVOKE_SKILL;
 use serde::Deserialize;
@@ -32,12 +32,12 @@ const PROPOSES_FROM: u32 = 12;
 pub(crate) struct Course {
     /// Answers of its own model, without those of sub-agents.
     answers: u32,
-    skills: Skills,
+    skills: InvokedSkills,
 }
 
 /// The skills invoked in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Skills {
+enum InvokedSkills {
     /// None was invoked.
     #[default]
     None,
@@ -50,7 +50,7 @@ enum Skills {
 impl Course {
     /// Starts with a skill the person called.
     pub(super) fn begun_with(skill: &str) -> Self {
-        Self { answers: 0, skills: Skills::BySlash(skill.to_owned()) }
+        Self { answers: 0, skills: InvokedSkills::BySlash(skill.to_owned()) }
     }
 
     /// Derives the data from the messages, for a turn that began in an earlier process or before its session
@@ -62,7 +62,7 @@ impl Course {
             let mut skills = message.calls().filter(|call| call.name == INVOKE_SKILL);
             if message.meta.origin == Origin::Octo {
                 if let Some(name) = skills.find_map(called) {
-                    course.skills = Skills::BySlash(name);
+                    course.skills = InvokedSkills::BySlash(name);
                 }
                 continue;
             }
@@ -86,8 +86,8 @@ impl Course {
 
     /// A call of its model invoked a skill.
     pub(super) fn invoked(&mut self) {
-        if self.skills == Skills::None {
-            self.skills = Skills::ByModel;
+        if self.skills == InvokedSkills::None {
+            self.skills = InvokedSkills::ByModel;
         }
     }
 }
@@ -105,13 +105,13 @@ fn called(call: &ToolCall) -> Option<String> {
 pub(crate) struct FinishedTurn {
     turn: TurnId,
     course: Course,
-    task: TurnTask,
+    task: TurnStep,
     /// Summary of the turn's step in the time machine.
     summary: String,
 }
 
 impl FinishedTurn {
-    pub(super) fn new(turn: TurnId, course: Course, task: TurnTask, summary: String) -> Self {
+    pub(super) fn new(turn: TurnId, course: Course, task: TurnStep, summary: String) -> Self {
         Self { turn, course, task, summary }
     }
 }
@@ -119,7 +119,7 @@ impl FinishedTurn {
 /// The look back after a session's turns.
 #[derive(Default)]
 pub(super) struct After {
-    work: Option<Work>,
+    work: Option<RunningLookBack>,
     memory: Memory,
 }
 
@@ -131,16 +131,16 @@ pub(super) enum Memory {
     Owed,
 }
 
-struct Work {
+struct RunningLookBack {
     turn: TurnId,
     /// The value of `Memory` if it is ended before it could look.
     memory: Memory,
-    calls: Calls,
+    calls: LookBackSignals,
 }
 
 /// Signals that end a look back.
 #[derive(Clone)]
-pub(super) struct Calls {
+pub(super) struct LookBackSignals {
     /// Other work begins: end as soon as no write is in progress.
     way: CancellationToken,
     /// End at once.
@@ -154,7 +154,7 @@ impl After {
     }
 
     /// Makes the look back end because a turn begins.
-    pub(super) fn give_way(&mut self) {
+    pub(super) fn yield_to_turn(&mut self) {
         if let Some(work) = &self.work {
             work.calls.way.cancel();
             // Unless the look back reports otherwise before the turn ends.
@@ -200,9 +200,9 @@ impl Session {
         }
         // A failed lookup is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
-        let calls = Calls { way: self.actor.child_token(), end: self.actor.child_token() };
+        let calls = LookBackSignals { way: self.actor.child_token(), end: self.actor.child_token() };
         let memory = if aims.contains(&Aim::Remember) { Memory::Owed } else { Memory::UpToDate };
-        self.after.work = Some(Work { turn, memory, calls: calls.clone() });
+        self.after.work = Some(RunningLookBack { turn, memory, calls: calls.clone() });
         let state = self.parent_state(task, summary, Vec::new());
         let look = Look::new(self, turn, (model, last), state, calls);
         let (looking, report) = (look.run(aims), self.reporter());
@@ -214,9 +214,9 @@ impl Session {
         let settings = self.runtime.base.preferences().library;
         let Course { answers, skills } = course;
         let improve = match skills {
-            Skills::BySlash(name) if answers >= REFLECTS_FROM => Some(Aim::Reflect(name)),
-            Skills::None if answers >= PROPOSES_FROM => Some(Aim::Propose),
-            Skills::None | Skills::ByModel | Skills::BySlash(_) => None,
+            InvokedSkills::BySlash(name) if answers >= REFLECTS_FROM => Some(Aim::Reflect(name)),
+            InvokedSkills::None if answers >= PROPOSES_FROM => Some(Aim::Propose),
+            InvokedSkills::None | InvokedSkills::ByModel | InvokedSkills::BySlash(_) => None,
         };
         let remembers = answers >= REMEMBERS_FROM || self.after.memory == Memory::Owed;
         improve
@@ -227,7 +227,7 @@ impl Session {
     }
 
     /// Takes the result of a look back.
-    pub(super) async fn looked_back(&mut self, news: LookedBack) -> Result<(), ApiError> {
+    pub(super) async fn finish_look_back(&mut self, news: LookedBack) -> Result<(), ApiError> {
         let LookedBack { turn, remembered, warm_since, memory } = news;
         if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {
             self.after.work = None;
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::session::invoked::asked_call;
     use octo_protocol::{Block, CallId, MessageId, Meta};
-    use octo_tools::SkillWish;
+    use octo_tools::SkillTask;
 
     fn answer(turn: TurnId, tool: Option<&str>) -> Message {
         let blocks = tool.map(|name| {
@@ -274,13 +274,19 @@ mod tests {
     #[test]
     fn what_a_turn_did_is_read_off_its_own_messages() {
         let (turn, other) = (TurnId::new(), TurnId::new());
-        let slash = asked_call(turn, &SkillWish { name: "tidy".into(), task: String::new() }).0;
+        let slash = asked_call(turn, &SkillTask { name: "tidy".into(), task: String::new() }).0;
         let with = |answers, skills| Course { answers, skills };
         for (messages, expected) in [
             (vec![], Course::default()),
-            (vec![answer(other, Some(INVOKE_SKILL)), answer(turn, None)], with(1, Skills::None)),
-            (vec![answer(turn, Some("glob")), answer(turn, Some(INVOKE_SKILL))], with(2, Skills::ByModel)),
-            (vec![slash.clone(), answer(turn, Some(INVOKE_SKILL))], with(1, Skills::BySlash("tidy".into()))),
+            (vec![answer(other, Some(INVOKE_SKILL)), answer(turn, None)], with(1, InvokedSkills::None)),
+            (
+                vec![answer(turn, Some("glob")), answer(turn, Some(INVOKE_SKILL))],
+                with(2, InvokedSkills::ByModel),
+            ),
+            (
+                vec![slash.clone(), answer(turn, Some(INVOKE_SKILL))],
+                with(1, InvokedSkills::BySlash("tidy".into())),
+            ),
         ] {
             assert_eq!(Course::of(&messages, turn), expected);
         }

@@ -19,7 +19,7 @@ pub(super) enum Attached {
 impl Session {
     /// Reacts to a request refused as invalid and returns whether it is sent again without attachments. This
     /// lasts until another model is chosen or the session is reopened; then attachments are tried again.
-    pub(super) fn leaves_attached_out(&mut self, error: &ProviderError, step: &mut Step) -> bool {
+    pub(super) fn retry_without_attachments(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         let shown = self.attached == Attached::Shown
             && self.conversation.iter().any(|message| {
                 message.blocks.iter().any(|block| match block {

@@ -17,7 +17,7 @@ use super::{
     Reply, Report,
     state::Session,
     step::{Step, StoreRetry},
-    turns::Began,
+    turns::TurnCause,
 };
 use crate::turn::Input;
 use octo_protocol::{
@@ -34,33 +34,33 @@ const GATHER: Duration = Duration::from_millis(300);
 const ALONE: u32 = 50;
 
 /// The session's background commands.
-pub(super) struct Background {
+pub(super) struct BackgroundCommands {
     /// As they are stored.
     commands: Vec<BackgroundCommand>,
     /// Ends that the result of a running call will report, by handle.
     in_hand: HashMap<String, CallId>,
-    rest: Rest,
+    rest: AutoTurnState,
     /// Number of automatic turns since the person's last message.
     alone: u32,
 }
 
 /// The state of a session without a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rest {
+enum AutoTurnState {
     /// The last turn finished: the next may start automatically.
     Open,
     /// The last turn was stopped, failed or belongs to an earlier process: the person must act first.
     Halted,
 }
 
-impl Background {
+impl BackgroundCommands {
     /// Restores the stored commands. Commands stored as running were running when Octo ended.
     pub(super) fn restored(stored: &[BackgroundCommand]) -> Self {
         let mut commands = stored.to_vec();
         for command in commands.iter_mut().filter(|command| !command.state.is_over()) {
             command.state = CommandState::EndedWithOcto;
         }
-        Self { commands, in_hand: HashMap::new(), rest: Rest::Halted, alone: 0 }
+        Self { commands, in_hand: HashMap::new(), rest: AutoTurnState::Halted, alone: 0 }
     }
 
     /// Returns the list as an event.
@@ -75,18 +75,18 @@ impl Background {
 
     /// Returns the number of ends to report to the model.
     pub(super) fn untold(&self) -> usize {
-        self.commands.iter().filter(|command| self.is_untold(command)).count()
+        self.commands.iter().filter(|command| self.is_unreported(command)).count()
     }
 
-    fn is_untold(&self, command: &BackgroundCommand) -> bool {
+    fn is_unreported(&self, command: &BackgroundCommand) -> bool {
         command.state.is_over() && !self.in_hand.contains_key(&command.handle)
     }
 
     /// Whether one of these ends justifies a turn of its own.
     fn wakes(&self) -> bool {
         let asked_for = |state| matches!(state, CommandState::Killed | CommandState::EndedWithOcto);
-        let untold = self.commands.iter().filter(|command| self.is_untold(command));
-        self.rest == Rest::Open
+        let untold = self.commands.iter().filter(|command| self.is_unreported(command));
+        self.rest == AutoTurnState::Open
             && self.alone < ALONE
             && untold.filter(|command| !asked_for(command.state)).count() > 0
     }
@@ -111,7 +111,7 @@ impl Background {
     /// Takes the ends that the model was not told of, in their order.
     fn take_untold(&mut self) -> Vec<BackgroundCommand> {
         let (mut untold, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.commands).into_iter().partition(|command| self.is_untold(command));
+            std::mem::take(&mut self.commands).into_iter().partition(|command| self.is_unreported(command));
         self.commands = rest;
         untold.sort_by_key(|command| command.ended_at);
         untold
@@ -139,23 +139,23 @@ impl Background {
     }
 
     /// Records the start of a turn.
-    pub(super) fn turn_began(&mut self, began: Began) {
+    pub(super) fn turn_began(&mut self, began: TurnCause) {
         self.alone = match began {
-            Began::ByThePerson => 0,
-            Began::ByItself => self.alone.saturating_add(1),
+            TurnCause::ByThePerson => 0,
+            TurnCause::ByItself => self.alone.saturating_add(1),
         };
     }
 
     /// Prevents automatic turns after the person pressed Stop while no turn was running.
     pub(super) fn halt(&mut self) {
-        self.rest = Rest::Halted;
+        self.rest = AutoTurnState::Halted;
     }
 
     /// Records the end of a turn.
     pub(super) fn turn_ended(&mut self, end: &TurnEnd) {
         self.rest = match end {
-            TurnEnd::Finished => Rest::Open,
-            TurnEnd::Stopped | TurnEnd::Failed { .. } => Rest::Halted,
+            TurnEnd::Finished => AutoTurnState::Open,
+            TurnEnd::Stopped | TurnEnd::Failed { .. } => AutoTurnState::Halted,
         };
     }
 }
@@ -207,11 +207,11 @@ impl Session {
 
     /// Starts a turn for the gathered ends, unless one has started meanwhile.
     pub(super) async fn wake(&mut self, retry: StoreRetry) -> Result<(), ApiError> {
-        if self.may_wake() { self.begin_with_what_waits(Began::ByItself, retry).await } else { Ok(()) }
+        if self.may_wake() { self.begin_queued_turn(TurnCause::ByItself, retry).await } else { Ok(()) }
     }
 
     /// Adds the unreported ends to the conversation, as one message.
-    pub(super) fn tell_ends(&mut self, turn: TurnId, step: &mut Step) {
+    pub(super) fn report_ends(&mut self, turn: TurnId, step: &mut Step) {
         let told = self.background.take_untold();
         if told.is_empty() {
             return;
@@ -224,14 +224,14 @@ impl Session {
     }
 
     /// Marks the ends reported by a call's result as reported, in the same transaction.
-    pub(super) fn ends_told_by(&mut self, call: CallId, step: &mut Step) {
+    pub(super) fn mark_ends_reported(&mut self, call: CallId, step: &mut Step) {
         if self.background.told_by(call) {
             step.event(self.background.event());
         }
     }
 
     /// Reports ends in another way if a call's result is not used.
-    pub(super) async fn ends_untold_by(&mut self, call: CallId) -> Result<(), ApiError> {
+    pub(super) async fn report_ends_later(&mut self, call: CallId) -> Result<(), ApiError> {
         if self.background.untold_by(call) { self.commands_changed().await } else { Ok(()) }
     }
 

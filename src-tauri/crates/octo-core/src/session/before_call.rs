@@ -74,7 +74,7 @@ impl Session {
 
     fn is_below_limit(&mut self, next: Next, step: &mut Step) -> Passage {
         match next {
-            Next::Call if self.compacts_first(step) => Passage::Closed,
+            Next::Call if self.compact_if_full(step) => Passage::Closed,
             Next::Call | Next::Attempt(_) => Passage::Open,
         }
     }

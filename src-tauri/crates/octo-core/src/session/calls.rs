@@ -9,7 +9,7 @@ pub(super) use open::OpenCall;
 
 use super::{
     Report,
-    ready::{Ready, ready},
+    ready::{ReadyCall, ready},
     state::Session,
     step::Step,
     tasks::goes_on,
@@ -17,11 +17,11 @@ use super::{
 use crate::{
     builtin::BuiltinCommands,
     permission::Ground,
-    turn::{Input, Settle},
+    turn::{Input, SettleReason},
 };
 use octo_protocol::{ApiError, CallId, Event, MessageId, Mode, StreamKind, Todo, ToolView, TurnId};
 use octo_shell::{PolicyPaths, StartupFiles};
-use octo_tools::{Http, INVOKE_SKILL, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_tools::{Approver, Http, INVOKE_SKILL, Tasks, TodoList, ToolContext, ToolError, ToolOutput};
 use octo_workspace::{Outputs, RunningCommand, Scripts};
 use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,7 @@ const SHOWN: usize = 4_000;
 pub(crate) struct PreparedReport {
     turn: TurnId,
     call: CallId,
-    outcome: Result<Ready, ToolError>,
+    outcome: Result<ReadyCall, ToolError>,
 }
 
 /// Takes the report of an ended call.
@@ -43,13 +43,13 @@ pub(crate) struct EndedReport {
     outcome: Result<ToolOutput, ToolError>,
     /// A command whose changes must be detected.
     watched: Option<RunningCommand>,
-    how: EndedHow,
+    how: CallEnding,
     duration_ms: u64,
 }
 
 /// Whether a call ran to its own end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum EndedHow {
+enum CallEnding {
     ByItself,
     Stopped,
 }
@@ -81,7 +81,7 @@ impl Session {
         &self,
         call: CallId,
         message: MessageId,
-        vetted: Vetted,
+        vetted: Approver,
         cancel: CancellationToken,
         tasks: Tasks,
     ) -> ToolContext {
@@ -105,7 +105,7 @@ impl Session {
             rewritten: None,
             confinement: None,
             todos: self.todos.clone(),
-            tasks: tasks.going_on_with(self.asking_turns()),
+            tasks: tasks.continuing(self.asking_turns()),
             trash: Arc::new(self.runtime.services.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
@@ -132,7 +132,7 @@ impl Session {
         let (turn, cancel, tasks) = (running.id(), running.child_token(), running.task().tools());
         let Some(open) = running.batch.get(id) else { return };
         let (call, message) = (open.request().clone(), open.message());
-        let context = self.tool_context(id, message, Vetted::Policy, cancel, tasks);
+        let context = self.tool_context(id, message, Approver::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A separate task, so that a panic while reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
@@ -199,10 +199,10 @@ impl Session {
         }
         self.live.close_call(call);
         if self.turn.open_call(turn, call).is_none() {
-            return self.ends_untold_by(call).await;
+            return self.report_ends_later(call).await;
         }
         let mut step = Step::default();
-        self.ends_told_by(call, &mut step);
+        self.mark_ends_reported(call, &mut step);
         if let Ok(ToolOutput { view: ToolView::Todos { .. }, .. }) = &outcome {
             step.event(Event::TodosChanged { todos: self.todos() });
         }
@@ -222,7 +222,7 @@ impl Session {
     }
 
     /// Gives a call its result without running it, and withdraws its question.
-    pub(super) fn settle(&mut self, call: CallId, how: Settle, step: &mut Step) {
+    pub(super) fn settle(&mut self, call: CallId, how: SettleReason, step: &mut Step) {
         if let Some(turn) = self.turn.get_mut() {
             turn.batch.settle(call, how, step);
         }

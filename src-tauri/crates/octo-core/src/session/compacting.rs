@@ -10,7 +10,7 @@ use super::{
     step::{Change, Step},
 };
 use crate::{
-    compaction::{self, Archived, Cut, HeldBack, NoSummary, Size, Summary},
+    compaction::{self, ArchivePaths, Cut, HeldBackSteps, Size, Summary, SummaryError},
     pairing::paired,
 };
 use octo_llm::{ErrorClass, ProviderError, RetryPolicy};
@@ -22,20 +22,20 @@ use std::time::Duration;
 
 /// Maximum tokens of a summary including the reasoning before it: it uses the same effort as the work, since
 /// another effort would lose the cache.
-const LONGEST_ANSWER: u64 = 32_000;
+const MAX_SUMMARY_TOKENS: u64 = 32_000;
 /// Minimum number of model calls between two compactions of the same kind: a conversation that fills the window
 /// again at once does not shrink by another summary.
 const CALLS_BETWEEN: u32 = 3;
 /// Growth of the conversation, in percent of its former size, before a failed compaction is tried again.
-const GROWN: u64 = 125;
+const REGROWTH_PERCENT: u64 = 125;
 /// Remaining size, in percent of the former size, from which a compaction counts as useless.
-const USELESS: u64 = 70;
+const USELESS_PERCENT: u64 = 70;
 
 /// A running compaction.
-pub(super) struct Compacting {
+pub(super) struct RunningCompaction {
     cut: Cut,
-    cause: Cause,
-    held_back: HeldBack,
+    cause: CompactionCause,
+    held_back: HeldBackSteps,
     /// The size before, in tokens.
     size: u64,
     /// Number of messages in the context at the start; if it differs when the summary is ready, nothing is
@@ -52,13 +52,13 @@ const POLICY: RetryPolicy =
 
 /// The number of a compaction attempt and the pause before it.
 #[derive(Clone, Copy, Default)]
-struct Try {
+struct CompactionAttempt {
     failed: u32,
     pause: Duration,
 }
 
 /// Why a conversation is compacted.
-pub(super) enum Cause {
+pub(super) enum CompactionCause {
     /// It reached its limit.
     Size,
     /// The provider rejected it as too long. Without a remedy the error ends the turn.
@@ -68,28 +68,28 @@ pub(super) enum Cause {
 }
 
 /// A compaction with a finished summary whose archive is being written.
-struct Swap {
+struct ContextSwap {
     id: MessageId,
-    compacting: Box<Compacting>,
+    compacting: Box<RunningCompaction>,
     summary: Summary,
 }
 
 /// An archive was written, or could not be.
 pub(crate) struct ArchiveReport {
     id: MessageId,
-    outcome: Result<Archived, String>,
+    outcome: Result<ArchivePaths, String>,
 }
 
 /// How large a session's conversation is, and when it is compacted.
 pub(super) struct Compaction {
     size: Size,
-    swap: Option<Swap>,
-    restraint: Restraint,
+    swap: Option<ContextSwap>,
+    restraint: CompactionRestraint,
 }
 
 /// Limits on when to compact again.
 #[derive(Default)]
-struct Restraint {
+struct CompactionRestraint {
     calls_since: Option<u32>,
     not_below: u64,
 }
@@ -97,7 +97,7 @@ struct Restraint {
 impl Compaction {
     /// Of a conversation of this size.
     pub(super) fn new(size: Size) -> Self {
-        Self { size, swap: None, restraint: Restraint::default() }
+        Self { size, swap: None, restraint: CompactionRestraint::default() }
     }
 
     /// A model answered a conversation of so many messages.
@@ -121,29 +121,29 @@ impl Compaction {
         self.swap.take().is_some()
     }
 
-    fn take(&mut self, report: &ArchiveReport) -> Option<(Box<Compacting>, Summary)> {
-        let Swap { compacting, summary, .. } = self.swap.take_if(|swap| swap.id == report.id)?;
+    fn take(&mut self, report: &ArchiveReport) -> Option<(Box<RunningCompaction>, Summary)> {
+        let ContextSwap { compacting, summary, .. } = self.swap.take_if(|swap| swap.id == report.id)?;
         Some((compacting, summary))
     }
 
     /// A summary took the place of earlier messages. Whether the conversation is much smaller than before.
     fn compacted(&mut self, before: u64, tokens: u64, messages: usize) -> bool {
         self.size.estimated(tokens, messages);
-        self.restraint = Restraint { calls_since: Some(0), not_below: 0 };
-        let is_useless = tokens > before / 100 * USELESS;
+        self.restraint = CompactionRestraint { calls_since: Some(0), not_below: 0 };
+        let is_useless = tokens > before / 100 * USELESS_PERCENT;
         if is_useless {
-            self.restraint.not_below = tokens / 100 * GROWN;
+            self.restraint.not_below = tokens / 100 * REGROWTH_PERCENT;
         }
         !is_useless
     }
 
     /// Compacting a conversation of this size failed.
     fn failed(&mut self, size: u64) {
-        self.restraint.not_below = size / 100 * GROWN;
+        self.restraint.not_below = size / 100 * REGROWTH_PERCENT;
     }
 }
 
-impl Restraint {
+impl CompactionRestraint {
     fn answered(&mut self) {
         self.calls_since = self.calls_since.map(|calls| calls.saturating_add(1));
     }
@@ -155,7 +155,7 @@ impl Restraint {
 
 impl Session {
     /// Begins a compaction if the conversation has reached its limit. Returns whether it did.
-    pub(super) fn compacts_first(&mut self, step: &mut Step) -> bool {
+    pub(super) fn compact_if_full(&mut self, step: &mut Step) -> bool {
         if !self.is_counted() {
             return false;
         }
@@ -163,16 +163,28 @@ impl Session {
         if size < self.compaction_limit() || self.compaction.restraint.forbids(size) {
             return false;
         }
-        let Some(cut) = compaction::cut(&self.conversation, HeldBack::Nothing) else { return false };
-        self.begin_compaction(cut, HeldBack::Nothing, Cause::Size, Try::default(), step);
+        let Some(cut) = compaction::cut(&self.conversation, HeldBackSteps::Nothing) else { return false };
+        self.begin_compaction(
+            cut,
+            HeldBackSteps::Nothing,
+            CompactionCause::Size,
+            CompactionAttempt::default(),
+            step,
+        );
         true
     }
 
     /// Begins a compaction that can be sent, because the provider rejected the conversation as too long.
     /// Returns whether it did.
-    pub(super) fn compacts_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
-        let Some(cut) = compaction::cut(&self.conversation, HeldBack::LastStep) else { return false };
-        self.begin_compaction(cut, HeldBack::LastStep, Cause::Overflow(error), Try::default(), step);
+    pub(super) fn compact_after_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
+        let Some(cut) = compaction::cut(&self.conversation, HeldBackSteps::LastStep) else { return false };
+        self.begin_compaction(
+            cut,
+            HeldBackSteps::LastStep,
+            CompactionCause::Overflow(error),
+            CompactionAttempt::default(),
+            step,
+        );
         true
     }
 
@@ -181,8 +193,14 @@ impl Session {
         if self.compaction.restraint.forbids(self.context_size()) {
             return;
         }
-        if let Some(cut) = compaction::cut(&self.conversation, HeldBack::Nothing) {
-            self.begin_compaction(cut, HeldBack::Nothing, Cause::Idle, Try::default(), step);
+        if let Some(cut) = compaction::cut(&self.conversation, HeldBackSteps::Nothing) {
+            self.begin_compaction(
+                cut,
+                HeldBackSteps::Nothing,
+                CompactionCause::Idle,
+                CompactionAttempt::default(),
+                step,
+            );
         }
     }
 
@@ -204,13 +222,13 @@ impl Session {
     fn begin_compaction(
         &mut self,
         cut: Cut,
-        held_back: HeldBack,
-        cause: Cause,
-        Try { failed, pause }: Try,
+        held_back: HeldBackSteps,
+        cause: CompactionCause,
+        CompactionAttempt { failed, pause }: CompactionAttempt,
         step: &mut Step,
     ) {
         let (size, messages) = (self.context_size(), self.conversation.len());
-        let compacting = Compacting { cut, cause, held_back, size, messages, failed };
+        let compacting = RunningCompaction { cut, cause, held_back, size, messages, failed };
         let mut messages: Vec<Message> =
             paired(self.conversation.get(..cut.sent).unwrap_or(&self.conversation)).into_owned();
         let notice = Block::Notice {
@@ -218,9 +236,9 @@ impl Session {
             text: compaction::INSTRUCTION.trim_end().to_owned(),
         };
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
-        let request = RequestMessages::passing(messages, LONGEST_ANSWER);
+        let request = RequestMessages::passing(messages, MAX_SUMMARY_TOKENS);
         step.event(Event::CompactionStarted);
-        self.call_beside(Aim::Compaction(Box::new(compacting)), request, pause, step);
+        self.begin_side_call(Aim::Compaction(Box::new(compacting)), request, pause, step);
     }
 
     fn newest_turn(&self) -> TurnId {
@@ -230,49 +248,57 @@ impl Session {
     /// Takes the model's answer to the instruction.
     pub(super) fn compaction_answered(
         &mut self,
-        compacting: Box<Compacting>,
+        compacting: Box<RunningCompaction>,
         answer: Result<SideAnswer, ProviderError>,
         step: &mut Step,
     ) {
         let read = answer.map(|answer| match answer.complete() {
             Some((text, calls)) => compaction::read(text, calls),
-            None => Err(NoSummary::Cut),
+            None => Err(SummaryError::Cut),
         });
         match read {
             Ok(Ok(summary)) => self.write_archive(compacting, summary, step),
             Ok(Err(why)) => {
                 let key = match why {
-                    NoSummary::Missing => "compaction.no_summary",
-                    NoSummary::Cut => "compaction.cut",
-                    NoSummary::Called => "compaction.called_tools",
-                    NoSummary::Long => "compaction.too_long",
+                    SummaryError::Missing => "compaction.no_summary",
+                    SummaryError::Cut => "compaction.cut",
+                    SummaryError::Called => "compaction.called_tools",
+                    SummaryError::Long => "compaction.too_long",
                 };
                 self.compaction_failed(*compacting, ApiError::new(key), step);
             }
             Err(error) if error.class == ErrorClass::ContextTooLong => {
                 let again = match (&compacting.cause, compacting.held_back) {
                     // It is too long even without its last step: the earlier half is sent.
-                    (_, HeldBack::Nothing) => Some(HeldBack::LastStep),
-                    (Cause::Overflow(_) | Cause::Size, HeldBack::LastStep) => Some(HeldBack::Half),
-                    (_, HeldBack::LastStep | HeldBack::Half) => None,
+                    (_, HeldBackSteps::Nothing) => Some(HeldBackSteps::LastStep),
+                    (CompactionCause::Overflow(_) | CompactionCause::Size, HeldBackSteps::LastStep) => {
+                        Some(HeldBackSteps::Half)
+                    }
+                    (_, HeldBackSteps::LastStep | HeldBackSteps::Half) => None,
                 };
                 let cut = again.and_then(|again| Some((again, compaction::cut(&self.conversation, again)?)));
                 match cut {
                     Some((again, cut)) => {
-                        self.begin_compaction(cut, again, compacting.cause, Try::default(), step);
+                        self.begin_compaction(
+                            cut,
+                            again,
+                            compacting.cause,
+                            CompactionAttempt::default(),
+                            step,
+                        );
                     }
                     None => self.compaction_failed(*compacting, error.to_api(), step),
                 }
             }
             Err(error) => {
-                let Compacting { cut, held_back, .. } = *compacting;
+                let RunningCompaction { cut, held_back, .. } = *compacting;
                 let failed = compacting.failed + 1;
                 // Between turns no work waits for it, and the next pause is another chance.
-                let wanted = !matches!(compacting.cause, Cause::Idle);
+                let wanted = !matches!(compacting.cause, CompactionCause::Idle);
                 let pause = POLICY.next(failed, &error, jitter(MessageId::new(), failed));
                 match pause.filter(|pause| wanted && *pause <= POLICY.cap) {
                     Some(pause) => {
-                        let again = Try { failed, pause };
+                        let again = CompactionAttempt { failed, pause };
                         self.begin_compaction(cut, held_back, compacting.cause, again, step);
                     }
                     None => self.compaction_failed(*compacting, error.to_api(), step),
@@ -281,19 +307,19 @@ impl Session {
         }
     }
 
-    fn write_archive(&mut self, compacting: Box<Compacting>, summary: Summary, step: &mut Step) {
+    fn write_archive(&mut self, compacting: Box<RunningCompaction>, summary: Summary, step: &mut Step) {
         let id = MessageId::new();
         let messages: Vec<Message> = self.conversation.iter().take(compacting.cut.summed).cloned().collect();
         let (title, for_archive) = (self.info.title.clone(), summary.clone());
         let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
         let report = self.reporter();
-        self.compaction.swap = Some(Swap { id, compacting, summary });
+        self.compaction.swap = Some(ContextSwap { id, compacting, summary });
         step.job(move |_| {
             let writing = tokio::task::spawn_blocking(move || {
                 let earlier = archives.list();
                 let at = jiff::Timestamp::now().to_string();
                 let (text, lines) = compaction::write_out(&title, &at, &for_archive, &messages);
-                archives.add(&text, &lines).map(|path| Archived { path, earlier })
+                archives.add(&text, &lines).map(|path| ArchivePaths { path, earlier })
             });
             tokio::spawn(async move {
                 let outcome = match writing.await {
@@ -334,9 +360,9 @@ impl Session {
 
     fn swap_context(
         &mut self,
-        compacting: &Compacting,
+        compacting: &RunningCompaction,
         summary: &Summary,
-        archived: &Archived,
+        archived: &ArchivePaths,
         step: &mut Step,
     ) {
         let summed = compacting.cut.summed;
@@ -360,14 +386,14 @@ impl Session {
     }
 
     /// Ends a compaction without a swap. The turn continues with the old context if possible.
-    fn compaction_failed(&mut self, compacting: Compacting, error: ApiError, step: &mut Step) {
+    fn compaction_failed(&mut self, compacting: RunningCompaction, error: ApiError, step: &mut Step) {
         tracing::warn!(session = %self.id(), %error, "not compacted");
         self.compaction.failed(compacting.size);
         step.event(Event::CompactionFailed { error });
         match compacting.cause {
-            Cause::Size => self.before_call(Gate::Budget, Next::Call, step),
-            Cause::Overflow(original) => self.fail_model(original, step),
-            Cause::Idle => {}
+            CompactionCause::Size => self.before_call(Gate::Budget, Next::Call, step),
+            CompactionCause::Overflow(original) => self.fail_model(original, step),
+            CompactionCause::Idle => {}
         }
     }
 

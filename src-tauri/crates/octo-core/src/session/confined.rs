@@ -2,7 +2,7 @@
 
 use crate::{
     base::Base,
-    permission::{Basis, Decision, Nature},
+    permission::{Basis, CommandFacts, Decision},
 };
 use octo_protocol::{Risk, Switch};
 use octo_shell::{Confinement, temporary_folders};
@@ -14,7 +14,7 @@ use std::{
 
 /// The person's keys and accounts that a command allowed to work on other machines needs, relative to the
 /// person's home. Read-only.
-const ACCOUNTS: &[&str] = &[
+const ACCOUNT_PATHS: &[&str] = &[
     ".aws",
     ".azure",
     ".cargo/credentials.toml",
@@ -32,13 +32,13 @@ const ACCOUNTS: &[&str] = &[
 
 /// The limits of a session's commands.
 #[derive(Clone)]
-pub(super) struct Fence {
+pub(super) struct SessionConfinement {
     base: Arc<Base>,
     folder: PathBuf,
     scratch: PathBuf,
 }
 
-impl Fence {
+impl SessionConfinement {
     pub(super) fn new(base: Arc<Base>, folder: PathBuf, scratch: PathBuf) -> Self {
         Self { base, folder, scratch }
     }
@@ -46,7 +46,7 @@ impl Fence {
     /// Returns the confinement of a command under this decision. `None` leaves it unconfined: the system offers
     /// no confinement, the person switched it off, or the command was allowed to change the machine itself,
     /// which confinement would prevent.
-    pub(super) fn confinement(&self, decision: &Decision, nature: &Nature) -> Option<Confinement> {
+    pub(super) fn confinement(&self, decision: &Decision, nature: &CommandFacts) -> Option<Confinement> {
         if self.base.preferences().confinement == Switch::Off || !octo_shell::confines() {
             return None;
         }
@@ -88,5 +88,5 @@ impl Fence {
 }
 
 fn accounts(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
-    home.into_iter().flat_map(|home| ACCOUNTS.iter().map(|name| home.join(name)))
+    home.into_iter().flat_map(|home| ACCOUNT_PATHS.iter().map(|name| home.join(name)))
 }

@@ -6,7 +6,7 @@ use super::{
     calls::{Batch, OpenCall},
     model_call::ModelCalls,
     sub_agent::Children,
-    tasks::TurnTask,
+    tasks::TurnStep,
 };
 use crate::turn::{Action, Input, Limits, Restored, Turn};
 use octo_protocol::{CallId, Millis, TurnEnd, TurnId, TurnView, Usage};
@@ -20,7 +20,7 @@ pub(super) struct CurrentTurn(Option<RunningTurn>);
 pub(super) struct RunningTurn {
     machine: Turn,
     view: TurnView,
-    task: TurnTask,
+    task: TurnStep,
     /// Data about the turn for the look back after it.
     course: Course,
     cancel: CancellationToken,
@@ -95,7 +95,7 @@ impl CurrentTurn {
 
 impl RunningTurn {
     /// A turn that begins now.
-    pub(super) fn new(id: TurnId, started_at: Millis, task: TurnTask, cancel: CancellationToken) -> Self {
+    pub(super) fn new(id: TurnId, started_at: Millis, task: TurnStep, cancel: CancellationToken) -> Self {
         let view =
             TurnView { id, started_at, ended_at: None, end: None, usage: Usage::default(), undone: false };
         Self {
@@ -118,7 +118,7 @@ impl RunningTurn {
         state: &Restored,
         course: Course,
         batch: Batch,
-        task: TurnTask,
+        task: TurnStep,
         cancel: CancellationToken,
     ) -> (Self, Vec<Action>) {
         let (machine, actions) = Turn::restore(Limits::default(), state);
@@ -136,7 +136,7 @@ impl RunningTurn {
     }
 
     /// The step of the time machine its changes belong to.
-    pub(super) fn task(&self) -> &TurnTask {
+    pub(super) fn task(&self) -> &TurnStep {
         &self.task
     }
 

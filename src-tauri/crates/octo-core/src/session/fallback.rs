@@ -6,9 +6,9 @@ use octo_protocol::{ApiError, Event, ModelId};
 use std::time::{Duration, Instant};
 
 /// Number of consecutive service failures after which the other model takes over.
-const FAILURES: u32 = 3;
+const MAX_FAILURES: u32 = 3;
 /// How long the other model is used before the first is tried again.
-const COOLING: Duration = Duration::from_secs(30 * 60);
+const FALLBACK_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// The state of the switch between the session's model and its fallback.
 #[derive(Default)]
@@ -16,19 +16,19 @@ pub(super) struct Fallback {
     /// Consecutive failures of the service. Network failures do not count: the other model uses the same
     /// network.
     failures: u32,
-    active: Option<Active>,
+    active: Option<ActiveFallback>,
 }
 
-struct Active {
+struct ActiveFallback {
     /// The session's own model.
     own: ModelId,
     other: ModelId,
     since: Instant,
-    stage: Stage,
+    stage: FallbackStage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum FallbackStage {
     /// The other model is in use.
     Other,
     /// The own model is being tried again.
@@ -66,8 +66,8 @@ impl Session {
     /// Returns the model in use now.
     pub(super) fn model(&self) -> Option<ModelId> {
         match &self.fallback.active {
-            Some(Active { other, stage: Stage::Other, .. }) => Some(*other),
-            Some(Active { stage: Stage::Probing, .. }) | None => self.info.model,
+            Some(ActiveFallback { other, stage: FallbackStage::Other, .. }) => Some(*other),
+            Some(ActiveFallback { stage: FallbackStage::Probing, .. }) | None => self.info.model,
         }
     }
 
@@ -79,16 +79,16 @@ impl Session {
     /// Tries the own model again at a new model call, if enough time has passed.
     pub(super) fn probe_if_due(&mut self) {
         if let Some(active) = &mut self.fallback.active
-            && active.since.elapsed() >= COOLING
+            && active.since.elapsed() >= FALLBACK_TIME
         {
-            active.stage = Stage::Probing;
+            active.stage = FallbackStage::Probing;
         }
     }
 
     /// Records that the model answered.
     pub(super) fn service_works(&mut self, step: &mut Step) {
         self.fallback.failures = 0;
-        if self.fallback.active.as_ref().is_some_and(|active| active.stage == Stage::Probing) {
+        if self.fallback.active.as_ref().is_some_and(|active| active.stage == FallbackStage::Probing) {
             let own = self
                 .info
                 .model
@@ -101,15 +101,15 @@ impl Session {
     }
 
     /// Records a failed call. Returns whether to call another model at once.
-    pub(super) fn falls_back(&mut self, error: &ProviderError, step: &mut Step) -> bool {
+    pub(super) fn try_fallback(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         if !error.class.is_retryable() {
             return self.refused_by(error);
         }
         if let Some(active) = &mut self.fallback.active {
             // The own model still fails: the other one serves the same request.
-            let was_probing = active.stage == Stage::Probing;
+            let was_probing = active.stage == FallbackStage::Probing;
             if was_probing {
-                active.stage = Stage::Other;
+                active.stage = FallbackStage::Other;
                 active.since = Instant::now();
             }
             return was_probing;
@@ -120,10 +120,13 @@ impl Session {
             }
             _ => {}
         }
-        let (Some(own), true) = (self.info.model, self.fallback.failures >= FAILURES) else { return false };
+        let (Some(own), true) = (self.info.model, self.fallback.failures >= MAX_FAILURES) else {
+            return false;
+        };
         let Some(other) = self.runtime.services.models.fallback_of(own) else { return false };
         self.fallback.failures = 0;
-        self.fallback.active = Some(Active { own, other, since: Instant::now(), stage: Stage::Other });
+        self.fallback.active =
+            Some(ActiveFallback { own, other, since: Instant::now(), stage: FallbackStage::Other });
         let name = |id| self.runtime.services.models.vendor_name(id).unwrap_or_default();
         let note = ApiError::new(reason(error.class))
             .arg("model", name(own))
@@ -140,12 +143,12 @@ impl Session {
         }
         match self.fallback.active.as_mut() {
             // The other model does not help: the next call uses the own one.
-            Some(Active { stage: Stage::Other, .. }) => {
+            Some(ActiveFallback { stage: FallbackStage::Other, .. }) => {
                 self.reset_fallback();
                 false
             }
             Some(active) => {
-                active.stage = Stage::Other;
+                active.stage = FallbackStage::Other;
                 active.since = Instant::now();
                 true
             }

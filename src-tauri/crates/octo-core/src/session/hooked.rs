@@ -12,7 +12,7 @@ impl Session {
     }
 
     /// Runs the hooks after a turn finished or failed. The session does not wait for them.
-    pub(super) fn hear_hooks_at_end(&self, turn: TurnView) {
+    pub(super) fn run_end_hooks(&self, turn: TurnView) {
         let (on, error) = match turn.end {
             Some(TurnEnd::Finished) => (Moment::Finish, None),
             Some(TurnEnd::Failed { error }) => (Moment::Error, Some(error.key)),

@@ -7,9 +7,9 @@ use octo_protocol::{ApiError, Block, Origin, Role};
 use std::time::Duration;
 
 /// Maximum tokens of an answer that is discarded. Some servers accept no less.
-const UNREAD: u64 = 16;
+const DISCARDED_TOKENS: u64 = 16;
 /// How many of the person's latest pauses are considered.
-const PAUSES: u32 = 200;
+const RECENT_PAUSES: u32 = 200;
 
 impl Session {
     /// Begins a pause after a turn and plans the decision for an idle session.
@@ -39,7 +39,7 @@ impl Session {
         }
         // The machine slept or waited for disk space: the cache has expired, and reading it means writing it.
         let Some(card) = self.warmth.warm_card().cloned() else { return Ok(()) };
-        let pauses = self.runtime.base.store.read(|reader| reader.pauses(PAUSES)).await;
+        let pauses = self.runtime.base.store.read(|reader| reader.pauses(RECENT_PAUSES)).await;
         // A failed lookup is not worth ending a session for: then nothing is sent.
         let (Ok(pauses), Ok(false)) = (pauses, self.is_over_budget().await) else { return Ok(()) };
         let idle = idle::Idle {
@@ -72,8 +72,8 @@ impl Session {
         let blocks = vec![Block::Text { text: "Answer with OK.".to_owned() }];
         messages.push(self.message(turn, Role::User, Origin::Octo, blocks));
         self.warmth.count_refresh();
-        let request = RequestMessages::passing(messages, UNREAD);
-        self.call_beside(Aim::Warmth, request, Duration::ZERO, step);
+        let request = RequestMessages::passing(messages, DISCARDED_TOKENS);
+        self.begin_side_call(Aim::Warmth, request, Duration::ZERO, step);
     }
 
     /// Takes the result of a refresh. If it failed the cache may expire.

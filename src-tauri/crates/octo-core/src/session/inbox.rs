@@ -14,9 +14,9 @@ use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
     Answer, ApiError, Block, BudgetAnswer, ChatService, Effort, ErrorCode, Event, FileSelection, Mode,
     ModelId, QuestionId, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
-    SwitchCost, TaskNumber, TaskView, Usage,
+    StepNumber, StepView, SwitchCost, Usage,
 };
-use octo_tools::SkillWish;
+use octo_tools::SkillTask;
 use std::path::Path;
 use tokio::sync::oneshot;
 
@@ -29,17 +29,17 @@ pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 /// A message of the person's, and where it came from.
 pub(crate) struct UserMessage {
     blocks: Vec<Block>,
-    via: Option<Via>,
+    via: Option<ChatOrigin>,
 }
 
 /// An inbound message of a chat service. It is handled in the transaction that stores what becomes of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Via {
+pub(crate) struct ChatOrigin {
     service: ChatService,
     message: i64,
 }
 
-impl Via {
+impl ChatOrigin {
     /// The message with this number in the home's table.
     pub(crate) fn new(service: ChatService, message: i64) -> Self {
         Self { service, message }
@@ -62,7 +62,7 @@ impl UserMessage {
     }
 
     /// In a chat service.
-    pub(crate) fn in_chat(blocks: Vec<Block>, via: Via) -> Self {
+    pub(crate) fn in_chat(blocks: Vec<Block>, via: ChatOrigin) -> Self {
         Self { blocks, via: Some(via) }
     }
 
@@ -85,7 +85,7 @@ impl UserMessage {
     }
 
     pub(super) fn service(&self) -> Option<ChatService> {
-        self.via.map(Via::service)
+        self.via.map(ChatOrigin::service)
     }
 
     /// The inbound message is handled, if it is one.
@@ -101,7 +101,7 @@ pub(crate) enum Ask {
     /// Show Octo's own reply to the typed text.
     Note(ApiError, Reply<Sent>),
     /// Begin a turn with a skill the person invoked: the typed text, and the skill with its task.
-    Invoke(UserMessage, SkillWish, Reply<Sent>),
+    Invoke(UserMessage, SkillTask, Reply<Sent>),
     /// Stop the turn.
     Stop(Reply<()>),
     /// Continue from where the last turn failed or was stopped.
@@ -129,11 +129,11 @@ pub(crate) enum Ask {
     /// Change its entry in the session list: title or pin.
     Change(HeadChange, Reply<()>),
     /// Preview a restore.
-    PreviewRestore(TaskNumber, FileSelection, Reply<RestorePreview>),
+    PreviewRestore(StepNumber, FileSelection, Reply<RestorePreview>),
     /// Restore a step of the time machine, or some of its files.
     RestoreTask(RestoreTask, Reply<RestoreReport>),
     /// Name the present state.
-    AddCheckpoint(String, Reply<TaskView>),
+    AddCheckpoint(String, Reply<StepView>),
     /// A rule of this folder was revoked.
     ForgetRule(String, Rule, Reply<()>),
     /// Wait until no turn is running.
@@ -251,8 +251,8 @@ impl Session {
         }
         let sent = match parsed {
             // These two take time, and the actor continues meanwhile.
-            Parsed::Command(Command::Undo) => return self.go_by_command(Target::Undo, reply).await,
-            Parsed::Command(Command::Redo) => return self.go_by_command(Target::Redo, reply).await,
+            Parsed::Command(Command::Undo) => return self.restore_by_command(Target::Undo, reply).await,
+            Parsed::Command(Command::Redo) => return self.restore_by_command(Target::Redo, reply).await,
             Parsed::Message => self.send_message(said).await,
             Parsed::Command(command) => self.command(command).await,
             Parsed::Misused { name } => {
@@ -471,7 +471,7 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
 /// Replies. Errors of the client are sent to the client only; errors of the store end the actor.
 pub(super) fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
     let fatal = match &outcome {
-        Err(error) if error.is_of_the_store() => Err(error.clone()),
+        Err(error) if error.is_store_error() => Err(error.clone()),
         Err(_) | Ok(_) => Ok(()),
     };
     // A disconnected client needs no reply.

@@ -4,19 +4,21 @@
 //! and a model invoke a skill in the same way, with the same card, the same Stop and the same restart; and the
 //! summary of a sub-agent is in its parent's conversation, where the next model call reads it.
 
-use super::{after::Course, calls::OpenCall, inbox::UserMessage, state::Session, step::Step, turns::Began};
+use super::{
+    after::Course, calls::OpenCall, inbox::UserMessage, state::Session, step::Step, turns::TurnCause,
+};
 use crate::clock::now;
 use crate::turn::{CallKey, Input};
 use octo_protocol::{
     ApiError, Block, CallId, CallView, Message, MessageEnd, MessageId, Meta, Origin, Role, Sent, ToolCall,
     TurnId,
 };
-use octo_tools::{INVOKE_SKILL, SkillWish};
+use octo_tools::{INVOKE_SKILL, SkillTask};
 use serde_json::json;
 
 /// The call that invokes a skill in the person's name: the message that makes it, which belongs behind the person's own
 /// message of the turn, and the call, planned.
-pub(crate) fn asked_call(turn: TurnId, wish: &SkillWish) -> (Message, CallView) {
+pub(crate) fn asked_call(turn: TurnId, wish: &SkillTask) -> (Message, CallView) {
     let call_id = CallId::new();
     let call = ToolCall {
         id: call_id,
@@ -39,7 +41,7 @@ impl Session {
     pub(super) async fn begin_with_skill(
         &mut self,
         said: UserMessage,
-        wish: &SkillWish,
+        wish: &SkillTask,
     ) -> Result<Sent, ApiError> {
         // The model reads the command later and then invokes the skill.
         if self.turn.is_running() || self.restoring.is_under_way() {
@@ -49,9 +51,9 @@ impl Session {
         self.check_folder()?;
         let turn = TurnId::new();
         let mut step = Step::once();
-        self.open_turn(turn, Began::ByThePerson, &mut step);
+        self.open_turn(turn, TurnCause::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
-        self.add_said(turn, said, &mut step);
+        self.add_user_message(turn, said, &mut step);
         let (message, _) = asked_call(turn, wish);
         let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
         self.add_message(message, &mut step);

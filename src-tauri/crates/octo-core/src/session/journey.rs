@@ -14,30 +14,30 @@ use super::{
     state::Session,
     step::{Change, Step, StoreRetry},
     tasks::beside,
-    turns::Began,
+    turns::TurnCause,
 };
 use octo_protocol::{
     ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, Sent,
-    TaskNumber, TaskTree, TaskView, TurnId,
+    StepNumber, StepTree, StepView, TurnId,
 };
-use octo_store::Journey;
-use octo_workspace::Selection;
+use octo_store::RestoreRecord;
+use octo_workspace::RestoreSelection;
 use std::collections::HashSet;
 use tokio::task::JoinHandle;
 use way::{Conversation, Way};
 
 /// The journey that is under way, if there is one. Nothing may work with files meanwhile.
 #[derive(Default)]
-pub(super) struct Restoring(Option<Away>);
+pub(super) struct Restoring(Option<RestoreInFlight>);
 
-struct Away {
+struct RestoreInFlight {
     job: JoinHandle<()>,
-    then: Then,
+    then: AfterRestore,
 }
 
 /// The action after a restore.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Then {
+enum AfterRestore {
     /// Begin the queued work.
     WhatWaits,
     /// Begin nothing automatically.
@@ -62,8 +62,8 @@ pub(crate) struct Arrival {
 
 /// The result of naming the present state.
 pub(crate) struct Named {
-    outcome: Result<TaskView, ApiError>,
-    reply: Reply<TaskView>,
+    outcome: Result<StepView, ApiError>,
+    reply: Reply<StepView>,
 }
 
 impl Restoring {
@@ -72,18 +72,18 @@ impl Restoring {
     }
 
     fn begin(&mut self, job: JoinHandle<()>) {
-        self.0 = Some(Away { job, then: Then::WhatWaits });
+        self.0 = Some(RestoreInFlight { job, then: AfterRestore::WhatWaits });
     }
 
     /// Handles Stop during a restore: the restore cannot end half-way, but nothing begins after it.
     pub(super) fn stay(&mut self) {
         if let Some(away) = &mut self.0 {
-            away.then = Then::Rest;
+            away.then = AfterRestore::Rest;
         }
     }
 
-    fn end(&mut self) -> Then {
-        self.0.take().map_or(Then::Rest, |away| away.then)
+    fn end(&mut self) -> AfterRestore {
+        self.0.take().map_or(AfterRestore::Rest, |away| away.then)
     }
 
     /// Waits until the files are consistent, whether restored or not.
@@ -100,11 +100,11 @@ impl Session {
     /// continues meanwhile; a restore makes its own plan.
     pub(super) fn preview_restore(
         &self,
-        task: TaskNumber,
+        task: StepNumber,
         selection: FileSelection,
         reply: Reply<RestorePreview>,
     ) {
-        if let Err(error) = self.must_rest() {
+        if let Err(error) = self.check_no_turn_runs() {
             let _gone = reply.send(Err(error));
             return;
         }
@@ -112,9 +112,9 @@ impl Session {
         tokio::spawn(async move {
             let preview = beside(move || {
                 let selection = match selection {
-                    FileSelection::All => Selection::All,
+                    FileSelection::All => RestoreSelection::All,
                     FileSelection::Chosen { paths } => {
-                        Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
+                        RestoreSelection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
                     }
                 };
                 Ok(machine.plan(session, task, selection)?.preview())
@@ -133,8 +133,8 @@ impl Session {
             (RestoreScope::Files, FileSelection::All) => Extent::Files,
             (RestoreScope::Both, FileSelection::All) => Extent::Everything { kept: Vec::new() },
         };
-        match self.must_rest() {
-            Ok(()) => self.set_out(Target::Task(task), extent, overwrite, Asked::Client(reply)),
+        match self.check_no_turn_runs() {
+            Ok(()) => self.start_restore(Target::Task(task), extent, overwrite, Asked::Client(reply)),
             Err(error) => {
                 let _gone = reply.send(Err(error));
             }
@@ -142,8 +142,8 @@ impl Session {
     }
 
     /// Names the present state. It reads every recorded file, off the actor.
-    pub(super) fn add_checkpoint(&mut self, name: String, reply: Reply<TaskView>) {
-        let refused = match self.must_rest() {
+    pub(super) fn add_checkpoint(&mut self, name: String, reply: Reply<StepView>) {
+        let refused = match self.check_no_turn_runs() {
             Ok(()) if name.trim().is_empty() => Err(ApiError::new("time.checkpoint_unnamed")),
             rests => rests,
         };
@@ -171,11 +171,15 @@ impl Session {
     }
 
     /// Carries out `/undo` and `/redo`.
-    pub(super) async fn go_by_command(&mut self, target: Target, reply: Reply<Sent>) -> Result<(), ApiError> {
-        match self.must_rest() {
+    pub(super) async fn restore_by_command(
+        &mut self,
+        target: Target,
+        reply: Reply<Sent>,
+    ) -> Result<(), ApiError> {
+        match self.check_no_turn_runs() {
             Ok(()) => {
                 let everything = Extent::Everything { kept: Vec::new() };
-                self.set_out(target, everything, Vec::new(), Asked::Command(reply));
+                self.start_restore(target, everything, Vec::new(), Asked::Command(reply));
                 Ok(())
             }
             Err(error) => {
@@ -186,7 +190,13 @@ impl Session {
     }
 
     /// Starts a restore. The actor continues: messages wait in the queue until it has ended.
-    pub(super) fn set_out(&mut self, target: Target, extent: Extent, overwrite: Vec<String>, asked: Asked) {
+    pub(super) fn start_restore(
+        &mut self,
+        target: Target,
+        extent: Extent,
+        overwrite: Vec<String>,
+        asked: Asked,
+    ) {
         let (machine, store) = (self.runtime.services.time.clone(), self.runtime.base.store.clone());
         let way = Way::new(machine, store, self.id(), self.records.loose());
         let report = self.reporter();
@@ -213,11 +223,11 @@ impl Session {
             Asked::Tool => self.tell(went, StoreRetry::Never).await?,
         }
         match then {
-            Then::WhatWaits if !self.queue.is_empty() && self.workspace.has_folder() => {
-                self.begin_with_what_waits(Began::ByThePerson, StoreRetry::Never).await
+            AfterRestore::WhatWaits if !self.queue.is_empty() && self.workspace.has_folder() => {
+                self.begin_queued_turn(TurnCause::ByThePerson, StoreRetry::Never).await
             }
-            Then::WhatWaits => self.wake(StoreRetry::Never).await,
-            Then::Rest => Ok(()),
+            AfterRestore::WhatWaits => self.wake(StoreRetry::Never).await,
+            AfterRestore::Rest => Ok(()),
         }
     }
 
@@ -241,25 +251,25 @@ impl Session {
                 .arg("task", report.active)
                 .arg("changed", report.changed)
                 .list("kept", report.kept),
-            Err(error) if error.is_of_the_store() => return Err(error),
+            Err(error) if error.is_store_error() => return Err(error),
             Err(error) => error,
         };
         self.finish(Step::retried(retry).with(Event::CommandAnswered { note })).await
     }
 
     /// Completes a restore after a crash: if the files were restored the conversation follows.
-    pub(super) async fn end_journey(&mut self) -> Result<(), ApiError> {
+    pub(super) async fn recover_restore(&mut self) -> Result<(), ApiError> {
         let session = self.id();
         let read = self.runtime.base.store.read(move |reader| reader.journey(session)).await;
-        let Some(Journey { task, conversation, kept }) = read? else { return Ok(()) };
+        let Some(RestoreRecord { task, conversation, kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
             return self.show_conversation(&Conversation::new(conversation, tree, kept)).await;
         }
-        self.runtime.base.store.write(move |tx| tx.drop_journey(session)).await.map_err(ApiError::from)
+        self.runtime.base.store.write(move |tx| tx.drop_restore(session)).await.map_err(ApiError::from)
     }
 
-    async fn tree(&self) -> Result<TaskTree, ApiError> {
+    async fn tree(&self) -> Result<StepTree, ApiError> {
         let (machine, session) = (self.runtime.services.time.clone(), self.id());
         beside(move || machine.tree(session)).await
     }
@@ -289,7 +299,7 @@ impl Session {
     }
 
     /// Fails while a turn is working with files, as they must not change under it.
-    fn must_rest(&self) -> Result<(), ApiError> {
+    fn check_no_turn_runs(&self) -> Result<(), ApiError> {
         self.must_be_own()?;
         if self.turn.is_running() {
             Err(ApiError::new("session.running"))

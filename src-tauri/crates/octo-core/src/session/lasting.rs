@@ -8,10 +8,10 @@
 
 use super::workspace::Workspace;
 use crate::clock::now;
-use crate::permission::{Extent, Nature};
-use octo_protocol::{CallId, LastingKind, LastingMark};
-use octo_shell::{Around, Confinement, Lasts, Shell, typed};
-use octo_tools::{BrowserEffect, CommandEffect, Effects, PageAct, WishedDeed};
+use crate::permission::{CommandFacts, Extent};
+use octo_protocol::{CallId, LastingEffect, LastingKind};
+use octo_shell::{Confinement, LastingPart, LineContext, Shell, typed};
+use octo_tools::{BrowserAction, BrowserEffect, CommandEffect, Effects, PageInteraction};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -22,7 +22,7 @@ const SHOWN: usize = 120;
 
 /// Whether the system confines a command to its grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
+enum ConfinementStatus {
     /// It is confined.
     Yes,
     /// It is not: the system cannot, must not, or the command could not work that way.
@@ -37,8 +37,8 @@ pub(super) struct Deed {
     /// The session's own temporary folder, which is deleted with it.
     scratch: PathBuf,
     shell: Shell,
-    around: Around,
-    held: Held,
+    around: LineContext,
+    held: ConfinementStatus,
 }
 
 impl Deed {
@@ -46,7 +46,7 @@ impl Deed {
     pub(super) fn new(
         call: CallId,
         workspace: &Workspace,
-        around: Around,
+        around: LineContext,
         confinement: Option<&Confinement>,
     ) -> Self {
         Self {
@@ -55,30 +55,30 @@ impl Deed {
             scratch: workspace.scratch().to_owned(),
             shell: workspace.shell().clone(),
             around,
-            held: if confinement.is_some() { Held::Yes } else { Held::No },
+            held: if confinement.is_some() { ConfinementStatus::Yes } else { ConfinementStatus::No },
         }
     }
 
     /// Returns the lasting effects.
-    pub(super) async fn lasting(&self, effects: &Effects, nature: &Nature) -> Vec<LastingMark> {
+    pub(super) async fn lasting(&self, effects: &Effects, nature: &CommandFacts) -> Vec<LastingEffect> {
         let found = match (&effects.command, &effects.browser) {
             (Some(CommandEffect::Start { line, .. }), _) => {
-                of_command(line, nature, self.held, &[&self.folder, &self.scratch])
+                command_effects(line, nature, self.held, &[&self.folder, &self.scratch])
             }
-            (Some(CommandEffect::Input { handle, input }), _) => self.of_input(handle, input).await,
-            (_, Some(effect)) => of_browser(effect).into_iter().collect(),
+            (Some(CommandEffect::Input { handle, input }), _) => self.input_effects(handle, input).await,
+            (_, Some(effect)) => browser_effects(effect).into_iter().collect(),
             (Some(CommandEffect::Control) | None, _) => BTreeSet::new(),
         };
-        let mark = |(kind, what)| LastingMark { kind, what, times: 1, call: self.call, at: now() };
+        let mark = |(kind, what)| LastingEffect { kind, what, times: 1, call: self.call, at: now() };
         found.into_iter().map(mark).collect()
     }
 
     /// Returns the effects of typed input, which depend on the program that receives it. The input itself is
     /// not recorded.
-    async fn of_input(&self, handle: &str, input: &str) -> BTreeSet<(LastingKind, String)> {
+    async fn input_effects(&self, handle: &str, input: &str) -> BTreeSet<(LastingKind, String)> {
         let Some((line, cwd)) = self.shell.command_of(handle) else { return BTreeSet::new() };
-        let around = Around { folder: cwd, ..self.around.clone() };
-        let (shown, input, held) = (short(&line), input.to_owned(), self.held);
+        let around = LineContext { folder: cwd, ..self.around.clone() };
+        let (shown, input, held) = (shorten(&line), input.to_owned(), self.held);
         // Off the async threads: parsing a long paste takes time.
         let kinds = tokio::task::spawn_blocking(move || {
             let mut kinds = typed(&input, &around);
@@ -87,64 +87,68 @@ impl Deed {
             kinds
         });
         let mut kinds: BTreeSet<LastingKind> = kinds.await.unwrap_or_default().into_iter().collect();
-        if held == Held::No {
+        if held == ConfinementStatus::No {
             kinds.insert(LastingKind::Unheld);
         }
         kinds.into_iter().map(|kind| (kind, shown.clone())).collect()
     }
 }
 
-fn of_command(
+fn command_effects(
     line: &str,
-    nature: &Nature,
-    held: Held,
+    nature: &CommandFacts,
+    held: ConfinementStatus,
     recorded: &[&Path],
 ) -> BTreeSet<(LastingKind, String)> {
     let mut found: BTreeSet<_> =
-        nature.lasting.iter().map(|Lasts { kind, part }| (*kind, short(part))).collect();
+        nature.lasting.iter().map(|LastingPart { kind, part }| (*kind, shorten(part))).collect();
     let outside = nature.writes.iter().filter(|path| !recorded.iter().any(|folder| path.starts_with(folder)));
     found.extend(outside.map(|path| (LastingKind::Outside, path.display().to_string())));
     // A line that is exactly one such command is already listed by it.
     let named = nature.lasting.iter().any(|lasts| lasts.part.trim() == line.trim());
-    if held == Held::No && nature.known == Extent::Part && !named {
-        found.insert((LastingKind::Unheld, short(line)));
+    if held == ConfinementStatus::No && nature.known == Extent::Part && !named {
+        found.insert((LastingKind::Unheld, shorten(line)));
     }
     found
 }
 
-fn of_browser(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
+fn browser_effects(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
     let kind = match &effect.wish.deed {
-        WishedDeed::Open { .. } | WishedDeed::Navigate { .. } | WishedDeed::Back => LastingKind::Visited,
-        WishedDeed::Act(PageAct::Upload(..)) => LastingKind::Uploaded,
-        WishedDeed::Act(PageAct::Hover(_) | PageAct::Scroll(_) | PageAct::Wait(_)) => return None,
-        WishedDeed::Act(
-            PageAct::Click(_)
-            | PageAct::DoubleClick(_)
-            | PageAct::Type(..)
-            | PageAct::Fill(..)
-            | PageAct::Press(..)
-            | PageAct::Drag(..)
-            | PageAct::Select(..)
-            | PageAct::ClickAt(..),
+        BrowserAction::Open { .. } | BrowserAction::Navigate { .. } | BrowserAction::Back => {
+            LastingKind::Visited
+        }
+        BrowserAction::Act(PageInteraction::Upload(..)) => LastingKind::Uploaded,
+        BrowserAction::Act(
+            PageInteraction::Hover(_) | PageInteraction::Scroll(_) | PageInteraction::Wait(_),
+        ) => return None,
+        BrowserAction::Act(
+            PageInteraction::Click(_)
+            | PageInteraction::DoubleClick(_)
+            | PageInteraction::Type(..)
+            | PageInteraction::Fill(..)
+            | PageInteraction::Press(..)
+            | PageInteraction::Drag(..)
+            | PageInteraction::Select(..)
+            | PageInteraction::ClickAt(..),
         )
-        | WishedDeed::Dialog(_)
-        | WishedDeed::Evaluate { .. } => LastingKind::Acted,
-        WishedDeed::Download { .. } => LastingKind::Downloaded,
-        WishedDeed::Status
-        | WishedDeed::Tabs
-        | WishedDeed::Focus
-        | WishedDeed::Close
-        | WishedDeed::Snapshot { .. }
-        | WishedDeed::Find { .. }
-        | WishedDeed::Read { .. }
-        | WishedDeed::Screenshot { .. } => return None,
+        | BrowserAction::Dialog(_)
+        | BrowserAction::Evaluate { .. } => LastingKind::Acted,
+        BrowserAction::Download { .. } => LastingKind::Downloaded,
+        BrowserAction::Status
+        | BrowserAction::Tabs
+        | BrowserAction::Focus
+        | BrowserAction::Close
+        | BrowserAction::Snapshot { .. }
+        | BrowserAction::Find { .. }
+        | BrowserAction::Read { .. }
+        | BrowserAction::Screenshot { .. } => return None,
     };
     let site = effect.weight.as_ref()?.place.as_ref()?.site.clone();
-    Some((kind, short(&site)))
+    Some((kind, shorten(&site)))
 }
 
 /// Returns the beginning of a command, on one line.
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut chars = line.chars();
     let mut cut: String = chars.by_ref().take(SHOWN).collect();
@@ -157,10 +161,10 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_tools::{BrowserWish, Place, Weight};
+    use octo_tools::{BrowserAssessment, BrowserRequest, Place};
 
-    fn lasts(kind: LastingKind, part: &str) -> Lasts {
-        Lasts { kind, part: part.to_owned() }
+    fn lasts(kind: LastingKind, part: &str) -> LastingPart {
+        LastingPart { kind, part: part.to_owned() }
     }
 
     #[test]
@@ -168,23 +172,28 @@ mod tests {
         let (folder, scratch) = (Path::new("/work"), Path::new("/octo/scratch"));
         let push = lasts(LastingKind::Pushed, "git push");
         let writes = ["/work/a", "/octo/scratch/b", "/etc/c"].map(PathBuf::from).to_vec();
-        let known = Nature { known: Extent::All, writes, ..Nature::default() };
-        let pushes = Nature { lasting: vec![push], ..Nature::default() };
+        let known = CommandFacts { known: Extent::All, writes, ..CommandFacts::default() };
+        let pushes = CommandFacts { lasting: vec![push], ..CommandFacts::default() };
         for (line, nature, held, expected) in [
-            ("cp a /etc/c", &known, Held::No, vec![(LastingKind::Outside, "/etc/c")]),
-            ("cp a /etc/c", &known, Held::Yes, vec![(LastingKind::Outside, "/etc/c")]),
-            ("./build.sh", &Nature::default(), Held::Yes, vec![]),
-            ("./build.sh", &Nature::default(), Held::No, vec![(LastingKind::Unheld, "./build.sh")]),
-            ("git push", &pushes, Held::No, vec![(LastingKind::Pushed, "git push")]),
-            ("./a && git push", &pushes, Held::Yes, vec![(LastingKind::Pushed, "git push")]),
+            ("cp a /etc/c", &known, ConfinementStatus::No, vec![(LastingKind::Outside, "/etc/c")]),
+            ("cp a /etc/c", &known, ConfinementStatus::Yes, vec![(LastingKind::Outside, "/etc/c")]),
+            ("./build.sh", &CommandFacts::default(), ConfinementStatus::Yes, vec![]),
+            (
+                "./build.sh",
+                &CommandFacts::default(),
+                ConfinementStatus::No,
+                vec![(LastingKind::Unheld, "./build.sh")],
+            ),
+            ("git push", &pushes, ConfinementStatus::No, vec![(LastingKind::Pushed, "git push")]),
+            ("./a && git push", &pushes, ConfinementStatus::Yes, vec![(LastingKind::Pushed, "git push")]),
             (
                 "./a &&\n  git push",
                 &pushes,
-                Held::No,
+                ConfinementStatus::No,
                 vec![(LastingKind::Pushed, "git push"), (LastingKind::Unheld, "./a && git push")],
             ),
         ] {
-            let found = of_command(line, nature, held, &[folder, scratch]);
+            let found = command_effects(line, nature, held, &[folder, scratch]);
             let found: Vec<_> = found.iter().map(|(kind, what)| (*kind, what.as_str())).collect();
             assert_eq!(found, expected, "{line} {held:?}");
         }
@@ -194,22 +203,22 @@ mod tests {
     fn what_changes_a_page_is_listed_with_its_site_and_reading_is_not() {
         let done = |deed| {
             let place = Place { site: "https://shop.example".to_owned(), entry: octo_tools::Entry::Open };
-            let weight = Weight { place: Some(place), ..Weight::default() };
-            of_browser(&BrowserEffect { wish: BrowserWish { tab: None, deed }, weight: Some(weight) })
+            let weight = BrowserAssessment { place: Some(place), ..BrowserAssessment::default() };
+            browser_effects(&BrowserEffect { wish: BrowserRequest { tab: None, deed }, weight: Some(weight) })
         };
         let url = || "https://shop.example/?token=secret".to_owned();
         for (deed, expected) in [
-            (WishedDeed::Open { url: url() }, Some(LastingKind::Visited)),
-            (WishedDeed::Navigate { url: url() }, Some(LastingKind::Visited)),
-            (WishedDeed::Act(PageAct::Click(1)), Some(LastingKind::Acted)),
-            (WishedDeed::Act(PageAct::Fill(1, "secret".to_owned())), Some(LastingKind::Acted)),
-            (WishedDeed::Act(PageAct::Upload(1, Vec::new())), Some(LastingKind::Uploaded)),
-            (WishedDeed::Download { target: 1 }, Some(LastingKind::Downloaded)),
-            (WishedDeed::Evaluate { script: "secret".to_owned() }, Some(LastingKind::Acted)),
-            (WishedDeed::Act(PageAct::Hover(1)), None),
-            (WishedDeed::Snapshot { lines: octo_tools::PageLines::All, part: 1 }, None),
-            (WishedDeed::Read { target: None, part: 1 }, None),
-            (WishedDeed::Tabs, None),
+            (BrowserAction::Open { url: url() }, Some(LastingKind::Visited)),
+            (BrowserAction::Navigate { url: url() }, Some(LastingKind::Visited)),
+            (BrowserAction::Act(PageInteraction::Click(1)), Some(LastingKind::Acted)),
+            (BrowserAction::Act(PageInteraction::Fill(1, "secret".to_owned())), Some(LastingKind::Acted)),
+            (BrowserAction::Act(PageInteraction::Upload(1, Vec::new())), Some(LastingKind::Uploaded)),
+            (BrowserAction::Download { target: 1 }, Some(LastingKind::Downloaded)),
+            (BrowserAction::Evaluate { script: "secret".to_owned() }, Some(LastingKind::Acted)),
+            (BrowserAction::Act(PageInteraction::Hover(1)), None),
+            (BrowserAction::Snapshot { lines: octo_tools::PageLines::All, part: 1 }, None),
+            (BrowserAction::Read { target: None, part: 1 }, None),
+            (BrowserAction::Tabs, None),
         ] {
             let expected = expected.map(|kind| (kind, "https://shop.example".to_owned()));
             assert_eq!(done(deed.clone()), expected, "{deed:?}");

@@ -1,7 +1,7 @@
 //! The measurements of a model call, from its start to its ledger row.
 
 use crate::clock::now;
-use octo_llm::{Billed, ModelCard, Sent, expected, explain};
+use octo_llm::{BilledUsage, ModelCard, Sent, expected, explain};
 use octo_protocol::{
     BilledCall, CacheMiss, CallOutcome, Cost, MessageId, Millis, ModelId, Purpose, TurnId, Usage,
 };
@@ -35,7 +35,7 @@ impl Seen {
 }
 
 /// The measurement of a running call.
-pub(crate) struct Meter {
+pub(crate) struct CallMeter {
     purpose: Purpose,
     turn: Option<TurnId>,
     message: Option<MessageId>,
@@ -44,7 +44,7 @@ pub(crate) struct Meter {
     began: Instant,
     first_byte_ms: Option<u64>,
     asked: Option<Asked>,
-    billed: Option<Billed>,
+    billed: Option<BilledUsage>,
 }
 
 /// A request and its recipient.
@@ -64,7 +64,7 @@ impl Asked {
     }
 }
 
-impl Meter {
+impl CallMeter {
     /// Begins the measurement of a call.
     pub(super) fn begin(
         purpose: Purpose,
@@ -87,7 +87,7 @@ impl Meter {
     }
 
     /// Records the usage the provider has reported so far. All zeros mean no report.
-    pub(super) fn used(&mut self, billed: Billed) {
+    pub(super) fn used(&mut self, billed: BilledUsage) {
         self.billed = Some(billed).filter(|billed| billed.usage.context() > 0).or(self.billed);
     }
 
@@ -117,7 +117,7 @@ impl Meter {
         let again = paid_again(miss.and(expected_read), usage);
         let again_cost = match (&card.prices, self.billed) {
             _ if again == 0 => Some(Cost::ZERO),
-            (Some(prices), Some(billed)) => prices.cost_above_reading(billed, again),
+            (Some(prices), Some(billed)) => prices.cost_above_cached(billed, again),
             (None, _) | (_, None) => None,
         };
         let name = sent.model.clone();

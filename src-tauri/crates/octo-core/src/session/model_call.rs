@@ -4,7 +4,7 @@ use super::{
     Report,
     before_call::{Gate, Next},
     current_turn::RunningTurn,
-    meter::{Asked, Meter, millis},
+    meter::{Asked, CallMeter, millis},
     outgoing::RequestMessages,
     state::Session,
     step::{Change, Step},
@@ -16,7 +16,7 @@ use crate::{
 };
 use futures::StreamExt;
 use octo_llm::{
-    Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError,
+    BilledUsage, BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError,
     RetryPolicy, Sent,
 };
 use octo_protocol::{
@@ -31,7 +31,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// How many times in a row a conversation that is too long for the model is compacted.
-const OVERFLOWS: u32 = 2;
+const MAX_OVERFLOWS: u32 = 2;
 
 /// The model calls of a turn.
 #[derive(Default)]
@@ -49,7 +49,7 @@ pub(super) struct ModelCalls {
 struct ModelCall {
     attempt: Attempt,
     message: MessageId,
-    meter: Meter,
+    meter: CallMeter,
     cancel: CancellationToken,
 }
 
@@ -66,10 +66,10 @@ pub(crate) struct Attempt {
 /// A report of a model call's job.
 pub(crate) struct Progress {
     attempt: Attempt,
-    what: What,
+    what: ModelCallEvent,
 }
 
-enum What {
+enum ModelCallEvent {
     /// The request was sent.
     Asked(Box<Asked>),
     /// The answer began, this many milliseconds after the call did.
@@ -78,7 +78,7 @@ enum What {
         index: u32,
         content: Block,
     },
-    Usage(Billed),
+    Usage(BilledUsage),
     Finished(FinishReason),
     Failed(ProviderError),
 }
@@ -107,7 +107,7 @@ impl ModelCalls {
 
     /// Counts a conversation that is too long; whether it may be compacted for it once more.
     fn count_overflow(&mut self) -> bool {
-        let may = self.overflows < OVERFLOWS;
+        let may = self.overflows < MAX_OVERFLOWS;
         self.overflows += u32::from(may);
         may
     }
@@ -144,7 +144,7 @@ impl Session {
         let purpose = if self.sub_agent.is_some() { Purpose::SubAgent } else { Purpose::Turn };
         let Some(turn) = self.turn.get_mut() else { return };
         let cancel = turn.child_token();
-        let meter = Meter::begin(purpose, Some(attempt.turn), Some(id), model);
+        let meter = CallMeter::begin(purpose, Some(attempt.turn), Some(id), model);
         turn.model.running = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
         step.job(move |session| session.spawn_model(attempt, id, messages, cancel));
     }
@@ -162,11 +162,11 @@ impl Session {
             let send = |what| report.send(Report::Model(Progress { attempt, what }));
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
-                Err(error) => return send(What::Failed(error)),
+                Err(error) => return send(ModelCallEvent::Failed(error)),
             };
             let request = outgoing.request(&connection, RequestMessages::lasting(messages)).await;
             let sent = Sent::new(&request, now());
-            send(What::Asked(Box::new(Asked::new(connection.card, sent))));
+            send(ModelCallEvent::Asked(Box::new(Asked::new(connection.card, sent))));
             stream(connection.provider, request, cancel, message, &live, send).await;
         });
         tokio::spawn(async move {
@@ -174,7 +174,7 @@ impl Session {
                 tracing::error!(%error, "a model call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken.send(Report::Model(Progress { attempt, what: What::Failed(error) }));
+                broken.send(Report::Model(Progress { attempt, what: ModelCallEvent::Failed(error) }));
             }
         });
     }
@@ -184,20 +184,20 @@ impl Session {
         let attempt = progress.attempt;
         let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.of(attempt)) else { return Ok(()) };
         match progress.what {
-            What::Asked(asked) => {
+            ModelCallEvent::Asked(asked) => {
                 self.warmth.asked(asked.card());
                 call.meter.asked(*asked);
                 Ok(())
             }
-            What::FirstByte(after_ms) => {
+            ModelCallEvent::FirstByte(after_ms) => {
                 call.meter.first_byte(after_ms);
                 Ok(())
             }
-            What::Usage(billed) => {
+            ModelCallEvent::Usage(billed) => {
                 call.meter.used(billed);
                 Ok(())
             }
-            What::Block { index, content } => {
+            ModelCallEvent::Block { index, content } => {
                 let message = call.message;
                 if let Some(open) = self.conversation.last_mut(message) {
                     open.blocks.push(content.clone());
@@ -207,8 +207,8 @@ impl Session {
                 self.live.close_block(message, index);
                 stored
             }
-            What::Finished(reason) => self.model_finished(reason).await,
-            What::Failed(error) => self.model_failed(error).await,
+            ModelCallEvent::Finished(reason) => self.model_finished(reason).await,
+            ModelCallEvent::Failed(error) => self.model_failed(error).await,
         }
     }
 
@@ -266,10 +266,10 @@ impl Session {
         }
         tracing::warn!(session = %self.id(), class = ?error.class, attempt = attempt.number, "model call failed");
         let mut step = Step::default();
-        if error.class == ErrorClass::ContextTooLong && self.recovers_from_overflow(&error, &mut step) {
+        if error.class == ErrorClass::ContextTooLong && self.recover_from_overflow(&error, &mut step) {
             return self.finish(step).await;
         }
-        if self.leaves_attached_out(&error, &mut step) || self.falls_back(&error, &mut step) {
+        if self.retry_without_attachments(&error, &mut step) || self.try_fallback(&error, &mut step) {
             self.discard_message(CallOutcome::Failed, &mut step);
             self.before_call(Gate::Budget, Next::Attempt(Attempt::first(attempt.turn)), &mut step);
             return self.finish(step).await;
@@ -300,12 +300,12 @@ impl Session {
 
     /// Compacts a conversation that is too long for the model and repeats the call. Twice in a row; more often
     /// would change nothing.
-    fn recovers_from_overflow(&mut self, error: &ProviderError, step: &mut Step) -> bool {
+    fn recover_from_overflow(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         if !self.is_counted() || !self.turn.get_mut().is_some_and(|turn| turn.model.count_overflow()) {
             return false;
         }
         self.discard_message(CallOutcome::Failed, step);
-        if !self.compacts_overflow(error.to_api(), step) {
+        if !self.compact_after_overflow(error.to_api(), step) {
             self.fail_model(error.to_api(), step);
         }
         true
@@ -375,13 +375,13 @@ impl Session {
     /// Writes the running call to the ledger as it is, because its end will not be received.
     pub(super) fn bill_model_call(&mut self, step: &mut Step) {
         let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.running.as_mut()) else { return };
-        let nothing = Meter::begin(Purpose::Turn, None, None, None);
+        let nothing = CallMeter::begin(Purpose::Turn, None, None, None);
         let meter = std::mem::replace(&mut call.meter, nothing);
         self.bill(meter, CallOutcome::Stopped, step);
     }
 
     /// Writes a call to the ledger and adds its usage to its turn.
-    pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome, step: &mut Step) {
+    pub(super) fn bill(&mut self, meter: CallMeter, outcome: CallOutcome, step: &mut Step) {
         if let (Some(usage), Some(turn)) = (meter.usage(), self.turn.get_mut()) {
             turn.add_usage(usage);
         }
@@ -454,14 +454,14 @@ async fn stream(
     cancel: CancellationToken,
     message: MessageId,
     live: &Live,
-    send: impl Fn(What),
+    send: impl Fn(ModelCallEvent),
 ) {
     let mut events = provider.stream(request, cancel);
     let mut kinds: HashMap<u32, StreamKind> = HashMap::new();
     let mut began = Some(Instant::now());
     while let Some(event) = events.next().await {
         if let (Ok(_), Some(began)) = (&event, began.take()) {
-            send(What::FirstByte(millis(began.elapsed())));
+            send(ModelCallEvent::FirstByte(millis(began.elapsed())));
         }
         match event {
             Ok(ModelEvent::BlockStarted { block, kind }) => {
@@ -477,12 +477,17 @@ async fn stream(
                     live.push(message, block, kind, &text);
                 }
             }
-            Ok(ModelEvent::BlockFinished { block, content }) => send(What::Block { index: block, content }),
-            Ok(ModelEvent::Usage(billed)) => send(What::Usage(billed)),
-            Ok(ModelEvent::Finished(reason)) => return send(What::Finished(reason)),
-            Err(error) => return send(What::Failed(error)),
+            Ok(ModelEvent::BlockFinished { block, content }) => {
+                send(ModelCallEvent::Block { index: block, content })
+            }
+            Ok(ModelEvent::Usage(billed)) => send(ModelCallEvent::Usage(billed)),
+            Ok(ModelEvent::Finished(reason)) => return send(ModelCallEvent::Finished(reason)),
+            Err(error) => return send(ModelCallEvent::Failed(error)),
         }
     }
     // A provider's stream always ends with one of the two events above; a stream without either was cut off.
-    send(What::Failed(ProviderError::new(ErrorClass::CutOff, "the stream ended without its last event")));
+    send(ModelCallEvent::Failed(ProviderError::new(
+        ErrorClass::CutOff,
+        "the stream ended without its last event",
+    )));
 }

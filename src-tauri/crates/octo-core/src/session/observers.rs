@@ -2,7 +2,7 @@
 //! of its turn.
 
 use super::{Reply, current_turn::RunningTurn, state::Session};
-use crate::activity::{Doing, Entry, Stands, TurnDoing};
+use crate::activity::{Entry, SessionActivity, Stands, TurnActivity};
 use octo_protocol::SessionStatus;
 
 /// Those that watch a session.
@@ -37,8 +37,8 @@ impl Session {
         self.observers.board.tell(self.doing());
     }
 
-    fn doing(&self) -> Option<Doing> {
-        let turn = self.turn.get().map(|turn| TurnDoing {
+    fn doing(&self) -> Option<SessionActivity> {
+        let turn = self.turn.get().map(|turn| TurnActivity {
             turn: turn.id(),
             since: turn.view().started_at,
             stands: self.stands(turn),
@@ -49,7 +49,7 @@ impl Session {
         if turn.is_none() && commands.is_empty() {
             return None;
         }
-        Some(Doing {
+        Some(SessionActivity {
             title: self.info.title.clone(),
             folder: self.info.folder.clone(),
             fork: self.sub_agent.as_ref().map(|sub_agent| sub_agent.origin().clone()),

@@ -18,13 +18,13 @@ pub(super) struct Outgoing {
     model: Option<ModelId>,
     prefix: Prefix,
     effort: Option<Effort>,
-    speaker: Speaker,
+    speaker: AnsweringModel,
     attached: Attached,
 }
 
 /// The model that answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
+enum AnsweringModel {
     Model,
     Demo,
 }
@@ -37,11 +37,11 @@ pub(super) struct RequestMessages {
     vanishing: usize,
     /// The most tokens the answer may have; `None` for what the model can.
     max_output: Option<u64>,
-    to: To,
+    to: RequestRecipient,
 }
 
 /// The recipient of a request and its prefix.
-enum To {
+enum RequestRecipient {
     /// The session's model, with the session's tools and system prompt.
     Session,
     /// A separate model with its own system prompt and no tools: nothing the session's cache contains.
@@ -56,12 +56,12 @@ enum To {
 impl RequestMessages {
     /// The conversation, which the answer continues.
     pub(super) fn lasting(messages: Vec<Message>) -> Self {
-        Self { messages, vanishing: 0, max_output: None, to: To::Session }
+        Self { messages, vanishing: 0, max_output: None, to: RequestRecipient::Session }
     }
 
     /// The conversation with one more message, which no later request has.
     pub(super) fn passing(messages: Vec<Message>, max_output: u64) -> Self {
-        Self { messages, vanishing: 1, max_output: Some(max_output), to: To::Session }
+        Self { messages, vanishing: 1, max_output: Some(max_output), to: RequestRecipient::Session }
     }
 
     /// A question to another model, with its own system prompt.
@@ -71,14 +71,19 @@ impl RequestMessages {
         system: &'static str,
         max_output: u64,
     ) -> Self {
-        Self { messages, vanishing: 0, max_output: Some(max_output), to: To::Aside { model, system } }
+        Self {
+            messages,
+            vanishing: 0,
+            max_output: Some(max_output),
+            to: RequestRecipient::Aside { model, system },
+        }
     }
 
     /// The model it goes to, if that is not the session's.
     pub(super) fn model(&self) -> Option<ModelId> {
         match self.to {
-            To::Session => None,
-            To::Aside { model, .. } => Some(model),
+            RequestRecipient::Session => None,
+            RequestRecipient::Aside { model, .. } => Some(model),
         }
     }
 }
@@ -94,7 +99,7 @@ impl Session {
             prefix: self.prefix.clone(),
             effort: self.info.effort,
             attached: self.attached,
-            speaker: if self.is_counted() { Speaker::Model } else { Speaker::Demo },
+            speaker: if self.is_counted() { AnsweringModel::Model } else { AnsweringModel::Demo },
         }
     }
 }
@@ -103,8 +108,8 @@ impl Outgoing {
     /// Adapts it to the recipient.
     pub(super) fn to(self, request: &RequestMessages) -> Self {
         match request.to {
-            To::Session => self,
-            To::Aside { model, system } => {
+            RequestRecipient::Session => self,
+            RequestRecipient::Aside { model, system } => {
                 Self { model: Some(model), prefix: Prefix::aside(system), effort: None, ..self }
             }
         }
@@ -113,8 +118,8 @@ impl Outgoing {
     /// Connects to the recipient.
     pub(super) async fn connect(&self) -> Result<Connection, ProviderError> {
         match self.speaker {
-            Speaker::Demo => Ok(self.models.demo()),
-            Speaker::Model => self.models.connect(self.model).await,
+            AnsweringModel::Demo => Ok(self.models.demo()),
+            AnsweringModel::Model => self.models.connect(self.model).await,
         }
     }
 
@@ -138,9 +143,9 @@ impl Outgoing {
     fn without_pictures(self, model: String, card: &ModelCard, request: RequestMessages) -> ModelRequest {
         let RequestMessages { messages, vanishing, max_output, to } = request;
         let effort = match to {
-            To::Session => wished(self.effort, card),
+            RequestRecipient::Session => effective_effort(self.effort, card),
             // A model that reasons by default would use up a short answer for it.
-            To::Aside { .. } => card.efforts.first().copied(),
+            RequestRecipient::Aside { .. } => card.efforts.first().copied(),
         };
         let (system, tools) = self.prefix.into_parts();
         let shown = self.attached == Attached::Shown;
@@ -163,7 +168,7 @@ impl Outgoing {
 
 /// Returns the effort to request: the nearest supported level that does not exceed the wish, or the lowest of
 /// the model. A model known to support none refuses a request with an effort; an unknown model may accept it.
-fn wished(effort: Option<Effort>, card: &ModelCard) -> Option<Effort> {
+fn effective_effort(effort: Option<Effort>, card: &ModelCard) -> Option<Effort> {
     let effort = effort?;
     if !card.known {
         return Some(effort);
@@ -192,7 +197,7 @@ mod tests {
             (Some(Effort::High), card(true, &[]), None),
             (Some(Effort::High), card(false, &[]), Some(Effort::High)),
         ] {
-            assert_eq!(wished(wish, &card), expected, "{wish:?}");
+            assert_eq!(effective_effort(wish, &card), expected, "{wish:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ use octo_protocol::{
     Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Mode, Question, QuestionId, Rule,
     ToolView, TurnId,
 };
-use octo_tools::{Effects, Entry, Vetted};
+use octo_tools::{Approver, Effects, Entry};
 
 impl Session {
     /// The person answers a question. What is in the step already is stored with the answer.
@@ -133,7 +133,7 @@ impl Session {
         if self.turn.get_mut().is_some_and(|turn| !turn.batch.confirm(question.id)) {
             return Err(ApiError::new("question.gone").code(ErrorCode::Gone));
         }
-        self.look_again(question.clone(), Purpose::Allow { answer, rule });
+        self.look_again(question.clone(), RecheckPurpose::Allow { answer, rule });
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl Session {
         let mut step = self.close_allowed(question, answer);
         let mut is_rule = rule.is_some();
         if let Ask::Permission { reason: AskReason::Site { site }, .. } = &question.ask
-            && self.is_for_the_task(question.call)
+            && self.is_granted_for_turn(question.call)
         {
             self.grants.grant_site(site.clone());
             is_rule = true;
@@ -164,7 +164,7 @@ impl Session {
 
     /// Whether the place a call asks for is granted for the whole turn. Calls that ask every time are granted
     /// once.
-    fn is_for_the_task(&self, call: CallId) -> bool {
+    fn is_granted_for_turn(&self, call: CallId) -> bool {
         let weight = self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.weight.as_ref());
         let place = weight.and_then(|weight| weight.place.as_ref());
         place.is_some_and(|place| matches!(place.entry, Entry::Asks | Entry::AsksEachTask))
@@ -179,12 +179,12 @@ impl Session {
     /// runs off the actor.
     pub(super) fn review_questions(&self) {
         for question in self.turn.get().into_iter().flat_map(|turn| turn.batch.permissions()) {
-            self.look_again(question.clone(), Purpose::Review { mode: self.info.mode });
+            self.look_again(question.clone(), RecheckPurpose::Review { mode: self.info.mode });
         }
     }
 
     /// Decides again on a waiting call. If it is not ready (after a restart) it is read again first.
-    fn look_again(&self, question: Question, purpose: Purpose) {
+    fn look_again(&self, question: Question, purpose: RecheckPurpose) {
         let (hooks, barred) = (self.hooks(), self.barred());
         let (mut ground, toolset, report) =
             (self.ground(), self.runtime.services.toolset.clone(), self.reporter());
@@ -193,7 +193,7 @@ impl Session {
         let Some(open) = running.batch.get(question.call) else { return };
         let (call, effects) = (open.request().clone(), open.effects().cloned());
         let (turn, cancel, tasks) = (running.id(), running.child_token(), running.task().tools());
-        let context = self.tool_context(call.id, open.message(), Vetted::Policy, cancel, tasks);
+        let context = self.tool_context(call.id, open.message(), Approver::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A separate task: a panic while reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
@@ -202,12 +202,12 @@ impl Session {
                     ground.rules = rules;
                 }
                 match effects {
-                    Some(effects) => {
-                        Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
-                    }
+                    Some(effects) => Ok(RecheckResult::Decision(
+                        permission::decide_off_thread(&ground, &effects).await.decision,
+                    )),
                     None => {
                         let ready = ready::ready(&toolset, &call, &ground, &hooks, &barred, &context).await;
-                        ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)
+                        ready.map(|ready| RecheckResult::Ready(Box::new(ready))).map_err(|error| error.text)
                     }
                 }
             });
@@ -215,27 +215,27 @@ impl Session {
                 tracing::error!(%error, "reading a waiting call broke");
                 Err(texts::CHANGED.to_owned())
             });
-            report.send(Report::LookedAgain(SecondLook { turn, question, purpose, seen }));
+            report.send(Report::LookedAgain(Recheck { turn, question, purpose, seen }));
         });
     }
 
     /// Takes the second decision on a waiting call.
-    pub(super) async fn looked_again(&mut self, look: SecondLook) -> Result<(), ApiError> {
-        let SecondLook { turn, question, purpose, seen } = look;
+    pub(super) async fn apply_recheck(&mut self, look: Recheck) -> Result<(), ApiError> {
+        let Recheck { turn, question, purpose, seen } = look;
         let Some(running) = self.turn.of(turn) else { return Ok(()) };
         if running.batch.question(question.id).is_none() {
             return Ok(());
         }
         let decision = match seen {
-            Ok(Seen::Decision(decision)) => Ok(decision),
-            Ok(Seen::Ready(ready)) if ready.is_asked_by(&question.ask) => {
+            Ok(RecheckResult::Decision(decision)) => Ok(decision),
+            Ok(RecheckResult::Ready(ready)) if ready.is_asked_by(&question.ask) => {
                 let decision = ready.decision().clone();
                 if let Some(open) = running.batch.call(question.call) {
                     open.replace_ready(*ready);
                 }
                 Ok(decision)
             }
-            Ok(Seen::Ready(_)) => Err(texts::CHANGED.to_owned()),
+            Ok(RecheckResult::Ready(_)) => Err(texts::CHANGED.to_owned()),
             Err(text) => Err(text),
         };
         match (purpose, decision) {
@@ -247,40 +247,42 @@ impl Session {
                 let step = self.close(&question, Answer::No { reason: None }, end, Step::default());
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
-            (Purpose::Allow { answer, rule }, Ok(_)) => self.allow_ready(&question, answer, rule).await,
-            (Purpose::Allow { answer, .. }, Err(text)) => {
+            (RecheckPurpose::Allow { answer, rule }, Ok(_)) => {
+                self.allow_ready(&question, answer, rule).await
+            }
+            (RecheckPurpose::Allow { answer, .. }, Err(text)) => {
                 let end = (CallStatus::Failed, text, None);
                 let step = self.close(&question, answer, end, Step::default());
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
             // A decision for a mode that is no longer the session's does not count.
-            (Purpose::Review { mode }, Ok(Decision::Run(_))) if mode == self.info.mode => {
+            (RecheckPurpose::Review { mode }, Ok(Decision::Run(_))) if mode == self.info.mode => {
                 let step = self.close_allowed(&question, Answer::Once);
                 self.feed_with(Input::Allowed { call: question.call }, step).await
             }
-            (Purpose::Review { .. }, _) => Ok(()),
+            (RecheckPurpose::Review { .. }, _) => Ok(()),
         }
     }
 }
 
 /// The result of a second check of a waiting call.
-pub(crate) struct SecondLook {
+pub(crate) struct Recheck {
     turn: TurnId,
     question: Question,
-    purpose: Purpose,
+    purpose: RecheckPurpose,
     /// The check, or for the model why the call can no longer be read.
-    seen: Result<Seen, String>,
+    seen: Result<RecheckResult, String>,
 }
 
-enum Seen {
+enum RecheckResult {
     /// The call was ready; this is the current decision.
     Decision(Decision),
     /// The call was read again.
-    Ready(Box<ready::Ready>),
+    Ready(Box<ready::ReadyCall>),
 }
 
 /// Why a waiting call is checked again.
-enum Purpose {
+enum RecheckPurpose {
     /// The person said yes to it.
     Allow { answer: Answer, rule: Option<(String, Rule)> },
     /// It may no longer need an answer.

@@ -1,12 +1,12 @@
 //! Messages that were sent while a turn runs, in the order in which it will read them.
 
-use octo_protocol::{ApiError, Block, ChatService, ErrorCode, Event, Queued, QueuedId};
+use octo_protocol::{ApiError, Block, ChatService, ErrorCode, Event, QueuedId, QueuedMessage};
 
 /// The messages that wait.
-pub(super) struct Queue(Vec<Queued>);
+pub(super) struct Queue(Vec<QueuedMessage>);
 
 impl Queue {
-    pub(super) fn new(waiting: Vec<Queued>) -> Self {
+    pub(super) fn new(waiting: Vec<QueuedMessage>) -> Self {
         Self(waiting)
     }
 
@@ -25,7 +25,7 @@ impl Queue {
 
     /// Adds a message at the end.
     pub(super) fn push(&mut self, blocks: Vec<Block>, via: Option<ChatService>) -> QueuedId {
-        let queued = Queued { id: QueuedId::new(), blocks, at: crate::clock::now(), via };
+        let queued = QueuedMessage { id: QueuedId::new(), blocks, at: crate::clock::now(), via };
         let id = queued.id;
         self.0.push(queued);
         id
@@ -46,7 +46,7 @@ impl Queue {
     }
 
     /// Empties it.
-    pub(super) fn take(&mut self) -> Vec<Queued> {
+    pub(super) fn take(&mut self) -> Vec<QueuedMessage> {
         std::mem::take(&mut self.0)
     }
 }

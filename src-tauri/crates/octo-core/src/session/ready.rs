@@ -1,28 +1,29 @@
 //! A call before it runs: its arguments are read, it is decided on, and the person's hooks run.
 
-use super::{calls::plain, confined::Fence};
+use super::{calls::plain, confined::SessionConfinement};
 use crate::clock::now;
 use crate::{
     hooks::{Heard, Hooks, Moment},
-    permission::{self, Basis, Decided, Decision, Ground, Nature},
+    permission::{self, Basis, CallDecision, CommandFacts, Decision, Ground},
 };
 use octo_protocol::{Ask, AskReason, CallId, Mode, Refusal, ToolCall, ToolView};
 use octo_shell::Confinement;
 use octo_tools::{
-    DeskEffect, Effects, PreparedCall, ReadCall, ToolContext, ToolError, ToolOutput, Toolset, Vetted,
+    Approver, BuiltinCommandEffect, Effects, PreparedCall, ResolvedCall, ToolContext, ToolError, ToolOutput,
+    Toolset,
 };
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// A call with parsed arguments and a decision.
-pub(crate) struct Ready {
+pub(crate) struct ReadyCall {
     tool: &'static str,
     prepared: Box<dyn PreparedCall>,
     effects: Effects,
     decision: Decision,
     /// The command line to run instead of the given one.
     rewritten: Option<String>,
-    nature: Nature,
+    nature: CommandFacts,
     preview: ToolView,
     arguments: Map<String, Value>,
     /// Text for the model from the hooks before the call.
@@ -50,17 +51,18 @@ pub(super) async fn ready(
     hooks: &Hooks,
     barred: &[String],
     context: &ToolContext,
-) -> Result<Ready, ToolError> {
-    let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
+) -> Result<ReadyCall, ToolError> {
+    let ResolvedCall { name: tool, arguments, call: prepared } =
+        toolset.prepare(&call.name, &call.arguments)?;
     if barred.iter().any(|name| name == tool) {
         // The call is not examined. The model's tool list never changes, so the refusal is stated here.
-        return Ok(Ready {
+        return Ok(ReadyCall {
             tool,
             effects: Effects::none(),
             prepared,
             decision: Decision::Deny { refusal: Refusal::SubAgent, subject: tool.to_owned(), part: None },
             rewritten: None,
-            nature: Nature::default(),
+            nature: CommandFacts::default(),
             preview: plain(""),
             arguments,
             told: None,
@@ -68,7 +70,7 @@ pub(super) async fn ready(
             shell_folder: ground.shell_folder.clone(),
         });
     }
-    let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
+    let effects = prepared.effects(&ground.folder).with_resolved_sites(&context.http).await;
     let standing = permission::standing(ground);
     // Attaching to a browser may wait for the person; Stop ends the wait.
     let effects = tokio::select! {
@@ -76,7 +78,7 @@ pub(super) async fn ready(
         () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
         weighed = effects.weighed(&*context.browser, &standing) => weighed?,
     };
-    let decided = permission::decide_beside(ground, &effects).await;
+    let decided = permission::decide_off_thread(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {
         let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
         // In parallel with the call: a log that cannot be written stops nothing.
@@ -86,7 +88,7 @@ pub(super) async fn ready(
             }
         });
     }
-    let Decided { decision, rewritten, nature } = decided;
+    let CallDecision { decision, rewritten, nature } = decided;
     let decision = match decision {
         Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
             let totals = context.trash.count(days).await?;
@@ -94,7 +96,7 @@ pub(super) async fn ready(
         }
         decision => decision,
     };
-    let ready = Ready {
+    let ready = ReadyCall {
         tool,
         prepared,
         effects,
@@ -116,7 +118,7 @@ pub(super) async fn ready(
         (Ok(preview), _) => preview,
         // An error about a file the model may not see yet is shown to the person who is asked, not to the
         // model.
-        (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
+        (Err(error), Decision::Ask { reason, .. }) if concerns_closed_path(reason) => plain(&error.text),
         (Err(error), _) => return Err(error),
     };
     if ready.decision == Decision::Feedback && !matches!(preview, ToolView::Feedback { .. }) {
@@ -130,11 +132,11 @@ pub(super) async fn ready(
         Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
         None => ready.decision,
     };
-    Ok(Ready { decision, preview, told, ..ready })
+    Ok(ReadyCall { decision, preview, told, ..ready })
 }
 
 /// Adds the hooks' text to a result.
-fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
+fn with_hook_context(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
     if told.is_empty() {
         return outcome;
     }
@@ -145,7 +147,7 @@ fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Re
     }
 }
 
-impl Ready {
+impl ReadyCall {
     /// Adapts the decision to an unattended session: calls that would ask are refused, and so is every program.
     pub(super) fn unattended(self) -> Self {
         if matches!(self.decision, Decision::Run(_) | Decision::Deny { .. }) && self.effects.command.is_none()
@@ -168,7 +170,7 @@ impl Ready {
     }
 
     /// What it does beyond what it names.
-    pub(super) fn nature(&self) -> &Nature {
+    pub(super) fn nature(&self) -> &CommandFacts {
         &self.nature
     }
 
@@ -194,17 +196,19 @@ impl Ready {
     }
 
     /// Who lets it run; `None` for one that is refused.
-    pub(super) fn vetted(&self) -> Option<Vetted> {
+    pub(super) fn vetted(&self) -> Option<Approver> {
         match self.decision {
-            Decision::Run(Basis::Policy) => Some(Vetted::Policy),
+            Decision::Run(Basis::Policy) => Some(Approver::Policy),
             // All other calls run because the person said so: by an answer, a rule or the mode.
-            Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Some(Vetted::Person),
+            Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => {
+                Some(Approver::Person)
+            }
             Decision::Deny { .. } => None,
         }
     }
 
     /// What the system holds its command to.
-    pub(super) fn confinement(&self, fence: &Fence) -> Option<Confinement> {
+    pub(super) fn confinement(&self, fence: &SessionConfinement) -> Option<Confinement> {
         fence.confinement(&self.decision, &self.nature)
     }
 
@@ -234,7 +238,7 @@ impl Ready {
 
     /// Whether the person approved a change they saw.
     fn was_shown(&self) -> bool {
-        let changes = matches!(self.effects.desk, Some(DeskEffect::Changes(_)));
+        let changes = matches!(self.effects.desk, Some(BuiltinCommandEffect::Changes(_)));
         matches!(self.decision, Decision::Ask { .. })
             && (changes || matches!(self.preview, ToolView::Diff(_)))
     }
@@ -247,7 +251,7 @@ impl Ready {
     pub(super) fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
         matches!(self.decision, Decision::Run(_))
             && ground.mode.is_stricter_than(self.mode)
-            && permission::forbids_by_now(ground, &self.effects)
+            && permission::is_forbidden_now(ground, &self.effects)
     }
 
     /// Returns the effects of the call.
@@ -281,11 +285,11 @@ impl Ready {
         about.insert("failed".to_owned(), outcome.is_err().into());
         let heard = hooks.hear(Moment::AfterTool, Some(self.tool), about).await;
         let told = [self.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
-        with_words_of_hooks(outcome, &told)
+        with_hook_context(outcome, &told)
     }
 }
 
-fn is_about_closed_ground(reason: &AskReason) -> bool {
+fn concerns_closed_path(reason: &AskReason) -> bool {
     match reason {
         AskReason::ReadsOutside { .. }
         | AskReason::WritesOutside { .. }

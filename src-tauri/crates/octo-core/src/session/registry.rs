@@ -98,7 +98,7 @@ impl Runtime {
                 open.insert(id, handle.clone());
                 self.troubles.over(id);
             }
-            Err(error) if error.is_of_the_store() => {
+            Err(error) if error.is_store_error() => {
                 self.troubles.begin(id, error.clone(), TroubleStage::Ended);
             }
             Err(_) => {}

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 /// with.
 pub(super) const STAYS: u32 = 10;
 /// Time limit for an unused session to reply. A slower one is left for the next round.
-const QUICK: Duration = Duration::from_millis(100);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Whether a session rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl SessionHandle {
         if self.inbox.send(Inbox::Rest(after, reply)).is_err() {
             return;
         }
-        let said = match tokio::time::timeout(QUICK, &mut answer).await {
+        let said = match tokio::time::timeout(ANSWER_TIMEOUT, &mut answer).await {
             Ok(said) => said.ok(),
             // A busy session continues, unless it has just answered.
             Err(_) => {

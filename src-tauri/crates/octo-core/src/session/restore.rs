@@ -5,7 +5,7 @@ use super::{
     actor::Actor,
     after::{After, Course},
     attached::Attached,
-    background::Background,
+    background::BackgroundCommands,
     before_call::Budget,
     calls::{Batch, OpenCall},
     compacting::Compaction,
@@ -84,7 +84,7 @@ impl Session {
             compaction: Compaction::new(Size::restored(stored.context_tokens, &stored.context)),
             conversation: Conversation::new(stored.context),
             queue: Queue::new(stored.queue),
-            background: Background::restored(&stored.commands),
+            background: BackgroundCommands::restored(&stored.commands),
             todos: TodoList(Arc::new(Mutex::new(todos))),
             shelf: None,
             grants: Grants::new(rules),
@@ -106,19 +106,19 @@ impl Session {
             session.recall(&stored.last_calls);
         }
         session.store_restored(&stored.commands).await?;
-        session.end_journey().await?;
+        session.recover_restore().await?;
         if let Some(turn) = unfinished {
             session
-                .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
+                .resume_turn(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
                 .await?;
         }
         // A turn that was being stopped ended just now: its step ends before any other request.
-        session.settle_task();
+        session.end_step();
         Ok(session)
     }
 
     /// Resumes an unfinished turn.
-    async fn go_on_with(
+    async fn resume_turn(
         &mut self,
         stored: StoredTurn,
         questions: Vec<octo_protocol::Question>,

@@ -2,7 +2,8 @@
 
 use super::{registry::OpenSessions, sub_agent::SubAgentPool};
 use crate::{
-    activity::Board, admission::Admission, base::Base, services::Services, troubles::Troubles, waking::Waking,
+    activity::Board, admission::TurnLimiter, base::Base, services::Services, troubles::Troubles,
+    waking::Waking,
 };
 use octo_protocol::Delta;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) struct Runtime {
     /// The running work of this process.
     pub board: Board,
     /// The turn limiter.
-    pub admission: Admission,
+    pub admission: TurnLimiter,
     /// Sub-agents, and the skills they use.
     pub forks: SubAgentPool,
     /// Sessions that cannot be stored.
@@ -37,7 +38,7 @@ impl Runtime {
         let board = Board::default();
         let limit = base.preferences().live_turns.effective();
         Self {
-            admission: Admission::new(limit, board.change().clone()),
+            admission: TurnLimiter::new(limit, board.change().clone()),
             board,
             forks: SubAgentPool::new(Arc::new(services.library.clone())),
             open: OpenSessions::default(),

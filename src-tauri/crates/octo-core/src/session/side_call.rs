@@ -2,9 +2,9 @@
 
 use super::{
     Report,
-    compacting::Compacting,
+    compacting::RunningCompaction,
     current_turn::RunningTurn,
-    meter::{Asked, Meter, millis},
+    meter::{Asked, CallMeter, millis},
     outgoing::RequestMessages,
     state::Session,
     step::Step,
@@ -12,7 +12,7 @@ use super::{
 use crate::clock::now;
 use crate::suggestion;
 use futures::StreamExt;
-use octo_llm::{Billed, ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
+use octo_llm::{BilledUsage, ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
 use octo_protocol::{
     ApiError, Block, CallOutcome, Event, Message, MessageId, Origin, Purpose, Role, Source, Suggestion,
     Switch, TurnId,
@@ -25,14 +25,14 @@ pub(crate) struct SideCall {
     id: MessageId,
     cancel: CancellationToken,
     /// `None` once it has ended and its ledger row is written.
-    meter: Option<Meter>,
+    meter: Option<CallMeter>,
     aim: Aim,
 }
 
 /// The purpose of a side call.
 pub(super) enum Aim {
     /// Summarising earlier messages.
-    Compaction(Box<Compacting>),
+    Compaction(Box<RunningCompaction>),
     /// Keeping the cache alive.
     Warmth,
     /// Guessing the person's next message after this turn.
@@ -40,15 +40,15 @@ pub(super) enum Aim {
 }
 
 /// A report of a side call's job.
-pub(crate) struct SideProgress {
+pub(crate) struct SideCallReport {
     id: MessageId,
-    what: What,
+    what: SideCallEvent,
 }
 
-enum What {
+enum SideCallEvent {
     Asked(Box<Asked>),
     FirstByte(u64),
-    Usage(Billed),
+    Usage(BilledUsage),
     Ended(Result<SideAnswer, ProviderError>),
 }
 
@@ -74,7 +74,7 @@ impl Session {
     /// Begins a side call, once the step is stored.
     ///
     /// It starts after a pause, which is part of it: ending the call also ends the pause.
-    pub(super) fn call_beside(
+    pub(super) fn begin_side_call(
         &mut self,
         aim: Aim,
         request: RequestMessages,
@@ -89,9 +89,9 @@ impl Session {
         };
         let cancel = self.turn.get().map_or_else(|| self.actor.child_token(), RunningTurn::child_token);
         let (id, model) = (MessageId::new(), request.model().or_else(|| self.model()));
-        let meter = Some(Meter::begin(purpose, self.turn.id(), None, model));
+        let meter = Some(CallMeter::begin(purpose, self.turn.id(), None, model));
         self.side = Some(SideCall { id, cancel: cancel.clone(), meter, aim });
-        step.job(move |session| session.spawn_beside(id, request, pause, cancel));
+        step.job(move |session| session.spawn_side_call(id, request, pause, cancel));
     }
 
     /// Guesses the person's next message after a turn. Uses only a light model, since the guess is not worth
@@ -110,11 +110,11 @@ impl Session {
         let blocks = vec![Block::Text { text: question }];
         let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
         let request = RequestMessages::aside(messages, model, suggestion::SYSTEM, suggestion::LONGEST_ANSWER);
-        self.call_beside(Aim::Suggestion(turn), request, Duration::ZERO, &mut step);
+        self.begin_side_call(Aim::Suggestion(turn), request, Duration::ZERO, &mut step);
         self.finish(step).await
     }
 
-    fn spawn_beside(
+    fn spawn_side_call(
         &self,
         id: MessageId,
         request: RequestMessages,
@@ -124,61 +124,61 @@ impl Session {
         let (outgoing, report) = (self.outgoing().to(&request), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report.send(Report::Beside(SideProgress { id, what }));
+            let send = |what| report.send(Report::Beside(SideCallReport { id, what }));
             if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 let error = ProviderError::new(ErrorClass::Cancelled, "it was stopped before it began");
-                return send(What::Ended(Err(error)));
+                return send(SideCallEvent::Ended(Err(error)));
             }
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
-                Err(error) => return send(What::Ended(Err(error))),
+                Err(error) => return send(SideCallEvent::Ended(Err(error))),
             };
             let request = outgoing.request(&connection, request).await;
             let sent = Sent::new(&request, now());
-            send(What::Asked(Box::new(Asked::new(connection.card, sent))));
+            send(SideCallEvent::Asked(Box::new(Asked::new(connection.card, sent))));
             let mut began = Some(Instant::now());
             let mut answer = SideAnswer { text: String::new(), calls: 0, finish: FinishReason::Stop };
             let mut events = connection.provider.stream(request, cancel);
             while let Some(event) = events.next().await {
                 if let (Ok(_), Some(began)) = (&event, began.take()) {
-                    send(What::FirstByte(millis(began.elapsed())));
+                    send(SideCallEvent::FirstByte(millis(began.elapsed())));
                 }
                 match event {
                     Ok(ModelEvent::BlockFinished { content: Block::Text { text }, .. }) => {
                         answer.text.push_str(&text);
                     }
                     Ok(ModelEvent::BlockFinished { content: Block::ToolCall(_), .. }) => answer.calls += 1,
-                    Ok(ModelEvent::Usage(billed)) => send(What::Usage(billed)),
+                    Ok(ModelEvent::Usage(billed)) => send(SideCallEvent::Usage(billed)),
                     Ok(ModelEvent::Finished(finish)) => {
-                        return send(What::Ended(Ok(SideAnswer { finish, ..answer })));
+                        return send(SideCallEvent::Ended(Ok(SideAnswer { finish, ..answer })));
                     }
                     Ok(
                         ModelEvent::BlockStarted { .. }
                         | ModelEvent::Delta { .. }
                         | ModelEvent::BlockFinished { .. },
                     ) => {}
-                    Err(error) => return send(What::Ended(Err(error))),
+                    Err(error) => return send(SideCallEvent::Ended(Err(error))),
                 }
             }
             let cut = ProviderError::new(ErrorClass::CutOff, "the stream ended without its last event");
-            send(What::Ended(Err(cut)));
+            send(SideCallEvent::Ended(Err(cut)));
         });
         tokio::spawn(async move {
             if let Err(error) = call.await {
                 tracing::error!(%error, "a side call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken.send(Report::Beside(SideProgress { id, what: What::Ended(Err(error)) }));
+                broken.send(Report::Beside(SideCallReport { id, what: SideCallEvent::Ended(Err(error)) }));
             }
         });
     }
 
     /// Takes a report of a side call's job. Reports of an ended call are ignored.
-    pub(super) async fn side_progressed(&mut self, progress: SideProgress) -> Result<(), ApiError> {
+    pub(super) async fn side_progressed(&mut self, progress: SideCallReport) -> Result<(), ApiError> {
         let Some(side) = self.side.as_mut().filter(|side| side.id == progress.id) else { return Ok(()) };
         let Some(meter) = &mut side.meter else { return Ok(()) };
         let answer = match progress.what {
-            What::Asked(asked) => {
+            SideCallEvent::Asked(asked) => {
                 meter.asked(*asked);
                 match side.aim {
                     Aim::Compaction(_) | Aim::Warmth => self.warmth.cache_used(),
@@ -186,15 +186,15 @@ impl Session {
                 }
                 return Ok(());
             }
-            What::FirstByte(after_ms) => {
+            SideCallEvent::FirstByte(after_ms) => {
                 meter.first_byte(after_ms);
                 return Ok(());
             }
-            What::Usage(billed) => {
+            SideCallEvent::Usage(billed) => {
                 meter.used(billed);
                 return Ok(());
             }
-            What::Ended(answer) => answer,
+            SideCallEvent::Ended(answer) => answer,
         };
         let mut step = Step::default();
         let outcome = if answer.is_ok() { CallOutcome::Answered } else { CallOutcome::Failed };

@@ -4,15 +4,15 @@
 //! mode that asks about every command: the person is not asked about the contents of a text, and no mode
 //! vouches for it. All other commands are left to the model, whose terminal asks as for any command.
 
-use super::{confined::Fence, ready::facts, state::Session};
+use super::{confined::SessionConfinement, ready::facts, state::Session};
 use crate::{
     hooks::{Hooks, Moment},
-    permission::{self, Basis, Decided, Decision, Ground},
-    skills::{CommandEnd, SkillCommands},
+    permission::{self, Basis, CallDecision, Decision, Ground},
+    skills::{SkillCommandOutcome, SkillCommands},
 };
 use futures::future::BoxFuture;
 use octo_protocol::{CallId, CommandState, Mode};
-use octo_shell::{Carried, Confinement, DEFAULT_WAIT, Pace, Report, Run, Shell, ShellError};
+use octo_shell::{CarryScope, Confinement, DEFAULT_WAIT, Pace, Report, Run, Shell, ShellError};
 use octo_tools::{CommandEffect, Effects, TERMINAL};
 use serde_json::Map;
 use std::{sync::Arc, time::Duration};
@@ -20,9 +20,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Time limit of one command.
-const EACH: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit of all commands of a skill together.
-const ALL: Duration = Duration::from_secs(30);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 const LEFT: &str =
     "(not run here: run it with the terminal tool if it is needed, under the same permission as any command)";
@@ -34,7 +34,7 @@ const LATE: &str = "(not run: the commands before it took too long)";
 #[derive(Clone)]
 pub(super) struct PolicyRunner {
     ground: Ground,
-    fence: Fence,
+    fence: SessionConfinement,
     shell: Shell,
     hooks: Hooks,
 }
@@ -67,9 +67,9 @@ impl PolicyRunner {
 }
 
 impl SkillCommands for CallRunner {
-    fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<CommandEnd>> {
+    fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<SkillCommandOutcome>> {
         Box::pin(async move {
-            let until = Instant::now() + ALL;
+            let until = Instant::now() + TOTAL_TIMEOUT;
             let mut ends = Vec::with_capacity(lines.len());
             for line in lines {
                 ends.push(self.run_one(line, until).await);
@@ -80,19 +80,20 @@ impl SkillCommands for CallRunner {
 }
 
 impl CallRunner {
-    async fn run_one(&self, line: String, until: Instant) -> CommandEnd {
-        let left = |why: &str| CommandEnd::Left(why.to_owned());
+    async fn run_one(&self, line: String, until: Instant) -> SkillCommandOutcome {
+        let left = |why: &str| SkillCommandOutcome::Left(why.to_owned());
         let PolicyRunner { ground, fence, hooks, .. } = &self.runner;
         if self.cancel.is_cancelled() {
             return left(STOPPED);
         }
-        let patience = until.saturating_duration_since(Instant::now()).min(EACH);
+        let patience = until.saturating_duration_since(Instant::now()).min(COMMAND_TIMEOUT);
         if patience.is_zero() {
             return left(LATE);
         }
         let start = CommandEffect::Start { line, cwd: Some(ground.folder.clone()), env: Vec::new() };
         let effects = Effects { command: Some(start), ..Effects::none() };
-        let Decided { decision, rewritten, nature } = permission::decide_beside(ground, &effects).await;
+        let CallDecision { decision, rewritten, nature } =
+            permission::decide_off_thread(ground, &effects).await;
         let Some(CommandEffect::Start { line, .. }) = effects.command else { return left(LEFT) };
         if decision != Decision::Run(Basis::Policy) || !nature.only_reads || rewritten.is_some() {
             return left(LEFT);
@@ -101,7 +102,7 @@ impl CallRunner {
             || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
         let before = hooks.hear(Moment::BeforeTool, Some(TERMINAL), about()).await;
         if let Some(why) = before.deny {
-            return CommandEnd::Left(format!("{HOOK}: {why})"));
+            return SkillCommandOutcome::Left(format!("{HOOK}: {why})"));
         }
         let report = self.output(&line, fence.confinement(&decision, &nature), patience).await;
         let mut facts = about();
@@ -110,9 +111,11 @@ impl CallRunner {
         match report {
             Ok(report) => {
                 let told = [before.context, after.context].into_iter().flatten();
-                CommandEnd::Ran(std::iter::once(words(&report)).chain(told).collect::<Vec<_>>().join("\n"))
+                SkillCommandOutcome::Ran(
+                    std::iter::once(outcome_text(&report)).chain(told).collect::<Vec<_>>().join("\n"),
+                )
             }
-            Err(error) => CommandEnd::Left(format!("(not run: {error})")),
+            Err(error) => SkillCommandOutcome::Left(format!("(not run: {error})")),
         }
     }
 
@@ -131,7 +134,7 @@ impl CallRunner {
             folder: ground.folder.clone(),
             cwd: Some(ground.folder.clone()),
             env: Vec::new(),
-            carried: Carried::FolderOnly,
+            carried: CarryScope::FolderOnly,
             live: Arc::new(|_| {}),
             cancel: cancel.clone(),
             wait: DEFAULT_WAIT,
@@ -155,7 +158,7 @@ impl CallRunner {
 }
 
 /// Returns the text for the instructions: the output, and the status unless it succeeded.
-fn words(report: &Report) -> String {
+fn outcome_text(report: &Report) -> String {
     let output = report.output_model.trim_end();
     let end = match report.state {
         CommandState::Exited { code: 0 } => return output.to_owned(),

@@ -5,7 +5,7 @@ use super::{
     actor::{Actor, Reporter},
     after::After,
     attached::Attached,
-    background::Background,
+    background::BackgroundCommands,
     before_call::Budget,
     compacting::Compaction,
     conversation::Conversation,
@@ -23,7 +23,7 @@ use super::{
     warmth::Warmth,
     workspace::Workspace,
 };
-use crate::{browsing::Seat, clock::now, library::Shelf, live::Live};
+use crate::{browsing::BrowserSession, clock::now, library::Shelf, live::Live};
 use octo_protocol::{
     ApiError, Block, Event, Message, MessageId, Meta, Origin, Role, SessionId, SessionInfo, Source,
     TroubleStage, TurnId,
@@ -41,13 +41,13 @@ pub(crate) struct Session {
     pub(super) conversation: Conversation,
     /// Messages that wait for the turn's next step.
     pub(super) queue: Queue,
-    pub(super) background: Background,
+    pub(super) background: BackgroundCommands,
     pub(super) todos: TodoList,
     /// The skills as they were with the last message; `None` before the first.
     pub(super) shelf: Option<Arc<Shelf>>,
     pub(super) grants: Grants,
     /// Its use of the browser.
-    pub(super) seat: Seat,
+    pub(super) seat: BrowserSession,
     pub(super) workspace: Workspace,
     pub(super) turn: CurrentTurn,
     pub(super) warmth: Warmth,
@@ -119,7 +119,7 @@ impl Session {
         {
             tracing::warn!(session = %self.id(), %error, "a stopped turn was not ended");
         }
-        self.bill_what_runs(retry).await;
+        self.bill_running_calls(retry).await;
         self.actor.end();
         self.seat.let_go();
         self.workspace.shell().shutdown().await;
@@ -135,7 +135,7 @@ impl Session {
     }
 
     /// Calls under way are paid for, even if their answers are not read any more.
-    async fn bill_what_runs(&mut self, retry: StoreRetry) {
+    async fn bill_running_calls(&mut self, retry: StoreRetry) {
         let mut step = Step::retried(retry);
         self.end_side_call(&mut step);
         self.bill_model_call(&mut step);

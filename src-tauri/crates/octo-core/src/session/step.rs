@@ -193,7 +193,7 @@ fn write(tx: &mut Tx<'_>, id: SessionId, changes: &[Change]) -> Result<(), Store
             Change::OutOfContext(message) => tx.drop_from_context(id, *message)?,
             Change::Result(result) => tx.set_call(result.call, result)?,
             Change::Rule { scope, rule } => tx.add_rule(scope, rule)?,
-            Change::InboundHandled(message) => tx.letter_done(*message)?,
+            Change::InboundHandled(message) => tx.remove_inbound_message(*message)?,
         }
     }
     Ok(())

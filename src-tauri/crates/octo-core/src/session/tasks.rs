@@ -12,29 +12,29 @@ use super::{
     state::Session,
     step::Step,
 };
-use crate::permission::Nature;
-use octo_protocol::{ApiError, CommandState, Event, LastingMark, SessionId, ToolView, TurnId};
-use octo_tools::{CommandEffect, Effects, TaskWish, Tasks, ToolError, ToolOutput};
-use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
+use crate::permission::CommandFacts;
+use octo_protocol::{ApiError, CommandState, Event, LastingEffect, SessionId, ToolView, TurnId};
+use octo_tools::{CommandEffect, Effects, RestoreRequest, Tasks, ToolError, ToolOutput};
+use octo_workspace::{RunningCommand, StepId, TimeError, TimeMachine};
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How many scans for a command's changes are tried before they are left to the scan before the next command.
-const LOOKS: u32 = 3;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+const SCAN_ATTEMPTS: u32 = 3;
+const SCAN_DELAY: Duration = Duration::from_millis(500);
 /// How long the end of a session waits until its commands' changes are recorded; otherwise the next start
 /// records them.
-const LAST_LOOK: Duration = Duration::from_secs(5);
+const LAST_SCAN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A turn's step. Clones share it.
 #[derive(Clone)]
-pub(super) struct TurnTask {
+pub(super) struct TurnStep {
     machine: TimeMachine,
     session: SessionId,
     turn: TurnId,
     folder: PathBuf,
-    begun: Arc<OnceCell<TaskId>>,
+    begun: Arc<OnceCell<StepId>>,
     /// Cancelled once the earlier steps have ended.
     before: CancellationToken,
     /// Access to the tree for its tools.
@@ -56,7 +56,7 @@ pub(super) struct TurnRecords {
 
 /// Work that must end before files are restored.
 #[derive(Clone)]
-pub(super) struct Loose {
+pub(super) struct PendingRecords {
     looking: TaskTracker,
     settled: Option<CancellationToken>,
 }
@@ -83,8 +83,8 @@ impl TurnRecords {
     }
 
     /// Returns the work that must end before files are restored.
-    pub(super) fn loose(&self) -> Loose {
-        Loose { looking: self.looking.clone(), settled: self.settled.clone() }
+    pub(super) fn loose(&self) -> PendingRecords {
+        PendingRecords { looking: self.looking.clone(), settled: self.settled.clone() }
     }
 
     /// Cancelled once the tasks before the next one ended.
@@ -96,18 +96,18 @@ impl TurnRecords {
     fn look_after(&self, machine: TimeMachine, session: SessionId, watched: RunningCommand) {
         self.looking.spawn_blocking(move || {
             // The file changed while it was read, or the folder vanished for a moment: scan again.
-            for attempt in 0..LOOKS {
+            for attempt in 0..SCAN_ATTEMPTS {
                 match machine.after_command(&watched) {
                     Ok(_) => return,
                     Err(error) => tracing::warn!(%session, %error, attempt, "what a command changed is not recorded yet"),
                 }
-                std::thread::sleep(BETWEEN_LOOKS);
+                std::thread::sleep(SCAN_DELAY);
             }
         });
     }
 }
 
-impl Loose {
+impl PendingRecords {
     /// Waits until the changes of ended commands are recorded.
     async fn looked(&self) {
         self.looking.close();
@@ -125,11 +125,11 @@ impl Loose {
 
 /// A turn's step that is about to end.
 pub(super) struct Ending {
-    task: TurnTask,
+    task: TurnStep,
     summary: String,
 }
 
-impl TurnTask {
+impl TurnStep {
     pub(super) fn new(session: &Session, turn: TurnId) -> Self {
         let machine = session.runtime.services.time.clone();
         Self {
@@ -149,12 +149,12 @@ impl TurnTask {
     }
 
     /// Returns the step, beginning it if necessary.
-    async fn begun(&self, summary: String) -> Result<TaskId, ApiError> {
+    async fn begun(&self, summary: String) -> Result<StepId, ApiError> {
         let begin = || async {
             self.before.cancelled().await;
             let (machine, session, turn, folder) =
                 (self.machine.clone(), self.session, self.turn, self.folder.clone());
-            beside(move || machine.begin_task(session, turn, &folder, &summary)).await
+            beside(move || machine.begin_step(session, turn, &folder, &summary)).await
         };
         self.begun.get_or_try_init(begin).await.copied()
     }
@@ -164,8 +164,8 @@ impl TurnTask {
     pub(super) async fn before(
         &self,
         effects: &Effects,
-        nature: &Nature,
-        lasting: Vec<LastingMark>,
+        nature: &CommandFacts,
+        lasting: Vec<LastingEffect>,
         summary: String,
     ) -> Result<Option<RunningCommand>, ToolError> {
         let failed = |error: ApiError| {
@@ -246,14 +246,14 @@ impl Session {
         for (_handle, watched) in std::mem::take(&mut self.records.running) {
             self.look_after(watched);
         }
-        self.settle_task();
-        if tokio::time::timeout(LAST_LOOK, self.records.loose().over()).await.is_err() {
+        self.end_step();
+        if tokio::time::timeout(LAST_SCAN_TIMEOUT, self.records.loose().over()).await.is_err() {
             tracing::warn!(session = %self.id(), "what commands changed is recorded at the next start");
         }
     }
 
     /// Marks the turn's step as ending next.
-    pub(super) fn task_ends(&mut self, task: TurnTask) {
+    pub(super) fn step_ends(&mut self, task: TurnStep) {
         if self.sub_agent.is_some() {
             // It is the parent's step and ends with the parent's turn.
             return;
@@ -263,20 +263,20 @@ impl Session {
     }
 
     /// Begins to end the step of the turn that has just ended; the restores its tools requested follow.
-    pub(super) fn settle_task(&mut self) {
+    pub(super) fn end_step(&mut self) {
         let Some(Ending { task, summary }) = self.records.ending.take() else { return };
         let loose = self.records.loose();
         let settled = CancellationToken::new();
         self.records.settled = Some(settled.clone());
         let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
-        if let Some(wish) = task.tools.take_wish() {
+        if let Some(wish) = task.tools.take_restore() {
             let target = match wish {
-                TaskWish::Undo { task, to } => Target::Undone { task, to },
-                TaskWish::Go { to } => Target::Task(to),
+                RestoreRequest::Undo { task, to } => Target::Undone { task, to },
+                RestoreRequest::Go { to } => Target::Task(to),
             };
             // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
             let kept = self.conversation.turns_asking(task.turn);
-            self.set_out(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
+            self.start_restore(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
         }
         tokio::spawn(async move {
             // Sent also when it breaks, so that nothing waits for it for ever.
@@ -284,7 +284,7 @@ impl Session {
             loose.looked().await;
             let ended = async {
                 let id = task.begun(summary).await?;
-                beside(move || machine.end_task(id)).await
+                beside(move || machine.end_step(id)).await
             };
             if let Err(error) = ended.await {
                 // The step is ended before the next one begins.

@@ -1,34 +1,34 @@
 //! Texts for the model about calls that did not simply run. Part of the request: once sent, the words are
 //! frozen into sessions, so they never contain anything dynamic.
 
-use crate::turn::Settle;
+use crate::turn::SettleReason;
 use octo_protocol::{CallStatus, Refusal};
-use octo_tools::SkillWish;
+use octo_tools::SkillTask;
 use std::path::Path;
 
 /// Returns status and text of a call that gets its result without having run to its end.
-pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
+pub(super) fn settled(how: SettleReason) -> (CallStatus, &'static str) {
     match how {
-        Settle::Stopped => {
+        SettleReason::Stopped => {
             (CallStatus::Stopped, "Not run: the person stopped the work before this call began.")
         }
-        Settle::Skipped => (
+        SettleReason::Skipped => (
             CallStatus::Denied,
             "Not run: the person declined an earlier call of the same message, so what was planned behind it was not done either.",
         ),
-        Settle::Repeated => (
+        SettleReason::Repeated => (
             CallStatus::Failed,
             "Not run: this very call was made several times in this turn already. Its result will not change. Try another way, or say what stands in the way.",
         ),
-        Settle::Truncated => (
+        SettleReason::Truncated => (
             CallStatus::Failed,
             "Not run: the message was cut off by the output limit, so the arguments may be incomplete. Make the call again with less in it: write long files in parts.",
         ),
-        Settle::Interrupted => (
+        SettleReason::Interrupted => (
             CallStatus::Interrupted,
             "Interrupted, effect unknown: the application ended while this call ran. Check what it did before you go on.",
         ),
-        Settle::NotReached => (
+        SettleReason::NotReached => (
             CallStatus::Interrupted,
             "Not run: the connection or the application ended before the message was whole.",
         ),
@@ -113,7 +113,7 @@ pub(super) fn unanswered(reason: Option<&str>) -> String {
 pub(super) const TRUNCATED: &str = "Your last message reached the output limit and was cut off. Go on from where it ended, in smaller steps: write long files in parts, keep each call's arguments short.";
 
 /// Sent when the person resumes a stopped or failed turn.
-pub(super) const GO_ON: &str =
+pub(super) const RESUME_NOTICE: &str =
     "The work was interrupted here. The person asks you to go on from where you were.";
 
 /// Returns the text before a skill's instructions, in the result of the call that asked for them.
@@ -122,7 +122,7 @@ pub(super) fn skill_loaded(name: &str) -> String {
 }
 
 /// Returns the text after a message that calls a skill and was sent while a turn was running.
-pub(super) fn skill_called(wish: &SkillWish) -> String {
+pub(super) fn skill_called(wish: &SkillTask) -> String {
     let task = if wish.task.is_empty() {
         "no task of its own".to_owned()
     } else {

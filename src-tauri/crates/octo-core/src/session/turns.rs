@@ -19,17 +19,17 @@ use crate::{
     turn::{Action, Ending, Input},
 };
 use octo_protocol::{
-    ApiError, Block, ChatService, Event, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus,
+    ApiError, Block, ChatService, Event, MessageEnd, NoticeKind, Origin, QueuedMessage, Role, SessionStatus,
     TurnEnd, TurnId,
 };
 use std::time::Duration;
 
 /// How long a stopped call may take to end before it is given up. Stop promises three seconds in total.
-const STOP_PATIENCE: Duration = Duration::from_millis(2_500);
+const STOP_TIMEOUT: Duration = Duration::from_millis(2_500);
 
 /// The cause of a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Began {
+pub(super) enum TurnCause {
     /// A message of the person.
     ByThePerson,
     /// The end of background commands.
@@ -41,16 +41,16 @@ impl Session {
     pub(super) async fn begin_turn(&mut self, said: UserMessage) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::once();
-        self.open_turn(turn, Began::ByThePerson, &mut step);
+        self.open_turn(turn, TurnCause::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
-        self.add_said(turn, said, &mut step);
+        self.add_user_message(turn, said, &mut step);
         self.feed_with(Input::Begin, step).await
     }
 
     /// Begins a turn with the commands that ended and the messages that waited.
-    pub(super) async fn begin_with_what_waits(
+    pub(super) async fn begin_queued_turn(
         &mut self,
-        began: Began,
+        began: TurnCause,
         retry: StoreRetry,
     ) -> Result<(), ApiError> {
         let turn = TurnId::new();
@@ -76,7 +76,7 @@ impl Session {
         let was_cut = matches!(last.meta.end, Some(MessageEnd::Cut) | None);
         let turn = TurnId::new();
         let mut step = Step::once();
-        self.open_turn(turn, Began::ByThePerson, &mut step);
+        self.open_turn(turn, TurnCause::ByThePerson, &mut step);
         let waits = !self.queue.is_empty();
         if role == Role::Assistant && !has_calls {
             if was_cut {
@@ -84,7 +84,8 @@ impl Session {
                 self.conversation.take_back(id);
                 step.change(Change::OutOfContext(id));
             } else if !waits {
-                let notice = Block::Notice { kind: NoticeKind::Interrupted, text: texts::GO_ON.to_owned() };
+                let notice =
+                    Block::Notice { kind: NoticeKind::Interrupted, text: texts::RESUME_NOTICE.to_owned() };
                 let message = self.message(turn, Role::User, Origin::Octo, vec![notice]);
                 self.add_message(message, &mut step);
             }
@@ -93,7 +94,7 @@ impl Session {
         self.feed_with(Input::Begin, step).await
     }
 
-    pub(super) fn open_turn(&mut self, turn: TurnId, began: Began, step: &mut Step) {
+    pub(super) fn open_turn(&mut self, turn: TurnId, began: TurnCause, step: &mut Step) {
         self.background.turn_began(began);
         // New work, however it begins: the grants to the previous work expire.
         self.grants.begin_turn();
@@ -101,7 +102,7 @@ impl Session {
         self.end_side_call(step);
         self.compaction.cancel();
         self.warmth.end_pause();
-        self.after.give_way();
+        self.after.yield_to_turn();
         self.budget.begin_turn();
         let running = RunningTurn::new(turn, now(), self.turn_task(turn), self.actor.child_token());
         step.event(Event::TurnStarted { turn: running.view().clone() });
@@ -158,13 +159,13 @@ impl Session {
     /// Moves the waiting items into the conversation: the ends of commands, then the person's messages, one
     /// each, in their order.
     pub(super) fn drain_queue(&mut self, turn: TurnId, step: &mut Step) {
-        self.tell_ends(turn, step);
+        self.report_ends(turn, step);
         if self.queue.is_empty() {
             return;
         }
-        for Queued { mut blocks, via, .. } in self.queue.take() {
+        for QueuedMessage { mut blocks, via, .. } in self.queue.take() {
             // A call cannot be inserted between those of the model, so a text asks the model to make it.
-            let wish = self.shelf.as_ref().and_then(|shelf| shelf.wish_in(&blocks, &self.info.profile));
+            let wish = self.shelf.as_ref().and_then(|shelf| shelf.called_skill(&blocks, &self.info.profile));
             blocks.extend(
                 wish.filter(|_| self.sub_agent.is_none())
                     .map(|wish| Block::Notice { kind: NoticeKind::Skill, text: texts::skill_called(&wish) }),
@@ -175,7 +176,7 @@ impl Session {
     }
 
     /// Adds what the person says now; an inbound message is handled in the same step.
-    pub(super) fn add_said(&mut self, turn: TurnId, said: UserMessage, step: &mut Step) {
+    pub(super) fn add_user_message(&mut self, turn: TurnId, said: UserMessage, step: &mut Step) {
         step.extend(said.inbound_handled());
         let service = said.service();
         self.add_person_message(turn, said.into_blocks(), service, step);
@@ -259,10 +260,10 @@ impl Session {
         let task = running.task().clone();
         let (turn, finished) = running.end(end, at, self.summary_of(id));
         step.event(Event::TurnEnded { turn: turn.clone() });
-        self.task_ends(task);
+        self.step_ends(task);
         // The finished work of a sub-agent is part of its parent's turn.
         if self.sub_agent.is_none() {
-            step.job(move |session| session.hear_hooks_at_end(turn));
+            step.job(move |session| session.run_end_hooks(turn));
         }
         step.job(Session::begin_pause);
         step.job(|session| session.seat.let_go());
@@ -292,7 +293,7 @@ impl Session {
         self.cancel_turn();
         let report = self.reporter();
         tokio::spawn(async move {
-            tokio::time::sleep(STOP_PATIENCE).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
             report.send(Report::StopOverdue(turn));
         });
         // Stored before anything ends, so that no crash revives the turn.

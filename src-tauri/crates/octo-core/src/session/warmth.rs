@@ -1,6 +1,6 @@
 //! What the provider's cache holds of a session, as far as Octo knows.
 
-use super::meter::{Meter, Seen};
+use super::meter::{CallMeter, Seen};
 use crate::clock::now;
 use octo_llm::{ModelCard, Sent};
 use octo_protocol::{BilledCall, CallOutcome, Millis};
@@ -131,7 +131,7 @@ impl Warmth {
     }
 
     /// Ends a call's measure: its line in the ledger.
-    pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome) -> Option<BilledCall> {
+    pub(super) fn bill(&mut self, meter: CallMeter, outcome: CallOutcome) -> Option<BilledCall> {
         meter.end(outcome, &mut self.seen)
     }
 }

@@ -1,6 +1,6 @@
 //! Where a session works: its folder, the files it may reach, and the shell its commands run in.
 
-use super::{Runtime, actor::Actor, confined::Fence};
+use super::{Runtime, actor::Actor, confined::SessionConfinement};
 use octo_protocol::{ApiError, SessionId};
 use octo_shell::{Shell, ShellConfig};
 use octo_workspace::{Files, Scope};
@@ -82,7 +82,7 @@ impl Workspace {
             login: runtime.services.login.clone(),
             secret_variables: runtime.base.config.secret_variables.clone(),
             news: actor.listener(),
-            ceiling: octo_shell::CEILING,
+            ceiling: octo_shell::COMMAND_TIME_LIMIT,
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
         });
         Ok(Self { owner, folder, scratch, shell_place, files, shell })
@@ -129,8 +129,8 @@ impl Workspace {
     }
 
     /// What the system holds its commands to.
-    pub(super) fn fence(&self, runtime: &Runtime) -> Fence {
-        Fence::new(runtime.base.clone(), self.folder.clone(), self.scratch.clone())
+    pub(super) fn fence(&self, runtime: &Runtime) -> SessionConfinement {
+        SessionConfinement::new(runtime.base.clone(), self.folder.clone(), self.scratch.clone())
     }
 
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background

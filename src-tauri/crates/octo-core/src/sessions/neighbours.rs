@@ -3,7 +3,7 @@
 
 use super::Sessions;
 use octo_protocol::{ApiError, SessionId};
-use octo_store::{Life, NeighbourWork, StopWish, StoreError, probe};
+use octo_store::{Life, OtherProcessSession, StopRequest, StoreError, probe};
 use std::{sync::Arc, time::Duration};
 
 /// How long another process's changes may stay unseen.
@@ -54,15 +54,17 @@ impl Sessions {
         self.runtime.board.change().tell();
         let token = self.runtime.base.lease.token.clone();
         let asked = token.clone();
-        if !self.runtime.base.store.read(move |reader| reader.has_stop_wishes(&asked)).await? {
+        if !self.runtime.base.store.read(move |reader| reader.has_stop_requests(&asked)).await? {
             return Ok(());
         }
-        for (session, wish) in self.runtime.base.store.write(move |tx| tx.take_stop_wishes(&token)).await? {
+        for (session, wish) in self.runtime.base.store.write(move |tx| tx.take_stop_requests(&token)).await? {
             let ended = match wish {
-                StopWish::Turn(turn) if self.runtime.board.is_in(session, turn) => self.stop(session).await,
+                StopRequest::Turn(turn) if self.runtime.board.is_in(session, turn) => {
+                    self.stop(session).await
+                }
                 // The turn ended on its own; a turn begun since is not meant.
-                StopWish::Turn(_) => Ok(()),
-                StopWish::Command(handle) => self.stop_command(session, handle).await,
+                StopRequest::Turn(_) => Ok(()),
+                StopRequest::Command(handle) => self.stop_command(session, handle).await,
             };
             if let Err(error) = ended {
                 tracing::warn!(%session, %error, "not ended as another process wished");
@@ -72,9 +74,10 @@ impl Sessions {
     }
 
     /// Returns the sessions other living processes work in.
-    pub(crate) async fn neighbours(&self) -> Result<Vec<NeighbourWork>, ApiError> {
+    pub(crate) async fn neighbours(&self) -> Result<Vec<OtherProcessSession>, ApiError> {
         let token = self.runtime.base.lease.token.clone();
-        let mut works = self.runtime.base.store.read(move |reader| reader.work_of_neighbours(&token)).await?;
+        let mut works =
+            self.runtime.base.store.read(move |reader| reader.sessions_of_other_processes(&token)).await?;
         works.retain(|work| {
             (work.turn.is_some() || !work.commands.is_empty()) && probe(&work.holder) == Life::Alive
         });
@@ -83,7 +86,7 @@ impl Sessions {
 
     /// Asks the process that works on a session to end its turn.
     pub(crate) async fn wish_turn_over(&self, session: SessionId) -> Result<Asked, ApiError> {
-        self.wish(session, |work| work.turn.map(|(turn, ..)| StopWish::Turn(turn))).await
+        self.wish(session, |work| work.turn.map(|(turn, ..)| StopRequest::Turn(turn))).await
     }
 
     /// Asks the process that works on a session to end a command there.
@@ -92,19 +95,19 @@ impl Sessions {
         session: SessionId,
         handle: String,
     ) -> Result<Asked, ApiError> {
-        let runs = |work: &NeighbourWork| work.commands.iter().any(|command| command.handle == handle);
-        self.wish(session, |work| runs(work).then(|| StopWish::Command(handle.clone()))).await
+        let runs = |work: &OtherProcessSession| work.commands.iter().any(|command| command.handle == handle);
+        self.wish(session, |work| runs(work).then(|| StopRequest::Command(handle.clone()))).await
     }
 
     async fn wish(
         &self,
         session: SessionId,
-        of: impl FnOnce(&NeighbourWork) -> Option<StopWish>,
+        of: impl FnOnce(&OtherProcessSession) -> Option<StopRequest>,
     ) -> Result<Asked, ApiError> {
         let works = self.neighbours().await?;
         let work = works.iter().find(|work| work.info.id == session);
         let Some(wish) = work.and_then(of) else { return Ok(Asked::Nobody) };
-        self.runtime.base.store.write(move |tx| tx.wish_stop(session, &wish)).await?;
+        self.runtime.base.store.write(move |tx| tx.request_stop(session, &wish)).await?;
         Ok(Asked::Yes)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     naming,
     prompt::Surroundings,
     schedule::{must_wait, running},
-    session::{Via, asked_call, sendable},
+    session::{ChatOrigin, asked_call, sendable},
     slash::{self, Parsed},
 };
 use octo_protocol::{
@@ -116,9 +116,9 @@ impl Sessions {
                 if tx.chat(chat)?.is_none() {
                     return Err(StoreError::Busy);
                 }
-                tx.begun_in_chat(chat, id)?;
-                tx.lead_chat(chat, Some(id), 0)?;
-                tx.letter_done(via.message())?;
+                tx.record_chat_session(chat, id)?;
+                tx.set_chat_session(chat, Some(id), 0)?;
+                tx.remove_inbound_message(via.message())?;
             }
             // This process owns it from the first moment: another one must not take the open turn for an
             // abandoned one.
@@ -162,7 +162,7 @@ pub(crate) enum Kind {
         id: SessionId,
         model: ModelId,
         chat: i64,
-        via: Via,
+        via: ChatOrigin,
     },
     /// For a waiting run, which begins with it.
     Task {

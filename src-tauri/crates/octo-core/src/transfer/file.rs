@@ -51,7 +51,7 @@ pub(super) struct Content {
 
 /// The exported part of a call.
 #[derive(Serialize)]
-struct Written<'a> {
+struct ExportedContent<'a> {
     session: Head,
     turns: &'a [TurnView],
     messages: Vec<Message>,
@@ -66,7 +66,7 @@ struct Written<'a> {
 pub(super) fn written(session: &Outgoing, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
     let info = &session.info;
     let broken = |error: serde_json::Error| ApiError::new("internal").detail(error);
-    let content = Written {
+    let content = ExportedContent {
         session: Head {
             title: info.title.clone(),
             folder: info.folder.clone(),

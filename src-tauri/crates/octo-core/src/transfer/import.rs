@@ -100,12 +100,12 @@ fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<Incoming, ApiError> {
         None => return Err(broken("no version")),
     }
     let mut content: Content = serde_json::from_value(file).map_err(broken)?;
-    put_in_the_past(&mut content, now);
+    clamp_times(&mut content, now);
     checked(content, name, now)
 }
 
 /// Moves future and invalid moments to the past: they would lead every list permanently, or could not be shown.
-fn put_in_the_past(content: &mut Content, now: Millis) {
+fn clamp_times(content: &mut Content, now: Millis) {
     let session = &mut content.session;
     let messages = content.messages.iter_mut().map(|message| &mut message.meta.at);
     let turns = content
@@ -133,7 +133,7 @@ fn checked(content: Content, name: &str, now: Millis) -> Result<Incoming, ApiErr
         return Err(broken("turns"));
     }
     let mut reading =
-        Reading { pictures: &pictures, known: HashMap::new(), made: HashMap::new(), left_out: 0 };
+        ImportReader { pictures: &pictures, known: HashMap::new(), made: HashMap::new(), left_out: 0 };
     let mut ids = HashSet::new();
     let mut messages = Vec::with_capacity(content.messages.len());
     for message in content.messages {
@@ -212,7 +212,7 @@ fn context_of(
     Ok(context)
 }
 
-struct Reading<'a> {
+struct ImportReader<'a> {
     pictures: &'a HashMap<BlobHash, (Vec<u8>, &'static str)>,
     /// Calls read so far, with the ids that results refer to, and their status.
     known: HashMap<CallId, (String, Option<CallStatus>)>,
@@ -221,7 +221,7 @@ struct Reading<'a> {
     left_out: u32,
 }
 
-impl Reading<'_> {
+impl ImportReader<'_> {
     /// Returns the imported form of a message, or `None` if nothing of it is imported.
     fn message(&mut self, message: Message) -> Result<Option<Message>, ApiError> {
         let mut blocks = Vec::with_capacity(message.blocks.len());

@@ -48,14 +48,14 @@ const NAMED: &[&str] = &[
 /// counts and switches.
 const SHORTEST: usize = 8;
 
-struct Shapes {
+struct SecretPatterns {
     whole: Vec<Regex>,
     named: Vec<Regex>,
 }
 
-static SHAPES: LazyLock<Result<Shapes, regex::Error>> = LazyLock::new(|| {
+static SHAPES: LazyLock<Result<SecretPatterns, regex::Error>> = LazyLock::new(|| {
     let whole = std::iter::once(&PRIVATE_KEY).chain(KEYS).map(|shape| Regex::new(shape));
-    Ok(Shapes {
+    Ok(SecretPatterns {
         whole: whole.collect::<Result<_, _>>()?,
         named: NAMED.iter().map(|shape| Regex::new(shape)).collect::<Result<_, _>>()?,
     })
@@ -64,7 +64,7 @@ static SHAPES: LazyLock<Result<Shapes, regex::Error>> = LazyLock::new(|| {
 /// Removes secrets from texts and counts them.
 pub(super) struct Redaction {
     known: Redactor,
-    shapes: &'static Shapes,
+    shapes: &'static SecretPatterns,
     count: u32,
 }
 

@@ -30,7 +30,7 @@ impl HomeTrash {
                  a day has gone by as it should"
             );
         }
-        let ids = gone_by(&ages, limits, &passage, until);
+        let ids = expired_by_passage(&ages, limits, &passage, until);
         let emptied = self.let_go(ids).await;
         // Last, so that an interrupted look has no effect.
         blocking(move || {
@@ -75,7 +75,12 @@ impl HomeTrash {
 
 /// Returns the expired entries, given the passage of time. If the trusted time is unknown these are only
 /// reproducible ones, because of their size.
-fn gone_by(ages: &[TrashAge], limits: TrashLimits, passage: &Passage, until: Option<Millis>) -> Vec<TrashId> {
+fn expired_by_passage(
+    ages: &[TrashAge],
+    limits: TrashLimits,
+    passage: &Passage,
+    until: Option<Millis>,
+) -> Vec<TrashId> {
     let Some(until) = until else {
         return over(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
     };

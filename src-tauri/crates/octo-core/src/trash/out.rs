@@ -3,11 +3,11 @@
 use super::{BATCH, HomeTrash, explained, keep, unreadable};
 use crate::blocking::blocking;
 use octo_protocol::{
-    ApiError, EmptyReport, Millis, OnConflict, PresentThing, RemovedBy, Restored, SessionId, TrashChoice,
-    TrashId, TrashLook, TrashTotals,
+    ApiError, ConflictingFile, EmptyReport, Millis, OnConflict, RemovedBy, Restored, SessionId, TrashChoice,
+    TrashExcerpt, TrashId, TrashTotals,
 };
 use octo_store::TrashRow;
-use octo_workspace::{Blobs, IfTaken, Look, Present, Removal, Sweep, TrashError, path_of};
+use octo_workspace::{Blobs, Look, Present, Removal, TakenNamePolicy, TrashError, TrashScan, path_of};
 use std::{
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
@@ -27,7 +27,7 @@ impl HomeTrash {
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> Result<Restored, ApiError> {
-        let old = self.residence.now_at(&path_of(row.path.clone()));
+        let old = self.residence.current_path(&path_of(row.path.clone()));
         let to = match (folder, old.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
             _ => old,
@@ -50,9 +50,9 @@ impl HomeTrash {
             command: None,
         };
         let if_taken = match on_conflict {
-            OnConflict::Ask => IfTaken::Refuse,
-            OnConflict::Replace => IfTaken::Replace(replaced),
-            OnConflict::KeepBoth => IfTaken::KeepBoth,
+            OnConflict::Ask => TakenNamePolicy::Refuse,
+            OnConflict::Replace => TakenNamePolicy::Replace(replaced),
+            OnConflict::KeepBoth => TakenNamePolicy::KeepBoth,
         };
         match self.put_back(id, to, if_taken).await? {
             Ok(path) => Ok(Restored::Done { id, at: path.to_string_lossy().into_owned() }),
@@ -66,7 +66,7 @@ impl HomeTrash {
         &self,
         id: TrashId,
         to: PathBuf,
-        if_taken: IfTaken,
+        if_taken: TakenNamePolicy,
     ) -> Result<Result<PathBuf, TrashError>, ApiError> {
         let files = self.files.clone();
         let done = blocking(move || Ok(files.put_back(id, &to, &if_taken))).await?;
@@ -74,7 +74,7 @@ impl HomeTrash {
             Ok(back) => {
                 self.store.write(move |tx| tx.trash_drop(&[id])).await?;
                 if back.replaced.is_some() {
-                    self.take_in(Sweep::New).await?;
+                    self.take_in(TrashScan::New).await?;
                 }
                 Ok(Ok(back.path))
             }
@@ -152,29 +152,29 @@ impl HomeTrash {
     }
 
     /// Returns the beginning of a file. A picture becomes a blob.
-    pub(crate) async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashLook, ApiError> {
+    pub(crate) async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
         let files = self.files.clone();
         blocking(move || {
             Ok(match files.look(id).map_err(unreadable)? {
-                Look::Text { text, more } => TrashLook::Text { text, more },
+                Look::Text { text, more } => TrashExcerpt::Text { text, more },
                 Look::Picture(bytes) => match blobs.put(&bytes) {
-                    Ok(blob) => TrashLook::Picture { blob },
+                    Ok(blob) => TrashExcerpt::Picture { blob },
                     Err(error) => {
                         tracing::warn!(%error, "a picture in the trash cannot be shown");
-                        TrashLook::Nothing
+                        TrashExcerpt::Nothing
                     }
                 },
-                Look::Folder { entries, total } => TrashLook::Folder { entries, total },
-                Look::Link(target) => TrashLook::Link { target },
-                Look::Nothing => TrashLook::Nothing,
+                Look::Folder { entries, total } => TrashExcerpt::Folder { entries, total },
+                Look::Link(target) => TrashExcerpt::Link { target },
+                Look::Nothing => TrashExcerpt::Nothing,
             })
         })
         .await
     }
 
     /// Returns the thing now at a file's old place.
-    pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<PresentThing>, ApiError> {
-        let path = self.residence.now_at(&path_of(path));
+    pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
+        let path = self.residence.current_path(&path_of(path));
         blocking(move || Ok(Present::at(&path).map(|present| present_thing(&present)))).await
     }
 }
@@ -189,9 +189,9 @@ fn kept(report: &mut EmptyReport, error: ApiError) {
     report.error.get_or_insert(error);
 }
 
-fn present_thing(present: &Present) -> PresentThing {
+fn present_thing(present: &Present) -> ConflictingFile {
     let modified = present.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    PresentThing {
+    ConflictingFile {
         path: present.path.to_string_lossy().into_owned(),
         form: present.form,
         size: present.size,

@@ -9,9 +9,9 @@ use std::{fs, io, path::Path};
 
 /// Maximum time between two looks that is believed. More may be a long pause or a wrong clock; only this much
 /// of it counts.
-const BELIEVED: Millis = 7 * DAY;
+const MAX_BELIEVED: Millis = 7 * DAY;
 /// How long time must pass as expected until the clock is trusted again: two daily looks, minus a margin.
-const PROVEN: Millis = 20 * 60 * 60 * 1_000;
+const TRUST_AFTER: Millis = 20 * 60 * 60 * 1_000;
 
 /// The known passage of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,12 +21,12 @@ pub(super) struct Passage {
     /// Since when time has passed as expected.
     since: Millis,
     /// Where the clock advanced by more than is believed, in order. They do not overlap.
-    leaps: Vec<Leap>,
+    leaps: Vec<ClockLeap>,
 }
 
 /// A period without observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Leap {
+struct ClockLeap {
     from: Millis,
     to: Millis,
 }
@@ -49,21 +49,21 @@ impl Passage {
         let doubted = |leaps| Self { at: now, since: now, leaps };
         let Some(before) = before else {
             // The age of every entry is unknown.
-            return (doubted(vec![Leap { from: 0, to: now }]), None, Trust::Doubted);
+            return (doubted(vec![ClockLeap { from: 0, to: now }]), None, Trust::Doubted);
         };
         let mut leaps = before.leaps.clone();
         if now < before.at {
             // Future periods never happened.
             leaps.iter_mut().for_each(|leap| leap.to = leap.to.min(now));
-            leaps.retain(|leap| leap.to.saturating_sub(leap.from) > BELIEVED);
+            leaps.retain(|leap| leap.to.saturating_sub(leap.from) > MAX_BELIEVED);
             return (doubted(leaps), None, Trust::Leapt);
         }
-        if now.saturating_sub(before.at) > BELIEVED {
-            leaps.push(Leap { from: before.at, to: now });
+        if now.saturating_sub(before.at) > MAX_BELIEVED {
+            leaps.push(ClockLeap { from: before.at, to: now });
             // The last look is in the past by any clock.
             return (doubted(leaps), Some(before.at), Trust::Leapt);
         }
-        let is_proven = now.saturating_sub(before.since) >= PROVEN;
+        let is_proven = now.saturating_sub(before.since) >= TRUST_AFTER;
         let trust = if is_proven { Trust::Believed } else { Trust::Doubted };
         (Self { at: now, since: before.since, leaps }, is_proven.then_some(now), trust)
     }
@@ -73,7 +73,7 @@ impl Passage {
     pub(super) fn counted(&self, at: Millis, until: Millis) -> Millis {
         let unseen = self.leaps.iter().map(|leap| {
             let passed = leap.to.min(until).saturating_sub(leap.from.max(at));
-            passed.saturating_sub(BELIEVED).max(0)
+            passed.saturating_sub(MAX_BELIEVED).max(0)
         });
         at.saturating_add(unseen.sum::<Millis>())
     }

@@ -4,8 +4,8 @@ use super::{HomeTrash, out::before};
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, TrashId, TrashKind, TrashTotals};
 use octo_store::{TrashFilter, TrashRow};
-use octo_tools::{ToolError, TrashFile, TrashListing, Trashcan, not_restored};
-use octo_workspace::{IfTaken, Sweep, path_bytes, path_of};
+use octo_tools::{ToolError, TrashFile, TrashListing, Trashcan, restore_error};
+use octo_workspace::{TakenNamePolicy, TrashScan, path_bytes, path_of};
 use std::path::Path;
 
 fn words(error: ApiError) -> ToolError {
@@ -29,7 +29,7 @@ impl Trashcan for HomeTrash {
     fn files(&self, project: &Path, limit: u32) -> BoxFuture<'static, Result<TrashListing, ToolError>> {
         let (trash, project) = (self.clone(), project.to_string_lossy().into_owned());
         Box::pin(async move {
-            trash.look(Sweep::New).await;
+            trash.look(TrashScan::New).await;
             let read = trash.store.read(move |reader| {
                 let here = TrashFilter { project: Some(project.clone()), ..only_files() };
                 let mut rows = reader.trash_page(&here, 0, limit)?.0;
@@ -46,7 +46,7 @@ impl Trashcan for HomeTrash {
     fn at_path(&self, path: &Path) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
         let (trash, path) = (self.clone(), path_bytes(path));
         Box::pin(async move {
-            trash.look(Sweep::New).await;
+            trash.look(TrashScan::New).await;
             let read = trash.store.read(move |reader| reader.trash_at_path(&path)).await;
             read.map(files).map_err(|error| words(error.into()))
         })
@@ -55,7 +55,7 @@ impl Trashcan for HomeTrash {
     fn file(&self, id: TrashId) -> BoxFuture<'static, Result<Option<TrashFile>, ToolError>> {
         let trash = self.clone();
         Box::pin(async move {
-            trash.look(Sweep::New).await;
+            trash.look(TrashScan::New).await;
             let read = trash.store.read(move |reader| reader.trash_row(id)).await;
             let row = read.map_err(|error| words(error.into()))?;
             Ok(row.filter(|row| row.entry.kind == TrashKind::File).map(file))
@@ -74,9 +74,9 @@ impl Trashcan for HomeTrash {
     fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
         let (trash, to) = (self.clone(), to.to_owned());
         Box::pin(async move {
-            match trash.put_back(id, to, IfTaken::Refuse).await.map_err(words)? {
+            match trash.put_back(id, to, TakenNamePolicy::Refuse).await.map_err(words)? {
                 Ok(_) => Ok(()),
-                Err(error) => Err(not_restored(&error)),
+                Err(error) => Err(restore_error(&error)),
             }
         })
     }
@@ -84,7 +84,7 @@ impl Trashcan for HomeTrash {
     fn count(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
         let trash = self.clone();
         Box::pin(async move {
-            trash.look(Sweep::New).await;
+            trash.look(TrashScan::New).await;
             trash.count(before(days)).await.map_err(words)
         })
     }

@@ -17,7 +17,7 @@ pub enum Order {
 
 /// Why a call gets a result without having run, or run to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settle {
+pub enum SettleReason {
     /// The person pressed Stop.
     Stopped,
     /// An earlier call of the message was declined.
@@ -34,13 +34,13 @@ pub enum Settle {
 
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    slots: Vec<Slot>,
+    slots: Vec<CallSlot>,
     stopping: bool,
     declined: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
+struct CallSlot {
     call: CallId,
     state: State,
 }
@@ -58,7 +58,7 @@ enum State {
 
 impl State {
     /// Whether the next call may already be prepared.
-    fn lets_pass(self) -> bool {
+    fn allows_next(self) -> bool {
         matches!(self, State::Ended | State::Running(Order::Parallel) | State::Asking(Order::Parallel))
     }
 }
@@ -78,22 +78,22 @@ impl Batch {
                 // Its order is unknown until it is prepared again; running alone is the cautious guess.
                 Known::Asking => State::Asking(Order::Alone),
                 Known::Started => {
-                    actions.push(Action::Settle(*call, Settle::Interrupted));
+                    actions.push(Action::Settle(*call, SettleReason::Interrupted));
                     State::Ended
                 }
                 Known::Ended => State::Ended,
             };
-            batch.slots.push(Slot { call: *call, state });
+            batch.slots.push(CallSlot { call: *call, state });
         }
         (batch, actions)
     }
 
     pub(super) fn push(&mut self, call: CallId) {
-        self.slots.push(Slot { call, state: State::Planned });
+        self.slots.push(CallSlot { call, state: State::Planned });
     }
 
     pub(super) fn push_settled(&mut self, call: CallId) {
-        self.slots.push(Slot { call, state: State::Ended });
+        self.slots.push(CallSlot { call, state: State::Ended });
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -104,7 +104,7 @@ impl Batch {
         self.stopping
     }
 
-    fn slot(&mut self, call: CallId) -> Option<&mut Slot> {
+    fn slot(&mut self, call: CallId) -> Option<&mut CallSlot> {
         self.slots.iter_mut().find(|slot| slot.call == call)
     }
 
@@ -162,7 +162,7 @@ impl Batch {
             match slot.state {
                 State::Planned | State::Preparing | State::Ready(_) | State::Asking(_) => {
                     slot.state = State::Ended;
-                    actions.push(Action::Settle(slot.call, Settle::Stopped));
+                    actions.push(Action::Settle(slot.call, SettleReason::Stopped));
                 }
                 State::Running(_) => actions.push(Action::Cancel(slot.call)),
                 State::Ended => {}
@@ -182,7 +182,7 @@ impl Batch {
             for slot in &mut self.slots {
                 if matches!(slot.state, State::Planned | State::Preparing | State::Ready(_)) {
                     slot.state = State::Ended;
-                    actions.push(Action::Settle(slot.call, Settle::Skipped));
+                    actions.push(Action::Settle(slot.call, SettleReason::Skipped));
                 }
             }
             return actions;
@@ -191,7 +191,7 @@ impl Batch {
             let (before, rest) = self.slots.split_at_mut(index);
             let slot = &mut rest[0];
             let all_ended = before.iter().all(|earlier| earlier.state == State::Ended);
-            let all_pass = before.iter().all(|earlier| earlier.state.lets_pass());
+            let all_pass = before.iter().all(|earlier| earlier.state.allows_next());
             match slot.state {
                 State::Planned if all_pass => {
                     slot.state = State::Preparing;

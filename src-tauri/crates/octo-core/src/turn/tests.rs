@@ -55,7 +55,7 @@ fn a_turn_may_begin_with_calls_of_the_persons_and_asks_the_model_after_them() {
 
     let mut stopped = Turn::new(Limits::default());
     stopped.on(begin());
-    let settled = Action::Settle(call, Settle::Stopped);
+    let settled = Action::Settle(call, SettleReason::Stopped);
     assert_eq!(stopped.on(Input::Stop), [settled, Action::CloseBatch, Action::End(Ending::Stopped)]);
 }
 
@@ -89,7 +89,7 @@ fn a_no_settles_what_was_planned_behind_it_and_the_model_hears_of_it() {
     assert_eq!(turn.on(Input::Prepared { call: a, verdict: Verdict::Ask(Order::Alone) }), [Action::Ask(a)]);
     assert_eq!(
         turn.on(Input::Declined { call: a }),
-        [Action::Settle(b, Settle::Skipped), Action::CloseBatch, Action::CallModel]
+        [Action::Settle(b, SettleReason::Skipped), Action::CloseBatch, Action::CallModel]
     );
 }
 
@@ -111,7 +111,7 @@ fn stop_while_thinking_cancels_and_gives_whole_calls_a_result() {
     assert_eq!(turn.on(Input::Stop), [], "a second Stop adds nothing");
     assert_eq!(
         turn.on(Input::ModelStopped { calls: vec![a] }),
-        [Action::Settle(a, Settle::Stopped), Action::CloseBatch, Action::End(Ending::Stopped)]
+        [Action::Settle(a, SettleReason::Stopped), Action::CloseBatch, Action::End(Ending::Stopped)]
     );
 }
 
@@ -121,7 +121,7 @@ fn stop_while_acting_cancels_what_runs_and_settles_the_rest() {
     let [a, b] = [CallId::new(), CallId::new()];
     turn.on(answered(&[a, b]));
     turn.on(run(a, Order::Alone));
-    assert_eq!(turn.on(Input::Stop), [Action::Cancel(a), Action::Settle(b, Settle::Stopped)]);
+    assert_eq!(turn.on(Input::Stop), [Action::Cancel(a), Action::Settle(b, SettleReason::Stopped)]);
     assert_eq!(turn.on(Input::Ended { call: a }), [Action::CloseBatch, Action::End(Ending::Stopped)]);
 }
 
@@ -133,7 +133,7 @@ fn stop_while_asking_withdraws_the_question() {
     turn.on(Input::Prepared { call: a, verdict: Verdict::Ask(Order::Alone) });
     assert_eq!(
         turn.on(Input::Stop),
-        [Action::Settle(a, Settle::Stopped), Action::CloseBatch, Action::End(Ending::Stopped)]
+        [Action::Settle(a, SettleReason::Stopped), Action::CloseBatch, Action::End(Ending::Stopped)]
     );
     assert_eq!(turn.on(Input::Allowed { call: a }), [], "an answer after Stop starts nothing");
 }
@@ -145,7 +145,12 @@ fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
     let cut = |calls: Vec<(CallId, CallKey)>| Input::Answered { calls, finish: Finish::Truncated };
     assert_eq!(
         turn.on(cut(vec![(a, key("write"))])),
-        [Action::Settle(a, Settle::Truncated), Action::CloseBatch, Action::HintTruncation, Action::CallModel]
+        [
+            Action::Settle(a, SettleReason::Truncated),
+            Action::CloseBatch,
+            Action::HintTruncation,
+            Action::CallModel
+        ]
     );
     assert_eq!(turn.on(cut(Vec::new())), [Action::HintTruncation, Action::CallModel]);
     assert_eq!(turn.on(cut(Vec::new())), [Action::End(Ending::Truncated)]);
@@ -165,7 +170,7 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
     let again = |turn: &mut Turn| {
         let call = CallId::new();
         let actions = turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: Finish::Complete });
-        assert_eq!(actions[0], Action::Settle(call, Settle::Repeated));
+        assert_eq!(actions[0], Action::Settle(call, SettleReason::Repeated));
         actions
     };
     assert_eq!(again(&mut turn)[1..], [Action::CloseBatch, Action::CallModel]);
@@ -206,13 +211,13 @@ fn restore_table() {
     ];
     let stopped = Restored { open: open.clone(), stop: Stop::Pressed, queued: 1, ..base.clone() };
     let (_, actions) = Turn::restore(limits, &stopped);
-    let settled = [(b, Settle::Interrupted), (c, Settle::Stopped), (d, Settle::Stopped)];
+    let settled = [(b, SettleReason::Interrupted), (c, SettleReason::Stopped), (d, SettleReason::Stopped)];
     let mut ending: Vec<Action> = settled.map(|(call, how)| Action::Settle(call, how)).to_vec();
     ending.extend([Action::CloseBatch, Action::End(Ending::Stopped)]);
     assert_eq!(actions, ending, "what was stopped ends, and the queue stays");
 
     let (mut turn, actions) = Turn::restore(limits, &Restored { open, ..base.clone() });
-    assert_eq!(actions, [Action::Settle(b, Settle::Interrupted)], "c waits again, d waits for c");
+    assert_eq!(actions, [Action::Settle(b, SettleReason::Interrupted)], "c waits again, d waits for c");
     assert_eq!(turn.on(Input::Allowed { call: c }), [Action::Start(c)]);
     assert_eq!(turn.on(Input::Ended { call: c }), [Action::Prepare(d)]);
 
@@ -221,10 +226,18 @@ fn restore_table() {
         Turn::restore(limits, &Restored { open, message_ended: false, queued: 1, ..base.clone() });
     assert_eq!(
         actions,
-        [Action::Settle(a, Settle::NotReached), Action::CloseBatch, Action::DrainQueue, Action::CallModel]
+        [
+            Action::Settle(a, SettleReason::NotReached),
+            Action::CloseBatch,
+            Action::DrainQueue,
+            Action::CallModel
+        ]
     );
 
     let open = vec![(a, key("1"), Known::Started)];
     let (_, actions) = Turn::restore(limits, &Restored { open, ..base });
-    assert_eq!(actions, [Action::Settle(a, Settle::Interrupted), Action::CloseBatch, Action::CallModel]);
+    assert_eq!(
+        actions,
+        [Action::Settle(a, SettleReason::Interrupted), Action::CloseBatch, Action::CallModel]
+    );
 }

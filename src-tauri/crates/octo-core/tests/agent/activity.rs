@@ -7,7 +7,7 @@ use super::{
     schedule::world::{DAY, HOUR, MINUTE, at_ten, last_run, runs, save, settled, world},
     shelf::{Shelf, cards, end_of, forking, is_forked, skill},
 };
-use octo_core::SkillWish;
+use octo_core::SkillTask;
 use octo_protocol::{
     ActivityId, ActivityRow, ActivityState, ActivityStatus, Answer, AnswerBudget, BudgetAnswer, Budgets,
     ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus, Sent,
@@ -275,14 +275,14 @@ async fn a_used_up_budget_holds_no_place_and_its_answer_waits_for_one() {
     });
     let mut rig = Rig::priced(script, Duration::from_secs(90)).await;
     limit(&rig, 1).await;
-    let budgets = Budgets { task: Some(Cost::nano_dollars(1_000)), ..Budgets::default() };
+    let budgets = Budgets { task: Some(Cost::from_nano_dollars(1_000)), ..Budgets::default() };
     set(&rig, SettingsPatch { budgets: Some(budgets), ..SettingsPatch::default() }).await;
     let costly = rig.start(Mode::Ask, "costly").await;
     rig.event("used-up budget", |event| matches!(event, Event::BudgetReached { .. }).then_some(())).await;
     let long = rig.start(Mode::Ask, "long").await;
     reached(&gate).await;
     let spent = state(&rig).await.rows[0].spending.unwrap();
-    assert!(spent.cost >= Cost::nano_dollars(1_000) && spent.calls == 1, "{spent:?}");
+    assert!(spent.cost >= Cost::from_nano_dollars(1_000) && spent.calls == 1, "{spent:?}");
     rig.octo.call(AnswerBudget { session: costly, answer: BudgetAnswer::NoLimit }).await.unwrap();
     rows_when(&rig, "waiting with its leave", &[("costly", queued(0)), ("long", WORKS)]).await;
     assert_eq!(rig.server.requests().len(), 2);

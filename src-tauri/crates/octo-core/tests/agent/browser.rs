@@ -20,8 +20,8 @@ use kit::{
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{
     Answer, Ask, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser,
-    ForgetSite, GetTaskChanges, GiveBackPage, LastingKind, ListSites, Mode, PageHand, PageRisk, Question,
-    Rule, SessionId, Snapshot, TakePage, ToolView, Topic, TurnEnd, Update,
+    ForgetSite, GetTaskChanges, GiveBackPage, LastingKind, ListSites, Mode, PageController, PageRisk,
+    Question, Rule, SessionId, Snapshot, TakePage, ToolView, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Reply, Script};
 use serde_json::{Value, json};
@@ -470,7 +470,7 @@ async fn take(rig: &Rig, session: SessionId) -> octo_core::Subscription {
     rig.octo.call(TakePage { session }).await.expect("the page is taken");
     let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
     next(&mut watch, |update| match update {
-        Update::Page { page: Some(page) } if page.hand == PageHand::Person => Some(()),
+        Update::Page { page: Some(page) } if page.hand == PageController::Person => Some(()),
         _ => None,
     })
     .await;

@@ -36,7 +36,7 @@ fn steps(count: usize) -> Script {
 }
 
 /// Less than the cost of one call.
-const LITTLE: Cost = Cost::nano_dollars(1_000);
+const LITTLE: Cost = Cost::from_nano_dollars(1_000);
 
 #[tokio::test]
 async fn a_used_up_budget_asks_before_the_next_call_and_goes_on_when_told_to() {

@@ -294,7 +294,7 @@ async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
 
     // It arrives, but Octo gets no confirmation: it is not sent again, and Octo says that it may be missing.
-    telegram.swallow_next_answer();
+    telegram.drop_next_answer();
     telegram.write(ADA, "three");
     post(&telegram, "doubt", |post| post.text.contains("/last")).await;
     for (answer, times) in [("First answer.", 1), ("Second answer.", 1), ("Third answer.", 1)] {
@@ -359,7 +359,7 @@ async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
     let (home, server) = (&rig.home, &rig.server);
     let run = Octo::start(octo_core::Config {
         source: Source::Headless,
-        open_turns: octo_core::OpenTurns::WaitForUse,
+        open_turns: octo_core::OpenTurnPolicy::WaitForUse,
         ..rig::config(home)
     });
     let run = run.await.expect("a run");
@@ -383,7 +383,7 @@ async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
 async fn a_file_waits_out_an_outage_and_what_is_left_out_is_said() {
     let script = Script::new().text("Read.").text("Seen.");
     let (mut rig, telegram) = paired(script, Mode::AskRisky).await;
-    telegram.lose_next_file();
+    telegram.cut_next_file();
     telegram.send_file(ADA, "plan.txt", b"buy milk", "Read this");
     rig.turn_end().await;
     post(&telegram, "answer", |post| post.text == "Read.").await;

@@ -4,7 +4,7 @@ use super::{
     rig::{Rig, results, statuses, words},
     shelf::{Shelf, card, cards, end_of, forking, is_forked, skill},
 };
-use octo_core::SkillWish;
+use octo_core::SkillTask;
 use octo_protocol::{
     Answer, AnswerBudget, BudgetAnswer, Budgets, CallStatus, ChangeSettings, CompactionLimit, Cost,
     DeleteSession, Effort, EmptyTrash, Event, GetTaskTree, ListTrash, Mode, ModelDraft, OpenSession,
@@ -289,7 +289,7 @@ async fn a_budget_of_the_parents_task_covers_it() {
     let script = forking(one("spend"), steps(vec![write("a.txt"), Reply::text("made")]));
     let mut rig = Rig::skilled(script, Shelf::new()).await;
     // The parent's first call fits; its cost counts when its sub-agent starts.
-    let little = Budgets { task: Some(Cost::nano_dollars(1_000)), ..Budgets::default() };
+    let little = Budgets { task: Some(Cost::from_nano_dollars(1_000)), ..Budgets::default() };
     set(&rig, SettingsPatch { budgets: Some(little), ..SettingsPatch::default() }).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     let stop = rig
@@ -329,7 +329,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     let mut rig = Rig::skilled(script, Shelf::new().inline("style", "Write short lines.")).await;
     let session = rig.start(Mode::Ask, &format!("hi {}", "and a long text. ".repeat(500))).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let wish = SkillWish { name: "explore".into(), task: "find the heron".into() };
+    let wish = SkillTask { name: "explore".into(), task: "find the heron".into() };
     rig.octo.invoke_skill(session, words("/explore find the heron"), wish.clone()).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let requests = rig.server.requests();
@@ -347,7 +347,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     assert_eq!(super::rig::answers(&snapshot).matches("as you see").count(), 1);
 
     // An inline skill starts the same way: its instructions are the call's result.
-    let style = SkillWish { name: "style".into(), task: String::new() };
+    let style = SkillTask { name: "style".into(), task: String::new() };
     rig.octo.invoke_skill(session, words("/style"), style).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await).pop().unwrap();
@@ -361,7 +361,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     );
 
     // An unknown skill is reported to the model, with similar names.
-    let none = SkillWish { name: "explode".into(), task: "x".into() };
+    let none = SkillTask { name: "explode".into(), task: "x".into() };
     rig.octo.invoke_skill(session, words("/explode x"), none).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await).pop().unwrap();

@@ -4,7 +4,7 @@ use super::{
     rig::{Rig, results, words},
     shelf::{Shelf, cards, end_of, forking, is_forked, skill},
 };
-use octo_core::SkillWish;
+use octo_core::SkillTask;
 use octo_protocol::{
     CallState, ChangeSettings, Event, LibrarySettings, ListSessions, Mode, Origin, Purpose, Role,
     SearchSessions, SessionStatus, SettingsPatch, Source, SubAgentStatus, Switch, ToolView, TurnEnd, Usage,
@@ -186,7 +186,7 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
         assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
         for turn in 1..TURNS {
             if turn % 2 == 0 {
-                let wish = SkillWish { name: "explore".into(), task: format!("slash {seed} {turn}") };
+                let wish = SkillTask { name: "explore".into(), task: format!("slash {seed} {turn}") };
                 let typed = words(&format!("/explore {turn}"));
                 rig.octo.invoke_skill(session, typed, wish).await.unwrap();
             } else {

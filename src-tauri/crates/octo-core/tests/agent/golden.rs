@@ -4,7 +4,7 @@
 mod write;
 
 use super::{rig::config, schedule::world::HandClock};
-use octo_core::{Config, Octo, OpenTurns};
+use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::*;
 use octo_testkit::{TempHome, check_golden, golden_text, restore_database};
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn golden_home() -> TempHome {
 
 /// An Octo that goes on with nothing by itself, some time after the home was left.
 async fn opened(home: &TempHome) -> Octo {
-    let config = Config { open_turns: OpenTurns::WaitForUse, ..config(home) };
+    let config = Config { open_turns: OpenTurnPolicy::WaitForUse, ..config(home) };
     Octo::start_by_clock(config, HandClock::at(NOW)).await.expect("the golden home opens")
 }
 

@@ -3,8 +3,8 @@
 use super::rig::open;
 use octo_core::Octo;
 use octo_protocol::{
-    FindOtherSkills, IfNameTaken, ImportSkills, ListSkills, OtherAgent, OtherSkills, SkillImportChoice,
-    SkillOrigin, SkillsImported,
+    FindOtherSkills, ImportSkills, ListSkills, NameConflictAction, OtherAgent, OtherSkills,
+    SkillImportChoice, SkillImportResult, SkillOrigin,
 };
 use octo_testkit::TempHome;
 use std::{collections::BTreeMap, fs, path::Path};
@@ -25,7 +25,7 @@ async fn found(octo: &Octo, home: &TempHome) -> OtherSkills {
     folders.into_iter().find(|folder| folder.agent == OtherAgent::Picked).expect("the picked folder")
 }
 
-async fn import(octo: &Octo, from: &OtherSkills, wanted: &[(&str, IfNameTaken)]) -> SkillsImported {
+async fn import(octo: &Octo, from: &OtherSkills, wanted: &[(&str, NameConflictAction)]) -> SkillImportResult {
     let choices = wanted
         .iter()
         .map(|(name, taken)| SkillImportChoice { offer: from.offer, name: (*name).to_owned(), taken: *taken })
@@ -61,10 +61,10 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
     // Later changes there have no effect.
     skill(&home.work().join("theirs/one"), "Changed meanwhile.");
     let wanted = [
-        ("one", IfNameTaken::Keep),
-        ("taken", IfNameTaken::Keep),
-        ("both", IfNameTaken::Rename),
-        ("nothing", IfNameTaken::Keep),
+        ("one", NameConflictAction::Keep),
+        ("taken", NameConflictAction::Keep),
+        ("both", NameConflictAction::Rename),
+        ("nothing", NameConflictAction::Keep),
     ];
     let done = import(&octo, &from, &wanted).await;
     assert_eq!(done.names, ["one", "both-2"]);
@@ -75,7 +75,7 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
     let theirs = |name: &str| (name.to_owned(), "Theirs.".to_owned());
     assert_eq!(own(&octo).await, [mine("both"), theirs("both-2"), theirs("one"), mine("taken")].into());
 
-    let done = import(&octo, &from, &[("taken", IfNameTaken::Replace)]).await;
+    let done = import(&octo, &from, &[("taken", NameConflictAction::Replace)]).await;
     assert_eq!(done.names, ["taken"]);
     assert_eq!(own(&octo).await["taken"], "Theirs.");
     let trash =

@@ -6,19 +6,19 @@ use super::{
     time::{settled, turn},
 };
 use octo_protocol::{
-    ChangeSettings, FileSelection, GetTaskChanges, GetTaskTree, Lasting, LastingKind, Mode, PreviewRestore,
-    SessionId, SettingsPatch, Switch, TurnEnd,
+    ChangeSettings, FileSelection, GetTaskChanges, GetTaskTree, LastingEffects, LastingKind, Mode,
+    PreviewRestore, SessionId, SettingsPatch, Switch, TurnEnd,
 };
 use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::json;
 use std::fs;
 
 /// Returns kind, text and count of each effect.
-fn listed(lasting: &Lasting) -> Vec<(LastingKind, &str, u32)> {
+fn listed(lasting: &LastingEffects) -> Vec<(LastingKind, &str, u32)> {
     lasting.marks.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect()
 }
 
-async fn preview(rig: &Rig, session: SessionId, task: u32) -> Lasting {
+async fn preview(rig: &Rig, session: SessionId, task: u32) -> LastingEffects {
     let call = PreviewRestore { session, task, selection: FileSelection::All };
     rig.octo.call(call).await.unwrap().lasting
 }

@@ -121,7 +121,7 @@ async fn what_was_paid_again_is_reported_by_its_reason_with_what_it_cost_above_r
     assert_eq!(usage.cache_read, 0);
     assert_eq!(Some(missed.again), missed.expected_read, "nothing was read: all of it was paid again");
     // Written for 3.75 dollars per million, read for 0.30.
-    assert_eq!(missed.again_cost, Some(Cost::nano_dollars(missed.again * 3_450)));
+    assert_eq!(missed.again_cost, Some(Cost::from_nano_dollars(missed.again * 3_450)));
 
     let report = rig.octo.call(all).await.unwrap();
     let [line] = report.misses.as_slice() else { panic!("one reason: {report:?}") };
@@ -153,7 +153,7 @@ async fn what_is_kept_for_an_hour_is_counted_and_paid_as_that() {
     assert!(usage.cache_write > 1_024);
     assert_eq!(line.written_for_an_hour, usage.cache_write, "every marker asked for an hour");
     let cost = usage.input * 3_000 + usage.cache_write * 6_000 + usage.output * 15_000;
-    assert_eq!(line.cost, Some(Cost::nano_dollars(cost)));
+    assert_eq!(line.cost, Some(Cost::from_nano_dollars(cost)));
     rig.assert_sound();
 }
 

@@ -5,8 +5,9 @@ use super::{
     rig::{Rig, words},
 };
 use octo_protocol::{
-    DeleteMemory, GetMemory, GetPersona, ListMemories, ListProfiles, MEMORY_BODY, MemorySheet, Mode,
-    OnConflict, PersonaKind, Profile, Restored, SaveMemory, SavePersona, StartSession, TrashKind, TurnEnd,
+    DeleteMemory, GetMemory, GetPersona, ListMemories, ListProfiles, MEMORY_BODY_MAX_CHARS, MemorySheet,
+    Mode, OnConflict, PersonaKind, Profile, Restored, SaveMemory, SavePersona, StartSession, TrashKind,
+    TurnEnd,
 };
 use octo_testkit::Script;
 
@@ -76,7 +77,7 @@ async fn a_memory_is_written_changed_found_deleted_and_brought_back() {
     assert_eq!(found(&rig, "").await.len(), 2);
     for (call, key) in [
         (new("", "x", "x"), "memory.empty"),
-        (new("Long", "x", &"字".repeat(MEMORY_BODY + 1)), "memory.too_long"),
+        (new("Long", "x", &"字".repeat(MEMORY_BODY_MAX_CHARS + 1)), "memory.too_long"),
         (SaveMemory { file: Some("../x.md".into()), ..new("x", "x", "x") }, "memory.name"),
         (SaveMemory { file: Some("none.md".into()), ..new("x", "x", "x") }, "memory.missing"),
     ] {

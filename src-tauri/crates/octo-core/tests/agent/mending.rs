@@ -3,7 +3,7 @@
 use super::rig::{Rig, config, open, process};
 use octo_core::{Octo, request_of_damaged};
 use octo_protocol::{
-    ApiError, ChangeSettings, DatabaseDamage, DatabaseReplaced, ErrorCode, GetSettings, HomeRequest,
+    ApiError, ChangeSettings, DatabaseDamage, DatabaseReplacement, ErrorCode, GetSettings, HomeRequest,
     LookAtDamage, MakeDiagnostics, MeasureHome, Mode, ReplaceDatabase, SettingsPatch, Theme, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
@@ -94,7 +94,7 @@ fn look(home: &TempHome) -> DatabaseDamage {
     serde_json::from_value(reply).unwrap()
 }
 
-fn replace(home: &TempHome, backup: Option<String>) -> Result<DatabaseReplaced, ApiError> {
+fn replace(home: &TempHome, backup: Option<String>) -> Result<DatabaseReplacement, ApiError> {
     let request = HomeRequest::ReplaceDatabase(ReplaceDatabase { backup });
     let reply = process(request_of_damaged(home.octo(), request, refused(home)))?;
     Ok(serde_json::from_value(reply).unwrap())

@@ -1,7 +1,7 @@
 //! The home's location: a restored copy, a home move, and obstacles to both.
 
 use super::rig::{Rig, config, open, process};
-use octo_core::{Config, Octo, Residence};
+use octo_core::{Config, HomeLocation, Octo};
 use octo_protocol::{
     BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy,
     Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
@@ -21,7 +21,7 @@ async fn titles(octo: &Octo) -> usize {
 
 /// Starts an Octo on `home` as found.
 async fn start_at(home: &TempHome) -> Octo {
-    let settled = settle(Residence::by_octo(home.octo()).expect("a home")).expect("it is settled");
+    let settled = settle(HomeLocation::by_octo(home.octo()).expect("a home")).expect("it is settled");
     let config = Config { home: settled.residence.home.clone(), settled, ..config(home) };
     Octo::start(config).await.expect("the application starts")
 }

@@ -100,7 +100,7 @@ async fn a_draft_and_a_queue_are_there_after_a_restart() {
 /// Starts the application as a process that leaves open turns alone until they are used.
 async fn open_waiting(home: &octo_testkit::TempHome) -> octo_core::Octo {
     let config =
-        octo_core::Config { open_turns: octo_core::OpenTurns::WaitForUse, ..super::rig::config(home) };
+        octo_core::Config { open_turns: octo_core::OpenTurnPolicy::WaitForUse, ..super::rig::config(home) };
     octo_core::Octo::start(config).await.expect("the application starts")
 }
 

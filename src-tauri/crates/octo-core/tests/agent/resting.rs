@@ -4,7 +4,7 @@ use super::{
     rig::{PATIENCE, Rig, config},
     shelf::end_of,
 };
-use octo_core::{Config, Octo, OpenTurns};
+use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::{ErrorCode, Mode, RenameSession, SessionId, TurnEnd};
 use octo_testkit::{Reply, Script};
 use serde_json::json;
@@ -14,7 +14,7 @@ const IDLE: Duration = Duration::from_millis(20);
 
 /// Starts a second application on the home, which can change a session while no other has it open.
 pub async fn beside(rig: &Rig) -> Octo {
-    let config = Config { open_turns: OpenTurns::WaitForUse, ..config(&rig.home) };
+    let config = Config { open_turns: OpenTurnPolicy::WaitForUse, ..config(&rig.home) };
     Octo::start(config).await.expect("a second application starts")
 }
 

@@ -1,7 +1,7 @@
 //! Support for these tests: an application in a temporary home, connected to a scripted model.
 
 use super::shelf::Shelf;
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled};
+use octo_core::{Config, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy, Settled};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
@@ -26,9 +26,9 @@ pub struct Rig {
 pub fn config(home: &TempHome) -> Config {
     Config {
         home: home.octo(),
-        settled: Settled::at(Residence::by_variable(home.octo())),
+        settled: Settled::at(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
-        open_turns: OpenTurns::GoOnAtStart,
+        open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,

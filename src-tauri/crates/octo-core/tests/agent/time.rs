@@ -1,10 +1,10 @@
 //! Turns as entries of the time machine: their changes to files, commands included, are undone and redone.
 
 use super::rig::{Rig, answers, config, results};
-use octo_core::{Config, Octo, OpenTurns};
+use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::{
-    CompareFile, CompareWith, Event, FileSelection, GetTaskChanges, GetTaskTree, Mode, PreviewRestore,
-    RestoreScope, RestoreTask, Send, Sent, SessionId, Source, TaskChange, TaskStatus, TurnEnd,
+    CompareFile, ComparisonTarget, Event, FileSelection, GetTaskChanges, GetTaskTree, Mode, PreviewRestore,
+    RestoreScope, RestoreTask, Send, Sent, SessionId, Source, StepChange, StepPosition, TurnEnd,
 };
 use octo_store::{Holder, LeaseOutcome, Store, probe};
 use octo_testkit::Script;
@@ -100,12 +100,12 @@ async fn edits_and_commands_of_three_turns_are_undone_branched_and_redone() {
     let changes = rig.octo.call(GetTaskChanges { session, task: 2 }).await.unwrap();
     let by_name =
         |end: &str| changes.paths.iter().find(|path| path.path.ends_with(end)).map(|path| path.change);
-    assert_eq!(by_name("src/a.txt"), Some(TaskChange::Edited));
-    assert_eq!(by_name("new.bin"), Some(TaskChange::Created));
-    assert_eq!(by_name("docs/guide"), Some(TaskChange::Deleted));
+    assert_eq!(by_name("src/a.txt"), Some(StepChange::Edited));
+    assert_eq!(by_name("new.bin"), Some(StepChange::Created));
+    assert_eq!(by_name("docs/guide"), Some(StepChange::Deleted));
     let path = work.join("src/a.txt").display().to_string();
     let compared =
-        rig.octo.call(CompareFile { session, task: 2, path, with: CompareWith::Before }).await.unwrap();
+        rig.octo.call(CompareFile { session, task: 2, path, with: ComparisonTarget::Before }).await.unwrap();
     assert_eq!(compared.diff.map(|diff| (diff.added, diff.removed)), Some((1, 1)));
     rig.assert_sound();
 }
@@ -189,7 +189,7 @@ async fn undo_is_a_command_too_and_holds_over_a_restart() {
     rig.restart().await;
     let tasks = rig.octo.call(GetTaskTree { session }).await.unwrap();
     assert_eq!((tasks.active, tasks.redo), (0, Some(1)));
-    assert!(tasks.tasks.iter().any(|task| task.number == 1 && task.status == TaskStatus::Undone));
+    assert!(tasks.tasks.iter().any(|task| task.number == 1 && task.status == StepPosition::Undone));
     assert!(rig.snapshot(session).await.page.turns[0].undone);
     rig.octo.call(Send { session, blocks: super::rig::words("/redo") }).await.unwrap();
     assert!(work.join("a").exists());
@@ -234,7 +234,7 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
     assert_eq!(taken.await.unwrap(), LeaseOutcome::Taken);
     // Both the window and a headless run end the work the dead process left, and nothing else.
     for (source, open_turns) in
-        [(Source::Window, OpenTurns::GoOnAtStart), (Source::Headless, OpenTurns::WaitForUse)]
+        [(Source::Window, OpenTurnPolicy::GoOnAtStart), (Source::Headless, OpenTurnPolicy::WaitForUse)]
     {
         let whose = folder.clone();
         store.write(move |tx| tx.add_time_command(dead, 1, &whose)).await.unwrap();

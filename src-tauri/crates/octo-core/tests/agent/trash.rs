@@ -9,7 +9,7 @@ use octo_protocol::{
     Answer, Ask, AskReason, CallStatus, ChangeSettings, CountTrash, DeleteSession, EmptyTrash, Event,
     GetTrash, ListSessions, ListTrash, Millis, Mode, OnConflict, OpenSession, PreviewTrash, RemovedBy,
     ReportSpending, RestoreSession, RestoreTrash, Restored, SearchSessions, SettingsPatch, Topic,
-    TrashChoice, TrashEntry, TrashKind, TrashLimits, TrashLook, TrashTotals, TurnEnd,
+    TrashChoice, TrashEntry, TrashExcerpt, TrashKind, TrashLimits, TrashTotals, TurnEnd,
 };
 use octo_testkit::Script;
 use octo_workspace::{Removal, Trash};
@@ -55,7 +55,7 @@ async fn a_deleted_session_is_in_the_trash_and_comes_back_whole() {
     assert_eq!((entry.name.as_str(), entry.files), ("remember the heron", 2));
     let look = rig.octo.call(PreviewTrash { id: entry.id }).await.unwrap().look;
     assert!(
-        matches!(&look, TrashLook::Session { lines } if lines.last().unwrap() == "a word of my own"),
+        matches!(&look, TrashExcerpt::Session { lines } if lines.last().unwrap() == "a word of my own"),
         "{look:?}"
     );
 
@@ -108,7 +108,7 @@ async fn conflicts_ask_and_each_answer_does_what_it_says() {
     assert_eq!(entry.command.as_deref(), Some("rm a.txt"));
     let preview = rig.octo.call(PreviewTrash { id: entry.id }).await.unwrap();
     assert_eq!(preview.present.map(|present| present.size), Some(3));
-    assert_eq!(preview.look, TrashLook::Text { text: "old".into(), more: false });
+    assert_eq!(preview.look, TrashExcerpt::Text { text: "old".into(), more: false });
     let taken = restore(&rig, &entry, None, OnConflict::Ask).await;
     assert!(matches!(taken, Restored::Taken { .. }), "{taken:?}");
     assert_eq!(rig.home.read("a.txt"), "new");

@@ -13,14 +13,14 @@ use std::collections::VecDeque;
 use tokio::time::timeout;
 
 /// A window: the updates it received, and the list it shows.
-struct Window {
+struct WindowReplica {
     updates: Subscription,
     seen: Vec<Update>,
     /// Updates that arrived with or after the awaited one.
     coming: VecDeque<Update>,
 }
 
-impl Window {
+impl WindowReplica {
     async fn open(rig: &Rig, topic: Topic) -> Self {
         let mut updates = rig.octo.subscribe(topic).await.expect("it opens");
         let seen = updates.next().await.expect("a snapshot");
@@ -56,7 +56,7 @@ impl Window {
     }
 }
 
-fn session_of(window: &Window) -> &SessionSnapshot {
+fn session_of(window: &WindowReplica) -> &SessionSnapshot {
     match &window.seen[0] {
         Update::Snapshot { snapshot: Snapshot::Session(session) } => session,
         other => panic!("{other:?}"),
@@ -70,7 +70,8 @@ async fn two_windows_on_one_session_are_told_the_same() {
     let session = rig.start(Mode::Ask, "Make x").await;
     let question = rig.question().await;
     let topic = Topic::Session { id: session };
-    let (mut left, mut right) = (Window::open(&rig, topic).await, Window::open(&rig, topic).await);
+    let (mut left, mut right) =
+        (WindowReplica::open(&rig, topic).await, WindowReplica::open(&rig, topic).await);
     assert_eq!(session_of(&left), session_of(&right));
     assert_eq!(session_of(&left).questions, std::slice::from_ref(&question));
 
@@ -101,7 +102,7 @@ async fn two_windows_on_one_session_are_told_the_same() {
 async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both() {
     let mut rig = Rig::new(Script::new().text("Done.").text("Done again.")).await;
     let (mut left, mut right) =
-        (Window::open(&rig, Topic::Sessions).await, Window::open(&rig, Topic::Sessions).await);
+        (WindowReplica::open(&rig, Topic::Sessions).await, WindowReplica::open(&rig, Topic::Sessions).await);
     let session = rig.start(Mode::Ask, "Say something").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let idle = |event: &Event| matches!(event, Event::SessionListed { info } if info.status == octo_protocol::SessionStatus::Idle);

@@ -26,8 +26,8 @@ fn line(id: SessionId, status: SessionStatus) -> SessionInfo {
     }
 }
 
-fn here(session: Option<SessionId>) -> Sight {
-    Sight { attention: Attention::Here, session }
+fn here(session: Option<SessionId>) -> PersonView {
+    PersonView { attention: Attention::Here, session }
 }
 
 fn kind(act: Option<Act>) -> Option<NoticeKind> {
@@ -41,7 +41,7 @@ fn kind(act: Option<Act>) -> Option<NoticeKind> {
 fn one_notice_for_each_change_that_is_not_seen() {
     use NoticeKind::{Failed as F, Finished as D, Question as Q};
     let id = SessionId::new();
-    let (away, other, this) = (Sight::default(), here(None), here(Some(id)));
+    let (away, other, this) = (PersonView::default(), here(None), here(Some(id)));
     for (before, after, sight, told) in [
         (Running, Waiting, away, Some(Q)),
         (Running, Waiting, other, Some(Q)),
@@ -87,7 +87,7 @@ fn the_person_chooses_what_is_told() {
 #[test]
 fn a_task_tells_what_it_says() {
     use NoticeKind::{Failed, Finished, Question};
-    use octo_protocol::TaskNews::{All, Nothing, Trouble};
+    use octo_protocol::TaskNotifications::{All, Nothing, Trouble};
     for (task, told) in
         [(All, vec![Question, Finished, Failed]), (Trouble, vec![Question, Failed]), (Nothing, vec![])]
     {
@@ -100,7 +100,7 @@ fn a_task_tells_what_it_says() {
 #[test]
 fn a_notice_goes_when_it_was_seen_or_is_over() {
     let id = SessionId::new();
-    let gone = Some(Act::Withdraw { of: Subject::Session(id) });
+    let gone = Some(Act::Withdraw { of: NoticeSubject::Session(id) });
     let asked = || {
         let mut notices = Notices::default();
         notices.listed(&line(id, Running));
@@ -153,7 +153,7 @@ fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
     notices.listed(&line(id, Running));
     assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
     notices.stop(id);
-    assert_eq!(notices.listed(&line(id, Idle)), Some(Act::Withdraw { of: Subject::Session(id) }));
+    assert_eq!(notices.listed(&line(id, Idle)), Some(Act::Withdraw { of: NoticeSubject::Session(id) }));
     notices.listed(&line(id, Running));
     assert_eq!(
         kind(notices.listed(&line(id, Failed))),
@@ -196,7 +196,7 @@ proptest! {
         for (which, status, looks) in steps {
             let (id, status) = (ids[which], statuses[status]);
             let looked = match looks {
-                0 => notices.look(Sight::default()),
+                0 => notices.look(PersonView::default()),
                 1 => notices.look(here(Some(id))),
                 _ => None,
             };

@@ -1,7 +1,7 @@
 //! Decodes Anthropic's stream into model events.
 
 use crate::{
-    Billed, BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
+    BilledUsage, BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
     sse::SseEvent,
     wire::{self, Decode},
 };
@@ -15,22 +15,22 @@ pub struct Decoder {
     provider: ProviderId,
     unsigned: UnsignedReasoning,
     /// Open blocks by the wire's index.
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, AnthropicBlock>,
     next: u32,
-    billed: Billed,
+    billed: BilledUsage,
     finish: FinishReason,
     done: bool,
 }
 
 #[derive(Debug)]
-struct Open {
+struct AnthropicBlock {
     /// Octo's own block index; skipped blocks have none.
     block: u32,
-    part: Part,
+    part: AnthropicContent,
 }
 
 #[derive(Debug)]
-enum Part {
+enum AnthropicContent {
     Text { text: String },
     Thinking { raw: Value, text: String, signature: String },
     Redacted { raw: Value },
@@ -46,7 +46,7 @@ impl Decoder {
             unsigned,
             open: HashMap::new(),
             next: 0,
-            billed: Billed::default(),
+            billed: BilledUsage::default(),
             finish: FinishReason::Stop,
             done: false,
         }
@@ -101,19 +101,23 @@ impl Decoder {
         let (part, kind, first) = match content.get("type").and_then(Value::as_str) {
             Some("text") => {
                 let text = text_of("text");
-                (Part::Text { text: text.clone() }, BlockKind::Text, text)
+                (AnthropicContent::Text { text: text.clone() }, BlockKind::Text, text)
             }
             Some("thinking") => {
                 let text = text_of("thinking");
                 let signature = text_of("signature");
-                (Part::Thinking { raw: content, text: text.clone(), signature }, BlockKind::Reasoning, text)
+                (
+                    AnthropicContent::Thinking { raw: content, text: text.clone(), signature },
+                    BlockKind::Reasoning,
+                    text,
+                )
             }
             Some("redacted_thinking") => {
-                (Part::Redacted { raw: content }, BlockKind::Reasoning, String::new())
+                (AnthropicContent::Redacted { raw: content }, BlockKind::Reasoning, String::new())
             }
             Some("tool_use") => {
                 let name = text_of("name");
-                let part = Part::Call {
+                let part = AnthropicContent::Call {
                     provider_id: text_of("id"),
                     name: name.clone(),
                     arguments: String::new(),
@@ -122,13 +126,13 @@ impl Decoder {
                 (part, BlockKind::ToolCall { name }, String::new())
             }
             _ => {
-                self.open.insert(index, Open { block: self.next, part: Part::Unknown });
+                self.open.insert(index, AnthropicBlock { block: self.next, part: AnthropicContent::Unknown });
                 return Ok(Vec::new());
             }
         };
         let block = self.next;
         self.next += 1;
-        self.open.insert(index, Open { block, part });
+        self.open.insert(index, AnthropicBlock { block, part });
         let mut events = vec![ModelEvent::BlockStarted { block, kind }];
         if !first.is_empty() {
             events.push(ModelEvent::Delta { block, text: first });
@@ -138,21 +142,23 @@ impl Decoder {
 
     fn delta(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
-        let Some(Open { block, part }) = self.open.get_mut(&index) else {
+        let Some(AnthropicBlock { block, part }) = self.open.get_mut(&index) else {
             return Err(wire::malformed(format!("Block {index} grew without being open.")));
         };
         let delta = data.get("delta").unwrap_or(&Value::Null);
         let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
         let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default();
         let grown = match (kind, part) {
-            (_, Part::Unknown) => "",
-            ("text_delta", Part::Text { text }) => append(text, piece("text")),
-            ("thinking_delta", Part::Thinking { text, .. }) => append(text, piece("thinking")),
-            ("signature_delta", Part::Thinking { signature, .. }) => {
+            (_, AnthropicContent::Unknown) => "",
+            ("text_delta", AnthropicContent::Text { text }) => append(text, piece("text")),
+            ("thinking_delta", AnthropicContent::Thinking { text, .. }) => append(text, piece("thinking")),
+            ("signature_delta", AnthropicContent::Thinking { signature, .. }) => {
                 signature.push_str(piece("signature"));
                 ""
             }
-            ("input_json_delta", Part::Call { arguments, .. }) => append(arguments, piece("partial_json")),
+            ("input_json_delta", AnthropicContent::Call { arguments, .. }) => {
+                append(arguments, piece("partial_json"))
+            }
             ("text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta", _) => {
                 return Err(wire::malformed(format!("Block {index} does not take a {kind}.")));
             }
@@ -166,17 +172,17 @@ impl Decoder {
 
     fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
-        let Some(Open { block, part }) = self.open.remove(&index) else {
+        let Some(AnthropicBlock { block, part }) = self.open.remove(&index) else {
             return Err(wire::malformed(format!("Block {index} ended without being open.")));
         };
         let content = match part {
-            Part::Unknown => return Ok(Vec::new()),
-            Part::Text { text } => Block::Text { text },
-            Part::Thinking { raw, text, signature } => self.reasoning(raw, text, signature),
-            Part::Redacted { raw } => {
+            AnthropicContent::Unknown => return Ok(Vec::new()),
+            AnthropicContent::Text { text } => Block::Text { text },
+            AnthropicContent::Thinking { raw, text, signature } => self.reasoning(raw, text, signature),
+            AnthropicContent::Redacted { raw } => {
                 Block::Reasoning { text: String::new(), replay: Some(self.replay(raw)) }
             }
-            Part::Call { provider_id, name, arguments, whole } => {
+            AnthropicContent::Call { provider_id, name, arguments, whole } => {
                 // Some servers send the complete input with the start of the block.
                 let arguments = match whole {
                     whole if arguments.is_empty() && !whole.is_null() => whole.to_string(),
@@ -210,7 +216,7 @@ impl Decoder {
     }
 
     fn end(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        if let Some(open) = self.open.values().find(|open| !matches!(open.part, Part::Unknown)) {
+        if let Some(open) = self.open.values().find(|open| !matches!(open.part, AnthropicContent::Unknown)) {
             return Err(wire::malformed(format!("The answer ended while block {} was open.", open.block)));
         }
         self.done = true;

@@ -1,7 +1,7 @@
 //! Encodes Octo's messages for Anthropic.
 
 use crate::{
-    CacheKey, Dialect, Life, ModelRequest, ProviderId, effort,
+    CacheKeyField, Dialect, Life, ModelRequest, ProviderId, effort,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// Maximum markers in a request; the server refuses a fifth. One of them is for the system prompt (or the last
 /// tool).
-const MARKERS: usize = 4;
+const MAX_MARKERS: usize = 4;
 
 /// Builds the body of a request. `provider` names the target endpoint: reasoning is sent back only to the
 /// endpoint that produced it.
@@ -21,11 +21,11 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if let Some(asked) = request.effort {
         body.extend(effort::anthropic(asked));
     }
-    if let (CacheKey::SessionId, Some(key)) = (dialect.cache_key, &request.cache.key) {
+    if let (CacheKeyField::SessionId, Some(key)) = (dialect.cache_key, &request.cache.key) {
         body.insert("session_id".into(), key.as_str().into());
     }
     let tools = tools(request);
-    let has_system = wire::says_something(&request.system);
+    let has_system = wire::has_content(&request.system);
     let mut fixed_marks = 0;
     if !tools.is_empty() {
         let mut tools = tools;
@@ -47,7 +47,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     // If there are too many, the last ones are worth most.
     let known: Vec<(usize, Life)> =
         request.cache.messages.iter().copied().filter(|(index, _)| *index < messages.len()).collect();
-    for (index, life) in known.into_iter().rev().take(MARKERS - fixed_marks) {
+    for (index, life) in known.into_iter().rev().take(MAX_MARKERS - fixed_marks) {
         if let Some(message) = messages.get_mut(index) {
             mark_last_block(message, life);
         }
@@ -100,7 +100,7 @@ impl Encoder<'_> {
         }
         for block in message.blocks.iter().filter(|block| !is_result(block)) {
             if let Block::Document { path, .. } = block {
-                content.push(text(&wire::document_words(path)));
+                content.push(text(&wire::document_mention(path)));
             }
             content.extend(self.block(block));
         }
@@ -119,7 +119,7 @@ impl Encoder<'_> {
     fn block(&mut self, block: &Block) -> Option<Value> {
         match block {
             Block::Text { text: said } | Block::Summary { text: said, .. } => {
-                wire::says_something(said).then(|| text(said))
+                wire::has_content(said).then(|| text(said))
             }
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
             Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
@@ -148,7 +148,7 @@ impl Encoder<'_> {
     }
 
     fn result(&self, result: &ToolResult) -> Value {
-        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let mut content = vec![text(said)];
         content.extend(result.images.iter().map(|image| {
             let found = wire::picture(

@@ -7,7 +7,7 @@
 
 use super::{
     SERVICE,
-    sign::{Unsigned, sign},
+    sign::{UnsignedRequest, sign},
 };
 use crate::{ErrorClass, ProviderError, redact::Secrets};
 use reqwest::Url;
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Variable with a Bedrock API key, under the name that the vendor's own clients use.
-const BEARER: &str = "AWS_BEARER_TOKEN_BEDROCK";
+const BEARER_VARIABLE: &str = "AWS_BEARER_TOKEN_BEDROCK";
 
 /// Environment in which AWS credentials are looked up.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +47,7 @@ impl Access {
     /// Returns the errors of [`sign`].
     pub(crate) fn headers(
         &self,
-        request: &Unsigned<'_>,
+        request: &UnsignedRequest<'_>,
         now: SystemTime,
     ) -> Result<Vec<(String, String)>, ProviderError> {
         match self {
@@ -82,7 +82,7 @@ pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<Access,
     // A signature reveals nothing; a key does, so it is sent only to AWS or to this machine.
     let is_trusted = base.host_str().is_some_and(|host| region_of_host(host).is_some())
         || crate::endpoint::reach(base) == crate::endpoint::Reach::Machine;
-    if let Some(key) = environment.variable(BEARER).filter(|_| is_trusted) {
+    if let Some(key) = environment.variable(BEARER_VARIABLE).filter(|_| is_trusted) {
         return Ok(Access::Bearer(SecretString::from(key)));
     }
     let credentials = environment.credentials()?;
@@ -150,8 +150,8 @@ impl AwsEnvironment {
         let credentials = read(self.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"));
         // The config file prefixes a profile's name with `profile `, except for the default one.
         let named = if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
-        let mut settings = section(&config, &named);
-        settings.extend(section(&credentials, profile));
+        let mut settings = parse_section(&config, &named);
+        settings.extend(parse_section(&credentials, profile));
         settings
     }
 
@@ -213,7 +213,7 @@ fn region_of_host(host: &str) -> Option<&str> {
 }
 
 /// Parses the settings of a section, in the format that both AWS files share.
-fn section(file: &str, wanted: &str) -> HashMap<String, SecretString> {
+fn parse_section(file: &str, wanted: &str) -> HashMap<String, SecretString> {
     let mut settings = HashMap::new();
     let mut inside = false;
     for line in file.lines() {

@@ -1,7 +1,7 @@
 //! Decodes Bedrock's stream into model events.
 
 use crate::{
-    Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
+    BilledUsage, BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
     event_stream::EXCEPTION,
     http,
     sse::SseEvent,
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct Decoder {
     provider: ProviderId,
     /// Open blocks by the wire's index.
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, BedrockBlock>,
     next: u32,
     /// The message is over; its figures follow.
     finish: Option<FinishReason>,
@@ -25,14 +25,14 @@ pub struct Decoder {
 }
 
 #[derive(Debug)]
-struct Open {
+struct BedrockBlock {
     /// Octo's own block index; `None` until the block's kind is known.
     block: Option<u32>,
-    part: Part,
+    part: BedrockContent,
 }
 
 #[derive(Debug)]
-enum Part {
+enum BedrockContent {
     /// Except for a call, only a delta tells the kind of a block.
     Unknown,
     Text(String),
@@ -99,7 +99,7 @@ impl Decoder {
             return Err(wire::malformed(format!("Block {index} began twice.")));
         }
         let Some(call) = data.pointer("/start/toolUse") else {
-            self.open.insert(index, Open { block: None, part: Part::Unknown });
+            self.open.insert(index, BedrockBlock { block: None, part: BedrockContent::Unknown });
             return Ok(Vec::new());
         };
         let text_of = |field: &str| call.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -108,8 +108,8 @@ impl Decoder {
             return Err(wire::malformed("The stream holds a call without a name."));
         }
         let block = self.number();
-        let part = Part::Call { provider_id, name: name.clone(), arguments: String::new() };
-        self.open.insert(index, Open { block: Some(block), part });
+        let part = BedrockContent::Call { provider_id, name: name.clone(), arguments: String::new() };
+        self.open.insert(index, BedrockBlock { block: Some(block), part });
         Ok(vec![ModelEvent::BlockStarted { block, kind: BlockKind::ToolCall { name } }])
     }
 
@@ -124,13 +124,17 @@ impl Decoder {
         let index = index_of(data)?;
         let delta = data.get("delta").unwrap_or(&Value::Null);
         let mut events = Vec::new();
-        let mut open = self.open.remove(&index).unwrap_or(Open { block: None, part: Part::Unknown });
-        if matches!(open.part, Part::Unknown) {
+        let mut open =
+            self.open.remove(&index).unwrap_or(BedrockBlock { block: None, part: BedrockContent::Unknown });
+        if matches!(open.part, BedrockContent::Unknown) {
             let (part, kind) = if delta.get("text").is_some() {
-                (Part::Text(String::new()), BlockKind::Text)
+                (BedrockContent::Text(String::new()), BlockKind::Text)
             } else if delta.get("reasoningContent").is_some() {
-                let part =
-                    Part::Reasoning { text: String::new(), signature: String::new(), redacted: Vec::new() };
+                let part = BedrockContent::Reasoning {
+                    text: String::new(),
+                    signature: String::new(),
+                    redacted: Vec::new(),
+                };
                 (part, BlockKind::Reasoning)
             } else if delta.get("toolUse").is_some() {
                 return Err(wire::malformed("The stream holds a call without a name."));
@@ -139,7 +143,7 @@ impl Decoder {
                 return Ok(events);
             };
             let block = self.number();
-            open = Open { block: Some(block), part };
+            open = BedrockBlock { block: Some(block), part };
             events.push(ModelEvent::BlockStarted { block, kind });
         }
         let grown = open.part.grow(index, delta)?;
@@ -153,12 +157,16 @@ impl Decoder {
     fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
         // A text block without any delta never emits a start.
-        let Some(Open { block: Some(block), part }) = self.open.remove(&index) else { return Ok(Vec::new()) };
+        let Some(BedrockBlock { block: Some(block), part }) = self.open.remove(&index) else {
+            return Ok(Vec::new());
+        };
         let content = match part {
-            Part::Unknown => return Ok(Vec::new()),
-            Part::Text(text) => Block::Text { text },
-            Part::Reasoning { text, signature, redacted } => self.reasoning(text, &signature, &redacted),
-            Part::Call { provider_id, name, arguments } => {
+            BedrockContent::Unknown => return Ok(Vec::new()),
+            BedrockContent::Text(text) => Block::Text { text },
+            BedrockContent::Reasoning { text, signature, redacted } => {
+                self.reasoning(text, &signature, &redacted)
+            }
+            BedrockContent::Call { provider_id, name, arguments } => {
                 let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
                 Block::ToolCall(ToolCall { id: CallId::new(), provider_id, name, arguments })
             }
@@ -201,7 +209,7 @@ impl Decoder {
     fn end(&mut self, data: &Value) -> Vec<ModelEvent> {
         let mut events = Vec::new();
         if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
-            events.push(ModelEvent::Usage(billed(usage)));
+            events.push(ModelEvent::Usage(parse_usage(usage)));
         }
         if let Some(reason) = self.finish {
             self.done = true;
@@ -211,7 +219,7 @@ impl Decoder {
     }
 }
 
-impl Part {
+impl BedrockContent {
     /// Returns the visible part of a delta; signatures and redacted reasoning are kept but not shown.
     fn grow(&mut self, index: u64, delta: &Value) -> Result<String, ProviderError> {
         let piece = |pointer: &str| delta.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -260,7 +268,7 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
 
 /// `inputTokens` excludes cache reads and writes, as Octo's count does. `cacheDetails` breaks the written
 /// tokens down by their lifetime.
-fn billed(usage: &Value) -> Billed {
+fn parse_usage(usage: &Value) -> BilledUsage {
     let count = |field: &str| usage.get(field).and_then(wire::tokens).unwrap_or(0);
     let details = usage.get("cacheDetails").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let for_an_hour = details.iter().filter(|detail| detail.get("ttl").and_then(Value::as_str) == Some("1h"));
@@ -273,5 +281,5 @@ fn billed(usage: &Value) -> Billed {
         cache_write: count("cacheWriteInputTokens"),
         output: count("outputTokens"),
     };
-    Billed { usage, written_for_an_hour }.sound()
+    BilledUsage { usage, written_for_an_hour }.sound()
 }

@@ -8,16 +8,16 @@ use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
 
 /// Maximum cache points in a request. One of them follows the system prompt (or the last tool).
-const POINTS: usize = 4;
+const MAX_POINTS: usize = 4;
 
 /// Builds the body of a request; the address names the model. `provider` names the target endpoint: reasoning
 /// is sent back only to the endpoint that produced it.
 pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
-    let has_system = wire::says_something(&request.system);
+    let has_system = wire::has_content(&request.system);
     let known = request.cache.messages.iter().copied().filter(|(index, _)| *index < request.messages.len());
     let fixed = request.cache.fixed.filter(|_| has_system || !request.tools.is_empty());
     // If there are too many, the last ones are worth most.
-    let points: Vec<(usize, Life)> = known.rev().take(POINTS - usize::from(fixed.is_some())).collect();
+    let points: Vec<(usize, Life)> = known.rev().take(MAX_POINTS - usize::from(fixed.is_some())).collect();
     let mut encoder = Encoder { request, provider, ids: CallIds::default(), documents: 0 };
     let mut messages: Vec<(Role, Vec<Value>)> = Vec::new();
     for (index, message) in request.messages.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Encoder<'_> {
         for block in message.blocks.iter().filter(|block| !is_result(block)) {
             if let Block::Document { path, .. } = block {
                 // The server also refuses a document without accompanying text.
-                content.push(text(&wire::document_words(path)));
+                content.push(text(&wire::document_mention(path)));
             }
             content.extend(self.block(block));
         }
@@ -111,7 +111,7 @@ impl Encoder<'_> {
     fn block(&mut self, block: &Block) -> Option<Value> {
         match block {
             Block::Text { text: said } | Block::Summary { text: said, .. } => {
-                wire::says_something(said).then(|| text(said))
+                wire::has_content(said).then(|| text(said))
             }
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
             Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
@@ -143,7 +143,7 @@ impl Encoder<'_> {
     }
 
     fn result(&self, result: &ToolResult) -> Value {
-        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let mut content = vec![text(said)];
         content.extend(
             result.images.iter().map(|image| self.picture(&image.blob, &image.media_type, &image.name)),

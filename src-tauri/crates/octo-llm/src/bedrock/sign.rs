@@ -14,7 +14,7 @@ use std::time::SystemTime;
 pub(crate) type Signed = (String, String);
 
 /// Request to sign.
-pub(crate) struct Unsigned<'a> {
+pub(crate) struct UnsignedRequest<'a> {
     /// `POST`.
     pub(crate) method: &'a str,
     /// Whole address, exactly as sent.
@@ -32,7 +32,7 @@ pub(crate) struct Unsigned<'a> {
 /// Returns [`ErrorClass::Auth`] when the credentials contain characters that a header cannot carry; they are
 /// never in the message.
 pub(crate) fn sign(
-    request: &Unsigned<'_>,
+    request: &UnsignedRequest<'_>,
     credentials: &Credentials,
     region: &str,
     service: &str,
@@ -78,7 +78,7 @@ mod tests {
     const THEN: Duration = Duration::from_secs(1_440_938_160);
     const TOKEN: &str = "6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267";
 
-    fn signed(request: &Unsigned<'_>, token: Option<&str>, service: &str) -> Vec<Signed> {
+    fn signed(request: &UnsignedRequest<'_>, token: Option<&str>, service: &str) -> Vec<Signed> {
         let credentials = Credentials {
             access_key: "AKIDEXAMPLE".to_owned(),
             secret_key: SecretString::from("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
@@ -198,8 +198,12 @@ mod tests {
     fn published_vectors_are_signed_as_published() {
         for vector in VECTORS {
             let url = format!("https://example.amazonaws.com{}", vector.path);
-            let request =
-                Unsigned { method: vector.method, url: &url, headers: vector.headers, body: vector.body };
+            let request = UnsignedRequest {
+                method: vector.method,
+                url: &url,
+                headers: vector.headers,
+                body: vector.body,
+            };
             let found = signed(&request, vector.token, "service");
             let header =
                 |name: &str| found.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
@@ -224,7 +228,7 @@ mod tests {
         };
         let url =
             "https://tj9n5r0m12.execute-api.us-east-1.amazonaws.com/test/@connections/JBDvjfGEIAMCERw%3D";
-        let request = Unsigned { method: "POST", url, headers: &[], body: b"" };
+        let request = UnsignedRequest { method: "POST", url, headers: &[], body: b"" };
         let now = SystemTime::UNIX_EPOCH + THEN;
         let found = sign(&request, &credentials, "us-east-1", "service", now).unwrap();
         let signature = "57d157672191bac40bae387e48bbe14b15303c001fdbb01f4abf295dccb09705";
@@ -235,17 +239,17 @@ mod tests {
     fn every_part_of_a_request_is_covered() {
         let url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/a%3A0/converse-stream";
         let headers = [("content-type", "application/json")];
-        let plain = Unsigned { method: "POST", url, headers: &headers, body: b"{}" };
-        let signature = |request: &Unsigned<'_>| signed(request, None, "bedrock");
+        let plain = UnsignedRequest { method: "POST", url, headers: &headers, body: b"{}" };
+        let signature = |request: &UnsignedRequest<'_>| signed(request, None, "bedrock");
         let expected = signature(&plain);
         assert_eq!(signature(&plain), expected);
         let shown = format!("{expected:?}");
         assert!(shown.contains("SignedHeaders=content-type;host;x-amz-date,"), "{shown}");
         for other in [
-            Unsigned { body: b"{ }", ..plain },
-            Unsigned { url: &url.replace("%3A", ":"), ..plain },
-            Unsigned { url: &url.replace("us-east-1", "us-east-2"), ..plain },
-            Unsigned { headers: &[("content-type", "text/plain")], ..plain },
+            UnsignedRequest { body: b"{ }", ..plain },
+            UnsignedRequest { url: &url.replace("%3A", ":"), ..plain },
+            UnsignedRequest { url: &url.replace("us-east-1", "us-east-2"), ..plain },
+            UnsignedRequest { headers: &[("content-type", "text/plain")], ..plain },
         ] {
             assert_ne!(signature(&other), expected, "{}", other.url);
         }
@@ -258,7 +262,8 @@ mod tests {
             secret_key: SecretString::from("s3cret"),
             session_token: Some(SecretString::from("t0ken\nx-evil: 1")),
         };
-        let request = Unsigned { method: "POST", url: "https://host.example/", headers: &[], body: b"" };
+        let request =
+            UnsignedRequest { method: "POST", url: "https://host.example/", headers: &[], body: b"" };
         match sign(&request, &credentials, "us-east-1", "bedrock", SystemTime::UNIX_EPOCH + THEN) {
             Ok(found) => {
                 let token = found.iter().find(|(name, _)| name == "x-amz-security-token").unwrap();

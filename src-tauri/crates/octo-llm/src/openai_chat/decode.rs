@@ -2,12 +2,12 @@
 
 use super::{
     encode::REASONING_FIELDS,
-    sealed::{Details, EXTRA},
+    sealed::{CALL_FIELD, ReasoningDetails},
 };
 use crate::{
     BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, http,
     sse::SseEvent,
-    wire::{self, Decode, Share},
+    wire::{self, Decode, InclusiveCounts},
 };
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 pub struct Decoder {
     provider: ProviderId,
     /// Growing text or reasoning; a change of kind ends it.
-    prose: Option<Prose>,
-    calls: Vec<Call>,
-    details: Details,
+    prose: Option<OpenText>,
+    calls: Vec<GrowingCall>,
+    details: ReasoningDetails,
     /// Index of the block for the server's sealed data, once there is any.
     sealed: Option<u32>,
     next: u32,
@@ -28,20 +28,20 @@ pub struct Decoder {
 }
 
 #[derive(Debug)]
-struct Prose {
+struct OpenText {
     block: u32,
-    kind: ProseKind,
+    kind: OpenTextKind,
     text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProseKind {
+enum OpenTextKind {
     Text,
     Reasoning(&'static str),
 }
 
 #[derive(Debug)]
-struct Call {
+struct GrowingCall {
     /// The wire's index, if given.
     index: Option<u64>,
     /// Octo's own index; `None` until the name is known.
@@ -60,7 +60,7 @@ impl Decoder {
             provider,
             prose: None,
             calls: Vec::new(),
-            details: Details::default(),
+            details: ReasoningDetails::default(),
             sealed: None,
             next: 0,
             finish: None,
@@ -121,10 +121,10 @@ impl Decoder {
         if let Some((field, text)) =
             REASONING_FIELDS.into_iter().find_map(|field| Some((field, piece(field)?)))
         {
-            self.say(ProseKind::Reasoning(field), text, events);
+            self.say(OpenTextKind::Reasoning(field), text, events);
         }
         if let Some(text) = piece("content").or_else(|| piece("refusal")) {
-            self.say(ProseKind::Text, text, events);
+            self.say(OpenTextKind::Text, text, events);
         }
         if piece("refusal").is_some() {
             self.finish = Some(FinishReason::Refused);
@@ -149,7 +149,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn say(&mut self, kind: ProseKind, text: &str, events: &mut Vec<ModelEvent>) {
+    fn say(&mut self, kind: OpenTextKind, text: &str, events: &mut Vec<ModelEvent>) {
         if self.prose.as_ref().is_some_and(|prose| prose.kind != kind) {
             self.end_prose(events);
         }
@@ -158,21 +158,21 @@ impl Decoder {
             let block = *next;
             *next += 1;
             let kind_of_block = match kind {
-                ProseKind::Text => BlockKind::Text,
-                ProseKind::Reasoning(_) => BlockKind::Reasoning,
+                OpenTextKind::Text => BlockKind::Text,
+                OpenTextKind::Reasoning(_) => BlockKind::Reasoning,
             };
             events.push(ModelEvent::BlockStarted { block, kind: kind_of_block });
-            Prose { block, kind, text: String::new() }
+            OpenText { block, kind, text: String::new() }
         });
         prose.text.push_str(text);
         events.push(ModelEvent::Delta { block: prose.block, text: text.to_owned() });
     }
 
     fn end_prose(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(Prose { block, kind, text }) = self.prose.take() else { return };
+        let Some(OpenText { block, kind, text }) = self.prose.take() else { return };
         let content = match kind {
-            ProseKind::Text => Block::Text { text },
-            ProseKind::Reasoning(field) => {
+            OpenTextKind::Text => Block::Text { text },
+            OpenTextKind::Reasoning(field) => {
                 let raw = json!({ field: text });
                 Block::Reasoning { text, replay: Some(Replay { provider: self.provider.0.clone(), raw }) }
             }
@@ -192,7 +192,7 @@ impl Decoder {
     /// Merges a piece of a call: by its index where it has one, else by its id, else into the last call.
     fn call(&mut self, piece: &Value, events: &mut Vec<ModelEvent>) {
         self.end_prose(events);
-        let extra = piece.get(EXTRA).filter(|extra| extra.is_object());
+        let extra = piece.get(CALL_FIELD).filter(|extra| extra.is_object());
         if extra.is_some() {
             self.seal(events);
         }
@@ -218,7 +218,7 @@ impl Decoder {
             None => self.calls.len().checked_sub(1),
         };
         let place = place.unwrap_or_else(|| {
-            self.calls.push(Call {
+            self.calls.push(GrowingCall {
                 index,
                 block: None,
                 provider_id: String::new(),
@@ -268,7 +268,7 @@ impl Decoder {
             events.push(ModelEvent::BlockFinished { block, content });
         }
         for call in calls {
-            let Call { block: Some(block), provider_id, name, arguments, .. } = call else {
+            let GrowingCall { block: Some(block), provider_id, name, arguments, .. } = call else {
                 return Err(wire::malformed("The stream holds a call without a name."));
             };
             let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
@@ -307,7 +307,7 @@ const CACHE_WRITE: &[&str] = &[
 fn usage_of(usage: &Value) -> Usage {
     let count =
         |pointers: &[&str]| pointers.iter().find_map(|pointer| usage.pointer(pointer).and_then(wire::tokens));
-    wire::split_usage(Share {
+    wire::split_usage(InclusiveCounts {
         input: count(&["/prompt_tokens"]),
         cache_read: count(&[
             "/prompt_tokens_details/cached_tokens",
@@ -315,13 +315,13 @@ fn usage_of(usage: &Value) -> Usage {
             "/cached_tokens",
         ]),
         cache_write: count(CACHE_WRITE),
-        output: output_of(&count),
+        output: output_tokens(&count),
     })
 }
 
 /// Returns the answer's tokens including reasoning. xAI and Gemini count reasoning only in the total; the
 /// excess over the other counts is reasoning, unless it may be a cache write.
-fn output_of(count: &dyn Fn(&[&str]) -> Option<u64>) -> Option<u64> {
+fn output_tokens(count: &dyn Fn(&[&str]) -> Option<u64>) -> Option<u64> {
     let said = count(&["/completion_tokens"])?;
     let rest = count(&["/total_tokens"]).zip(count(&["/prompt_tokens"]));
     let above = rest.map_or(0, |(total, prompt)| total.saturating_sub(prompt).saturating_sub(said));

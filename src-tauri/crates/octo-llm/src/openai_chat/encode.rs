@@ -12,10 +12,10 @@
 
 use super::{
     marks::{Marks, Shape},
-    sealed::{self, DETAILS, EXTRA, Seals},
+    sealed::{self, CALL_FIELD, MESSAGE_FIELD, SealedData},
 };
 use crate::{
-    CacheKey, CallSignatures, Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, effort,
+    CacheKeyField, CallSignatures, Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, effort,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, Message, Role, ToolResult};
@@ -41,9 +41,9 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     }
     if let Some(key) = &request.cache.key {
         let field = match dialect.cache_key {
-            CacheKey::Unsent => None,
-            CacheKey::PromptCacheKey => Some("prompt_cache_key"),
-            CacheKey::SessionId => Some("session_id"),
+            CacheKeyField::Unsent => None,
+            CacheKeyField::PromptCacheKey => Some("prompt_cache_key"),
+            CacheKeyField::SessionId => Some("session_id"),
         };
         body.extend(field.map(|field| (field.to_owned(), key.as_str().into())));
     }
@@ -68,8 +68,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
         messages: Vec::with_capacity(request.messages.len() + 1),
     };
     let marks = Marks::of(request, dialect);
-    if wire::says_something(&request.system) {
-        let mut parts = Parts::default();
+    if wire::has_content(&request.system) {
+        let mut parts = ContentParts::default();
         parts.say(&request.system);
         let content = parts.content(encoder.shape);
         encoder.messages.push(json!({ "role": "system", "content": content }));
@@ -101,14 +101,14 @@ struct Encoder<'a> {
 
 /// Content of one side's message: text with pictures in between.
 #[derive(Default)]
-struct Parts {
+struct ContentParts {
     parts: Vec<Value>,
     pictures: usize,
 }
 
-impl Parts {
+impl ContentParts {
     fn say(&mut self, words: &str) {
-        if wire::says_something(words) {
+        if wire::has_content(words) {
             self.parts.push(json!({ "type": "text", "text": words }));
         }
     }
@@ -143,7 +143,7 @@ impl Parts {
 
 impl Encoder<'_> {
     fn user(&mut self, message: &Message) {
-        let mut parts = Parts::default();
+        let mut parts = ContentParts::default();
         let mut results = 0_usize;
         // Results are sent first, each as a message of its own; their pictures follow in the person's message,
         // since tool messages take none.
@@ -165,10 +165,10 @@ impl Encoder<'_> {
         self.messages.push(json!({ "role": "user", "content": parts.content(self.shape) }));
     }
 
-    fn result(&mut self, result: &ToolResult, parts: &mut Parts) {
-        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+    fn result(&mut self, result: &ToolResult, parts: &mut ContentParts) {
+        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let id = self.ids.of_result(result.call, &result.provider_id);
-        let mut answer = Parts::default();
+        let mut answer = ContentParts::default();
         answer.say(said);
         let content = answer.content(self.shape);
         self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
@@ -181,7 +181,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn say(&self, block: &Block, parts: &mut Parts) {
+    fn say(&self, block: &Block, parts: &mut ContentParts) {
         match block {
             Block::Text { text } | Block::Summary { text, .. } => parts.say(text),
             Block::Notice { kind, text } => parts.say(&wire::notice(*kind, text)),
@@ -191,7 +191,7 @@ impl Encoder<'_> {
                 parts.show(self.picture(blob, media_type, name), media_type);
             }
             Block::Document { blob, media_type, name, path } => {
-                parts.say(&wire::document_words(path));
+                parts.say(&wire::document_mention(path));
                 if let Some(data) = wire::document(self.request, blob, media_type) {
                     parts.enclose(name, media_type, &data);
                 }
@@ -205,10 +205,10 @@ impl Encoder<'_> {
     }
 
     fn assistant(&mut self, message: &Message) {
-        let mut parts = Parts::default();
+        let mut parts = ContentParts::default();
         let mut calls: Vec<Value> = Vec::new();
         let mut reasoning: Map<String, Value> = Map::new();
-        let seals = Seals::of(&message.blocks, &self.provider.0);
+        let seals = SealedData::of(&message.blocks, &self.provider.0);
         for block in &message.blocks {
             match block {
                 Block::ToolCall(call) => {
@@ -222,7 +222,7 @@ impl Encoder<'_> {
                     });
                     let stand_in = || seals.stand_in(number).filter(|_| self.signed);
                     if let Some(extra) = seals.of_call(number).or_else(stand_in) {
-                        said[EXTRA] = extra;
+                        said[CALL_FIELD] = extra;
                     }
                     calls.push(said);
                 }
@@ -235,7 +235,7 @@ impl Encoder<'_> {
                 }
                 // A model's message takes only text.
                 Block::Image { name, .. } => parts.say(&format!("[Picture \"{name}\"]")),
-                Block::Document { path, .. } => parts.say(&wire::document_words(path)),
+                Block::Document { path, .. } => parts.say(&wire::document_mention(path)),
                 other => self.say(other, &mut parts),
             }
         }
@@ -256,7 +256,7 @@ impl Encoder<'_> {
             self.padding = self.padding.or(field);
             said.extend(reasoning);
         }
-        said.extend(seals.details().map(|details| (DETAILS.to_owned(), details)));
+        said.extend(seals.details().map(|details| (MESSAGE_FIELD.to_owned(), details)));
         if !calls.is_empty() {
             said.insert("tool_calls".into(), calls.into());
         }

@@ -1,12 +1,12 @@
 //! Sets cache markers on the parts of messages, for servers that take them.
 
-use crate::{Breakpoints, Dialect, Life, Markers, ModelRequest};
+use crate::{BreakpointSupport, Dialect, Life, MarkerStyle, ModelRequest};
 use serde_json::{Value, json};
 
 /// Maximum markers in a request (Anthropic's and Qwen's documentation).
-const MARKERS: usize = 4;
+const MAX_MARKERS: usize = 4;
 /// Maximum explicit breakpoints in a request, in addition to the server's own (OpenAI's API reference).
-const BREAKPOINTS: usize = 3;
+const MAX_BREAKPOINTS: usize = 3;
 
 /// Shape of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,21 +20,21 @@ pub(super) enum Shape {
 impl Shape {
     pub(super) fn of(dialect: &Dialect) -> Self {
         match (dialect.markers, dialect.breakpoints) {
-            (Markers::Unknown, Breakpoints::Unknown) => Self::Plain,
-            (Markers::CacheControl, _) | (_, Breakpoints::Explicit) => Self::Parts,
+            (MarkerStyle::Unknown, BreakpointSupport::Unknown) => Self::Plain,
+            (MarkerStyle::CacheControl, _) | (_, BreakpointSupport::Explicit) => Self::Parts,
         }
     }
 }
 
 /// The markers of a request.
 pub(super) struct Marks {
-    kind: Kind,
+    kind: MarkerKind,
     fixed: Option<Life>,
     messages: Vec<(usize, Life)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MarkerKind {
     None,
     CacheControl,
     Breakpoint,
@@ -44,9 +44,9 @@ impl Marks {
     /// Selects the markers of a request. If there are too many, the last ones are worth most.
     pub(super) fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
         let (kind, most) = match (dialect.markers, dialect.breakpoints) {
-            (Markers::CacheControl, _) => (Kind::CacheControl, MARKERS),
-            (Markers::Unknown, Breakpoints::Explicit) => (Kind::Breakpoint, BREAKPOINTS),
-            (Markers::Unknown, Breakpoints::Unknown) => (Kind::None, 0),
+            (MarkerStyle::CacheControl, _) => (MarkerKind::CacheControl, MAX_MARKERS),
+            (MarkerStyle::Unknown, BreakpointSupport::Explicit) => (MarkerKind::Breakpoint, MAX_BREAKPOINTS),
+            (MarkerStyle::Unknown, BreakpointSupport::Unknown) => (MarkerKind::None, 0),
         };
         let fixed = request.cache.fixed;
         let known = request.cache.messages.iter().copied();
@@ -72,22 +72,24 @@ impl Marks {
     /// Adds only a field: a marker never changes content. OpenAI allows no breakpoints on the model's messages.
     fn mark_last_part(&self, messages: &mut [Value], life: Life) {
         let (field, marker) = match (self.kind, life) {
-            (Kind::None, _) => return,
-            (Kind::CacheControl, Life::FiveMinutes) => ("cache_control", json!({ "type": "ephemeral" })),
-            (Kind::CacheControl, Life::Hour) => {
+            (MarkerKind::None, _) => return,
+            (MarkerKind::CacheControl, Life::FiveMinutes) => {
+                ("cache_control", json!({ "type": "ephemeral" }))
+            }
+            (MarkerKind::CacheControl, Life::Hour) => {
                 ("cache_control", json!({ "type": "ephemeral", "ttl": "1h" }))
             }
-            (Kind::Breakpoint, _) => ("prompt_cache_breakpoint", json!({ "mode": "explicit" })),
+            (MarkerKind::Breakpoint, _) => ("prompt_cache_breakpoint", json!({ "mode": "explicit" })),
         };
         for message in messages.iter_mut().rev() {
             let said_by_model = message.get("role").and_then(Value::as_str) == Some("assistant");
             let parts = message.get_mut("content").and_then(Value::as_array_mut);
             // `cache_control` is allowed only on text (OpenRouter's guide to prompt caching).
-            let takes = |part: &&mut Value| self.kind == Kind::Breakpoint || part.get("text").is_some();
+            let takes = |part: &&mut Value| self.kind == MarkerKind::Breakpoint || part.get("text").is_some();
             let part = parts.and_then(|parts| parts.iter_mut().rev().find(takes));
             let part = part.and_then(Value::as_object_mut);
             match part {
-                Some(part) if !(said_by_model && self.kind == Kind::Breakpoint) => {
+                Some(part) if !(said_by_model && self.kind == MarkerKind::Breakpoint) => {
                     part.insert(field.to_owned(), marker);
                     return;
                 }

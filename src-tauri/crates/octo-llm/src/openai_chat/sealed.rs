@@ -9,26 +9,26 @@ use octo_protocol::{Block, Replay};
 use serde_json::{Map, Value, json};
 
 /// Sealed field of a call.
-pub(super) const EXTRA: &str = "extra_content";
+pub(super) const CALL_FIELD: &str = "extra_content";
 /// Sealed field of a message.
-pub(super) const DETAILS: &str = "reasoning_details";
+pub(super) const MESSAGE_FIELD: &str = "reasoning_details";
 /// Field of the kept block with the sealed data of its message's calls, in their order.
-const CALLS: &str = "tool_calls";
+const KEPT_CALLS: &str = "tool_calls";
 
 /// Replaces a signature that was never made, as when another model began the conversation: Google's guide to
 /// thought signatures names this value for it.
-const UNSIGNED: &str = "skip_thought_signature_validator";
+const SUBSTITUTE_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Details of a message, assembled from the pieces of a stream.
 #[derive(Debug, Default)]
-pub(super) struct Details(Vec<Map<String, Value>>);
+pub(super) struct ReasoningDetails(Vec<Map<String, Value>>);
 
-impl Details {
+impl ReasoningDetails {
     /// Adds the details of a piece.
     pub(super) fn take(&mut self, delta: &Value) {
-        for piece in delta.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
+        for piece in delta.get(MESSAGE_FIELD).and_then(Value::as_array).into_iter().flatten() {
             let Some(piece) = piece.as_object() else { continue };
-            match self.0.iter_mut().rev().find(|detail| goes_on(detail, piece)) {
+            match self.0.iter_mut().rev().find(|detail| continues_detail(detail, piece)) {
                 Some(detail) => extend(detail, piece),
                 None => self.0.push(piece.clone()),
             }
@@ -48,17 +48,17 @@ impl Details {
     pub(super) fn keep(self, calls: Vec<Option<Value>>) -> Option<Value> {
         let mut raw = Map::new();
         if self.are_sealed() {
-            raw.insert(DETAILS.into(), self.0.into_iter().map(Value::Object).collect());
+            raw.insert(MESSAGE_FIELD.into(), self.0.into_iter().map(Value::Object).collect());
         }
         if calls.iter().any(Option::is_some) {
-            raw.insert(CALLS.into(), calls.into_iter().map(Option::unwrap_or_default).collect());
+            raw.insert(KEPT_CALLS.into(), calls.into_iter().map(Option::unwrap_or_default).collect());
         }
         (!raw.is_empty()).then_some(Value::Object(raw))
     }
 }
 
 /// Returns whether a piece continues a detail: text arrives in many pieces, encrypted data in one.
-fn goes_on(detail: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
+fn continues_detail(detail: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
     let same = |field: &str| detail.get(field) == piece.get(field);
     // Text after a signature belongs to another detail.
     let is_signed = detail.get("signature").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
@@ -86,12 +86,12 @@ fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
 
 /// Sealed data of a message that is sent back to `provider`.
 #[derive(Debug, Default)]
-pub(super) struct Seals<'a> {
+pub(super) struct SealedData<'a> {
     details: Option<&'a Value>,
     calls: Option<&'a Vec<Value>>,
 }
 
-impl<'a> Seals<'a> {
+impl<'a> SealedData<'a> {
     /// Finds the sealed data among the message's blocks.
     pub(super) fn of(blocks: &'a [Block], provider: &str) -> Self {
         let mut found = Self::default();
@@ -99,8 +99,8 @@ impl<'a> Seals<'a> {
             if let Block::Reasoning { replay: Some(Replay { provider: maker, raw }), .. } = block
                 && maker == provider
             {
-                found.details = found.details.or_else(|| raw.get(DETAILS));
-                found.calls = found.calls.or_else(|| raw.get(CALLS).and_then(Value::as_array));
+                found.details = found.details.or_else(|| raw.get(MESSAGE_FIELD));
+                found.calls = found.calls.or_else(|| raw.get(KEPT_CALLS).and_then(Value::as_array));
             }
         }
         found
@@ -120,7 +120,7 @@ impl<'a> Seals<'a> {
     /// call.
     pub(super) fn stand_in(&self, number: usize) -> Option<Value> {
         let unsigned = number == 0 && self.calls.is_none();
-        unsigned.then(|| json!({ "google": { "thought_signature": UNSIGNED } }))
+        unsigned.then(|| json!({ "google": { "thought_signature": SUBSTITUTE_SIGNATURE } }))
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn details_are_put_together_from_their_pieces() {
-        let mut details = Details::default();
+        let mut details = ReasoningDetails::default();
         for piece in [
             json!([{ "type": "reasoning.text", "index": 0, "text": "First ", "signature": null, "format": "f" }]),
             json!([{ "type": "reasoning.text", "index": 0, "text": "this." }]),
@@ -148,13 +148,13 @@ mod tests {
             json!([{ "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
                    { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" }, 7]),
         ] {
-            details.take(&json!({ DETAILS: piece }));
+            details.take(&json!({ MESSAGE_FIELD: piece }));
         }
-        details.take(&json!({ DETAILS: "no list" }));
+        details.take(&json!({ MESSAGE_FIELD: "no list" }));
         let raw = details.keep(vec![None]).unwrap();
         assert_eq!(
             raw,
-            json!({ DETAILS: [
+            json!({ MESSAGE_FIELD: [
                 { "type": "reasoning.text", "index": 0, "text": "First this.", "signature": "c2ln", "format": "f" },
                 { "type": "reasoning.text", "index": 0, "text": "Then that.", "signature": "dHdv" },
                 { "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
@@ -165,8 +165,9 @@ mod tests {
 
     #[test]
     fn words_alone_are_not_kept_twice() {
-        let mut details = Details::default();
-        details.take(&json!({ DETAILS: [{ "type": "reasoning.text", "text": "hm", "signature": "" }] }));
+        let mut details = ReasoningDetails::default();
+        details
+            .take(&json!({ MESSAGE_FIELD: [{ "type": "reasoning.text", "text": "hm", "signature": "" }] }));
         assert_eq!(details.keep(vec![None, None]), None);
     }
 

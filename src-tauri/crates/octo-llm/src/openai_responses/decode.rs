@@ -6,7 +6,7 @@
 use crate::{
     BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId, http,
     sse::SseEvent,
-    wire::{self, Decode, Share},
+    wire::{self, Decode, InclusiveCounts},
 };
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::Value;
@@ -20,7 +20,7 @@ const PART_BREAK: &str = "\n\n";
 pub struct Decoder {
     provider: ProviderId,
     /// Open items by the wire's index.
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, ResponsesItem>,
     /// Indexes of finished items.
     over: HashSet<u64>,
     next: u32,
@@ -29,15 +29,15 @@ pub struct Decoder {
 }
 
 #[derive(Debug)]
-struct Open {
+struct ResponsesItem {
     /// Octo's own index; skipped items have none.
     block: u32,
-    item: Item,
+    item: ResponsesContent,
     text: String,
 }
 
 #[derive(Debug)]
-enum Item {
+enum ResponsesContent {
     Message,
     Reasoning,
     Call { provider_id: String, name: String },
@@ -104,24 +104,27 @@ impl Decoder {
         let item = data.get("item").unwrap_or(&Value::Null);
         let text_of = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (item, kind) = match item.get("type").and_then(Value::as_str) {
-            Some("message") => (Item::Message, BlockKind::Text),
-            Some("reasoning") => (Item::Reasoning, BlockKind::Reasoning),
+            Some("message") => (ResponsesContent::Message, BlockKind::Text),
+            Some("reasoning") => (ResponsesContent::Reasoning, BlockKind::Reasoning),
             Some("function_call") => {
                 let name = text_of("name");
                 if name.is_empty() {
                     return Err(wire::malformed("The stream holds a call without a name."));
                 }
-                let item = Item::Call { provider_id: text_of("call_id"), name: name.clone() };
+                let item = ResponsesContent::Call { provider_id: text_of("call_id"), name: name.clone() };
                 (item, BlockKind::ToolCall { name })
             }
             _ => {
-                self.open.insert(index, Open { block: self.next, item: Item::Unknown, text: String::new() });
+                self.open.insert(
+                    index,
+                    ResponsesItem { block: self.next, item: ResponsesContent::Unknown, text: String::new() },
+                );
                 return Ok(Vec::new());
             }
         };
         let block = self.next;
         self.next += 1;
-        self.open.insert(index, Open { block, item, text: String::new() });
+        self.open.insert(index, ResponsesItem { block, item, text: String::new() });
         Ok(vec![ModelEvent::BlockStarted { block, kind }])
     }
 
@@ -154,7 +157,7 @@ impl Decoder {
         let Some(mut open) = self.open.remove(&index) else { return Ok(events) };
         self.over.insert(index);
         let item = data.get("item").unwrap_or(&Value::Null);
-        let whole = whole_text(item);
+        let whole = full_text(item);
         if let Some(rest) = whole.strip_prefix(&open.text) {
             events.extend(open.append(rest));
         }
@@ -165,16 +168,16 @@ impl Decoder {
         Ok(events)
     }
 
-    fn block(&self, open: Open, item: &Value) -> Option<ModelEvent> {
+    fn block(&self, open: ResponsesItem, item: &Value) -> Option<ModelEvent> {
         let content = match open.item {
-            Item::Unknown => return None,
-            Item::Message => Block::Text { text: open.text },
-            Item::Reasoning => {
+            ResponsesContent::Unknown => return None,
+            ResponsesContent::Message => Block::Text { text: open.text },
+            ResponsesContent::Reasoning => {
                 let raw = item.is_object().then(|| item.clone());
                 let replay = raw.map(|raw| Replay { provider: self.provider.0.clone(), raw });
                 Block::Reasoning { text: open.text, replay }
             }
-            Item::Call { provider_id, name } => {
+            ResponsesContent::Call { provider_id, name } => {
                 let arguments = if open.text.is_empty() { "{}".to_owned() } else { open.text };
                 Block::ToolCall(ToolCall { id: CallId::new(), provider_id, name, arguments })
             }
@@ -183,7 +186,9 @@ impl Decoder {
     }
 
     fn complete(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
-        if let Some((index, _)) = self.open.iter().find(|(_, open)| !matches!(open.item, Item::Unknown)) {
+        if let Some((index, _)) =
+            self.open.iter().find(|(_, open)| !matches!(open.item, ResponsesContent::Unknown))
+        {
             return Err(wire::malformed(format!("The answer ended while item {index} was open.")));
         }
         let finish = if self.refused { FinishReason::Refused } else { FinishReason::Stop };
@@ -211,9 +216,9 @@ impl Decoder {
     }
 }
 
-impl Open {
+impl ResponsesItem {
     fn append(&mut self, piece: &str) -> Vec<ModelEvent> {
-        if piece.is_empty() || matches!(self.item, Item::Unknown) {
+        if piece.is_empty() || matches!(self.item, ResponsesContent::Unknown) {
             return Vec::new();
         }
         self.text.push_str(piece);
@@ -246,7 +251,7 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
 }
 
 /// Returns all of an item's text, in the same form as its parts were streamed.
-fn whole_text(item: &Value) -> String {
+fn full_text(item: &Value) -> String {
     if let Some(arguments) = item.get("arguments").and_then(Value::as_str) {
         return arguments.to_owned();
     }
@@ -268,7 +273,7 @@ fn is_refusal(item: &Value) -> bool {
 /// Makes the counts disjoint: the server includes cached tokens in the input's.
 fn usage_of(usage: &Value) -> Usage {
     let count = |pointer: &str| usage.pointer(pointer).and_then(wire::tokens);
-    wire::split_usage(Share {
+    wire::split_usage(InclusiveCounts {
         input: count("/input_tokens"),
         cache_read: count("/input_tokens_details/cached_tokens"),
         cache_write: count("/input_tokens_details/cache_write_tokens"),

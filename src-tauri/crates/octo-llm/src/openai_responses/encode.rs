@@ -1,7 +1,7 @@
 //! Encodes Octo's messages for Responses.
 
 use crate::{
-    Breakpoints, CacheKey, Dialect, ModelRequest, ProviderId, ReasoningItems, effort,
+    BreakpointSupport, CacheKeyField, Dialect, ModelRequest, ProviderId, ReasoningItems, effort,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, Message, Role, ToolResult};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// Maximum explicit breakpoints in a request, in addition to the server's own (OpenAI's API reference, prompt
 /// caching).
-const BREAKPOINTS: usize = 3;
+const MAX_BREAKPOINTS: usize = 3;
 /// Fields of a reasoning item that are sent back. Its `status` is for the server only.
 const REASONING_FIELDS: [&str; 4] = ["id", "summary", "content", "encrypted_content"];
 
@@ -30,23 +30,23 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if let Some(key) = &request.cache.key {
         let field = match dialect.cache_key {
             // The protocol's own field.
-            CacheKey::Unsent | CacheKey::PromptCacheKey => "prompt_cache_key",
-            CacheKey::SessionId => "session_id",
+            CacheKeyField::Unsent | CacheKeyField::PromptCacheKey => "prompt_cache_key",
+            CacheKeyField::SessionId => "session_id",
         };
         body.insert(field.into(), key.as_str().into());
     }
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<_>>().into());
     }
-    let marks = Marks::of(request, dialect);
+    let marks = BreakpointPositions::of(request, dialect);
     let mut encoder = Encoder { request, provider, dialect, ids: CallIds::default(), items: Vec::new() };
-    if wire::says_something(&request.system) {
+    if wire::has_content(&request.system) {
         match dialect.breakpoints {
-            Breakpoints::Unknown => {
+            BreakpointSupport::Unknown => {
                 body.insert("instructions".into(), (*request.system).into());
             }
             // `instructions` takes no breakpoint, so the fixed part could not be marked there.
-            Breakpoints::Explicit => {
+            BreakpointSupport::Explicit => {
                 let mut part = json!({ "type": "input_text", "text": &*request.system });
                 if marks.fixed {
                     mark(&mut part);
@@ -78,21 +78,21 @@ fn tool(tool: &crate::ToolSchema) -> Value {
 }
 
 /// Positions of breakpoints.
-struct Marks {
+struct BreakpointPositions {
     fixed: bool,
     messages: Vec<usize>,
 }
 
-impl Marks {
+impl BreakpointPositions {
     /// Selects the breakpoints of a request. If there are too many, the last ones are worth most.
     fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
-        if dialect.breakpoints == Breakpoints::Unknown {
+        if dialect.breakpoints == BreakpointSupport::Unknown {
             return Self { fixed: false, messages: Vec::new() };
         }
         let fixed = request.cache.fixed.is_some();
         let known = request.cache.messages.iter().map(|(index, _)| *index);
         let known = known.filter(|index| *index < request.messages.len());
-        Self { fixed, messages: known.rev().take(BREAKPOINTS - usize::from(fixed)).collect() }
+        Self { fixed, messages: known.rev().take(MAX_BREAKPOINTS - usize::from(fixed)).collect() }
     }
 }
 
@@ -137,7 +137,7 @@ impl Encoder<'_> {
         let mut parts: Vec<Value> = Vec::with_capacity(message.blocks.len());
         for block in &message.blocks {
             if let Block::Document { path, .. } = block {
-                parts.push(text("input_text", &wire::document_words(path)));
+                parts.push(text("input_text", &wire::document_mention(path)));
             }
             parts.extend(self.part(block));
         }
@@ -152,8 +152,8 @@ impl Encoder<'_> {
     /// Encodes a result: plain text if there is only text, since servers other than OpenAI's take nothing else;
     /// parts if there are pictures, or if breakpoints may be set on them.
     fn result(&mut self, result: &ToolResult) {
-        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
-        let output = if result.images.is_empty() && self.dialect.breakpoints == Breakpoints::Unknown {
+        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let output = if result.images.is_empty() && self.dialect.breakpoints == BreakpointSupport::Unknown {
             Value::from(said)
         } else {
             let images = result.images.iter().map(|image| {
@@ -168,7 +168,7 @@ impl Encoder<'_> {
     fn part(&self, block: &Block) -> Option<Value> {
         match block {
             Block::Text { text: said } | Block::Summary { text: said, .. } => {
-                wire::says_something(said).then(|| text("input_text", said))
+                wire::has_content(said).then(|| text("input_text", said))
             }
             Block::Notice { kind, text: said } => Some(text("input_text", &wire::notice(*kind, said))),
             Block::CommandsEnded { text: said, .. } => Some(text("input_text", &wire::commands_ended(said))),
@@ -215,10 +215,10 @@ impl Encoder<'_> {
                 Block::File { path } => wire::file(path),
                 // A model's message takes only text.
                 Block::Image { name, .. } => format!("[Picture \"{name}\"]"),
-                Block::Document { path, .. } => wire::document_words(path),
+                Block::Document { path, .. } => wire::document_mention(path),
                 Block::ToolResult(_) => continue,
             };
-            if wire::says_something(&said) {
+            if wire::has_content(&said) {
                 self.items.push(answer(&said));
             }
         }

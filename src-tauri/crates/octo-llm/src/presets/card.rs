@@ -82,14 +82,19 @@ fn common_caching(protocol: Protocol) -> Caching {
 
 /// Whether a provider's prices apply to one of its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Priced {
+pub(super) enum PriceScope {
     AsListed,
     Otherwise,
 }
 
 impl Table {
     /// Returns the facts about a model at a provider: the model's own entry, overridden by the provider's.
-    pub(super) fn card(&self, at: Option<(&Preset, Priced)>, protocol: Protocol, model: &str) -> ModelCard {
+    pub(super) fn card(
+        &self,
+        at: Option<(&Preset, PriceScope)>,
+        protocol: Protocol,
+        model: &str,
+    ) -> ModelCard {
         let mut card = ModelCard::unknown(protocol);
         let line = self.line(model);
         if let Some(line) = line {
@@ -105,8 +110,8 @@ impl Table {
             card.documents = preset.documents;
             card.preset = Some(preset.id.clone());
             card.prices = match priced {
-                Priced::AsListed => preset.prices_of(model).cloned(),
-                Priced::Otherwise => None,
+                PriceScope::AsListed => preset.prices_of(model).cloned(),
+                PriceScope::Otherwise => None,
             };
             let own = row.and_then(|row| row.caching.as_ref());
             if let Some(caching) = own.or(preset.caching.as_ref()) {

@@ -80,7 +80,7 @@ pub struct Preset {
     pub key_page: Option<String>,
     /// How it is recognised, if it runs on this machine.
     #[serde(default)]
-    pub local: Option<Local>,
+    pub local: Option<LocalServerKind>,
     /// Whether its models take PDF documents unconverted.
     #[serde(default)]
     pub documents: bool,
@@ -127,7 +127,7 @@ pub struct Address {
 /// A server on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Local {
+pub struct LocalServerKind {
     /// How it is recognised.
     pub kind: LocalKind,
 }

@@ -1,9 +1,9 @@
 //! Matches names of models, as vendors and routers write them.
 
 /// Region prefixes of Bedrock's cross-region names.
-const REGIONS: &[&str] = &["us", "us-gov", "eu", "apac", "global", "au", "jp", "ca"];
+const BEDROCK_REGIONS: &[&str] = &["us", "us-gov", "eu", "apac", "global", "au", "jp", "ca"];
 /// Vendor prefixes of Bedrock names.
-const VENDORS: &[&str] = &[
+const BEDROCK_VENDORS: &[&str] = &[
     "ai21",
     "amazon",
     "anthropic",
@@ -30,7 +30,7 @@ pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
 ) -> Option<&'a T> {
     let (whole, bare) = (model.trim().to_ascii_lowercase(), bare(model));
     let fits = rows.iter().filter_map(|row| {
-        let fits = |name: &&String| stands_for(name, &bare) || stands_for(name, &whole);
+        let fits = |name: &&String| matches_model(name, &bare) || matches_model(name, &whole);
         let longest = names(row).filter(fits).map(String::len).max()?;
         Some((longest, row))
     });
@@ -41,7 +41,7 @@ pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
 fn bare(model: &str) -> String {
     let name = model.trim().to_ascii_lowercase();
     let mut name = name.rsplit('/').next().unwrap_or_default();
-    for before in [REGIONS, VENDORS] {
+    for before in [BEDROCK_REGIONS, BEDROCK_VENDORS] {
         name = match name.split_once('.') {
             Some((first, rest)) if before.contains(&first) => rest,
             Some(_) | None => name,
@@ -52,7 +52,7 @@ fn bare(model: &str) -> String {
 
 /// Returns whether a row's name matches a model: the name alone, or with a date or a variant after `-`, `:` or
 /// `@`. A short number after it is another generation (`claude-opus-5-9`), which is unknown.
-fn stands_for(row: &str, model: &str) -> bool {
+fn matches_model(row: &str, model: &str) -> bool {
     let Some(rest) = model.strip_prefix(row) else { return false };
     let Some(rest) = rest.strip_prefix('-') else {
         return rest.is_empty() || rest.starts_with([':', '@']);

@@ -88,7 +88,7 @@ fn check_prices(prices: &Prices) -> Result<(), String> {
     if !is_day(&prices.date) {
         return Err(format!("{:?} is no day", prices.date));
     }
-    if prices.is_sane() { Ok(()) } else { Err("long requests are cheaper than short ones".to_owned()) }
+    if prices.is_monotonic() { Ok(()) } else { Err("long requests are cheaper than short ones".to_owned()) }
 }
 
 fn check_caching(caching: &Caching) -> Result<(), String> {

@@ -39,19 +39,19 @@ fn each_class_has_its_price() {
         (usage(0, 0, 0, 1), 15_000),
         (usage(100, 190_000, 5_000, 700), 300_000 + 57_000_000 + 18_750_000 + 10_500_000),
     ] {
-        assert_eq!(prices.cost(used), Some(Cost::nano_dollars(nano)), "{used:?}");
+        assert_eq!(prices.cost(used), Some(Cost::from_nano_dollars(nano)), "{used:?}");
     }
-    let hour = Billed { usage: usage(0, 0, 3, 0), written_for_an_hour: 2 };
-    assert_eq!(prices.cost(hour), Some(Cost::nano_dollars(3_750 + 2 * 6_000)));
+    let hour = BilledUsage { usage: usage(0, 0, 3, 0), written_for_an_hour: 2 };
+    assert_eq!(prices.cost(hour), Some(Cost::from_nano_dollars(3_750 + 2 * 6_000)));
     // A server's nonsense: more kept for an hour than was written at all.
-    let nonsense = Billed { usage: usage(0, 0, 3, 0), written_for_an_hour: 9 };
-    assert_eq!(prices.cost(nonsense), Some(Cost::nano_dollars(3 * 6_000)));
+    let nonsense = BilledUsage { usage: usage(0, 0, 3, 0), written_for_an_hour: 9 };
+    assert_eq!(prices.cost(nonsense), Some(Cost::from_nano_dollars(3 * 6_000)));
 }
 
 #[test]
 fn what_should_have_been_read_costs_what_it_was_paid_above_reading() {
     let prices = two_tiers();
-    let hour = |usage, written_for_an_hour| Billed { usage, written_for_an_hour };
+    let hour = |usage, written_for_an_hour| BilledUsage { usage, written_for_an_hour };
     for (billed, again, nano) in [
         (hour(usage(10, 0, 100, 7), 0), 0, 0),
         (hour(usage(10, 0, 100, 7), 0), 40, 40 * 3_450),
@@ -62,29 +62,29 @@ fn what_should_have_been_read_costs_what_it_was_paid_above_reading() {
         (hour(usage(0, 0, 100, 0), 60), 50, 40 * 3_450 + 10 * 5_700),
     ] {
         assert_eq!(
-            prices.cost_above_reading(billed, again),
-            Some(Cost::nano_dollars(nano)),
+            prices.cost_above_cached(billed, again),
+            Some(Cost::from_nano_dollars(nano)),
             "{billed:?} {again}"
         );
     }
     let hole = Prices { rates: Rates { read: None, ..prices.rates }, ..two_tiers() };
-    assert_eq!(hole.cost_above_reading(usage(1, 0, 0, 0), 1), None);
-    assert_eq!(hole.cost_above_reading(usage(1, 0, 0, 0), 0), Some(Cost::ZERO));
+    assert_eq!(hole.cost_above_cached(usage(1, 0, 0, 0), 1), None);
+    assert_eq!(hole.cost_above_cached(usage(1, 0, 0, 0), 0), Some(Cost::ZERO));
 }
 
 #[test]
 fn a_long_request_costs_more_as_a_whole() {
     let prices = two_tiers();
-    assert_eq!(prices.cost(usage(100_000, 100_000, 0, 0)), Some(Cost::nano_dollars(330_000_000)));
-    assert_eq!(prices.cost(usage(100_001, 100_000, 0, 0)), Some(Cost::nano_dollars(660_006_000)));
+    assert_eq!(prices.cost(usage(100_000, 100_000, 0, 0)), Some(Cost::from_nano_dollars(330_000_000)));
+    assert_eq!(prices.cost(usage(100_001, 100_000, 0, 0)), Some(Cost::from_nano_dollars(660_006_000)));
 }
 
 #[test]
 fn prices_below_a_nano_dollar_are_not_lost() {
     let rates = Rates { read: price(0.0028), ..Rates::default() };
     let prices = Prices { rates, long: Vec::new(), ..two_tiers() };
-    assert_eq!(prices.cost(usage(0, 1_000_000, 0, 0)), Some(Cost::nano_dollars(2_800_000)));
-    assert_eq!(prices.facts().cache_read, Some(Cost::nano_dollars(2_800_000)));
+    assert_eq!(prices.cost(usage(0, 1_000_000, 0, 0)), Some(Cost::from_nano_dollars(2_800_000)));
+    assert_eq!(prices.facts().cache_read, Some(Cost::from_nano_dollars(2_800_000)));
 }
 
 #[test]
@@ -101,13 +101,13 @@ fn what_is_no_price_is_refused() {
 #[test]
 fn tiers_that_make_long_requests_cheaper_are_not_sane() {
     let sane = two_tiers();
-    assert!(sane.is_sane());
+    assert!(sane.is_monotonic());
     let mut cheaper = sane.clone();
     cheaper.long[0].rates.output = price(1.0);
-    assert!(!cheaper.is_sane());
+    assert!(!cheaper.is_monotonic());
     let mut unordered = sane.clone();
     unordered.long.push(LongRates { above: 100, rates: sane.long[0].rates });
-    assert!(!unordered.is_sane());
+    assert!(!unordered.is_monotonic());
 }
 
 prop_compose! {
@@ -142,7 +142,7 @@ proptest! {
     /// No usage overflows, and one more token never costs less.
     #[test]
     fn cost_is_monotone(prices in any_prices(), used in any_usage(), class in 0..4usize, more in 1u64..1_000) {
-        prop_assert!(prices.is_sane());
+        prop_assert!(prices.is_monotonic());
         let mut fuller = used;
         let [input, read, write, output] =
             [&mut fuller.input, &mut fuller.cache_read, &mut fuller.cache_write, &mut fuller.output];
@@ -156,8 +156,8 @@ proptest! {
     /// Tokens moved to cache reads never exceed the total, and none are lost.
     #[test]
     fn had_it_been_read_the_sum_stays(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
-        let billed = Billed { usage: used, written_for_an_hour: hour }.sound();
-        let then = billed.had_it_read(again);
+        let billed = BilledUsage { usage: used, written_for_an_hour: hour }.sound();
+        let then = billed.with_cache_read(again);
         prop_assert_eq!(then.usage.total_input(), used.total_input());
         prop_assert!(then.written_for_an_hour <= then.usage.cache_write);
         prop_assert!(then.usage.cache_read - used.cache_read <= again);
@@ -168,7 +168,7 @@ proptest! {
     fn a_hole_is_no_price(prices in any_prices(), used in any_usage(), hour in 0u64..10) {
         let total = used.input.saturating_add(used.cache_read).saturating_add(used.cache_write);
         let rates = prices.rates_for(total);
-        let billed = Billed { usage: used, written_for_an_hour: hour };
+        let billed = BilledUsage { usage: used, written_for_an_hour: hour };
         let hour = hour.min(used.cache_write);
         let known = [
             (used.input, rates.input),

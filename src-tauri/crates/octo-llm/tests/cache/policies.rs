@@ -1,6 +1,6 @@
 //! Compares marker policies by cost: the measured decision behind the planner's default.
 
-use crate::workload::{Bill, Disorder, Talk, Warm};
+use crate::workload::{Bill, Disorder, KeepWarm, Talk};
 use octo_llm::{Caching, Life, MarkerPolicy};
 use octo_protocol::Protocol;
 use octo_testkit::{CachePolicy, CacheSimulator};
@@ -31,7 +31,7 @@ fn coding(policy: MarkerPolicy) -> Bill {
     talk.bill
 }
 
-fn chats(policy: MarkerPolicy, warm: Warm) -> Bill {
+fn chats(policy: MarkerPolicy, warm: KeepWarm) -> Bill {
     let mut all = Bill::default();
     for pauses in Disorder::new(1).pauses(CHATS * PAUSES).chunks(PAUSES) {
         let mut talk = talk(policy);
@@ -59,13 +59,14 @@ fn the_default_is_the_cheapest_that_was_measured() {
     let mut table = String::from("policy: coding | chat, kept warm | 8 sessions, 4 min | 15 min apart\n");
     let mut measured = Vec::new();
     for (name, policy) in POLICIES {
-        let bills = [coding(policy), chats(policy, Warm::Kept), sessions(policy, 4), sessions(policy, 15)];
+        let bills =
+            [coding(policy), chats(policy, KeepWarm::Kept), sessions(policy, 4), sessions(policy, 15)];
         let figures: Vec<String> =
             bills.iter().map(|bill| format!("${:.3} ({:.3})", bill.cost, bill.ratio())).collect();
         writeln!(table, "{name}: {}", figures.join(" | ")).unwrap();
         measured.push((policy, bills));
     }
-    let left = chats(MarkerPolicy::default(), Warm::Left);
+    let left = chats(MarkerPolicy::default(), KeepWarm::Left);
     writeln!(table, "the default, not kept warm: chat ${:.3} ({:.3})", left.cost, left.ratio()).unwrap();
     insta::assert_snapshot!(table);
     let cost = |bills: &[Bill; 4]| bills[0].cost + bills[1].cost;

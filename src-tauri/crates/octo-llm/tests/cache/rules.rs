@@ -1,7 +1,7 @@
 //! Mistakes an agent can make with its own cache, and that this one does not make: the checklist items of the
 //! planner and the codecs.
 
-use crate::workload::{Talk, Warm};
+use crate::workload::{KeepWarm, Talk};
 use octo_llm::{CacheKind, CachePlan, Caching, Layout, Life, MarkerPolicy, plan};
 use octo_protocol::{Block, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId, TurnId};
 use octo_testkit::{CachePolicy, CacheSimulator, MissReason, Routing};
@@ -147,7 +147,7 @@ fn switching_the_model_and_back_reads_what_the_model_had() {
         talk.say(100);
         let back = talk.send(100);
         assert!(back.cache_read + 128 >= before, "{name}: {back:?} after {before}");
-        let forced = |miss: &octo_testkit::SeenMiss| miss.reason == MissReason::ModelChanged;
+        let forced = |miss: &octo_testkit::CacheReadMiss| miss.reason == MissReason::ModelChanged;
         assert!(talk.bill.misses.iter().all(forced), "{name}: {:?}", talk.bill.misses);
     }
 }
@@ -222,11 +222,11 @@ fn a_session_and_a_sub_agent_read_what_they_share() {
 fn short_pauses_are_kept_warm_and_long_ones_are_let_go() {
     let seconds = Duration::from_secs;
     for (pause, warm, refreshes, hit) in [
-        (seconds(200), Warm::Kept, 0, true),
-        (seconds(400), Warm::Left, 0, false),
-        (seconds(400), Warm::Kept, 1, true),
-        (seconds(1100), Warm::Kept, 3, true),
-        (seconds(7200), Warm::Kept, 3, false),
+        (seconds(200), KeepWarm::Kept, 0, true),
+        (seconds(400), KeepWarm::Left, 0, false),
+        (seconds(400), KeepWarm::Kept, 1, true),
+        (seconds(1100), KeepWarm::Kept, 3, true),
+        (seconds(7200), KeepWarm::Kept, 3, false),
     ] {
         let mut talk = anthropic();
         talk.say(300);

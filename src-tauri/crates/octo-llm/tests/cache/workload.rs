@@ -8,7 +8,7 @@ use octo_protocol::{
     Block, CallId, CallStatus, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId,
     ToolCall, ToolResult, TurnId, Usage,
 };
-use octo_testkit::{CacheSimulator, SeenMiss};
+use octo_testkit::{CacheReadMiss, CacheSimulator};
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -69,7 +69,7 @@ impl Disorder {
 
 /// Whether the cache is kept warm through pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warm {
+pub enum KeepWarm {
     Kept,
     Left,
 }
@@ -83,7 +83,7 @@ pub struct Bill {
     pub cost: f64,
     /// The same conversation, each token written once and read afterwards.
     pub ideal: f64,
-    pub misses: Vec<SeenMiss>,
+    pub misses: Vec<CacheReadMiss>,
 }
 
 impl Bill {
@@ -223,7 +223,7 @@ impl Talk {
             }
             Protocol::OpenaiChat => octo_llm::openai_chat::encode(request, &provider, &dialect),
             Protocol::OpenaiResponses => {
-                let breakpoints = octo_llm::Breakpoints::Explicit;
+                let breakpoints = octo_llm::BreakpointSupport::Explicit;
                 openai_responses::encode(request, &provider, &octo_llm::Dialect { breakpoints, ..dialect })
             }
         }
@@ -266,7 +266,7 @@ impl Talk {
     }
 
     /// Lets the person be away.
-    pub fn pause(&mut self, pause: Duration, warm: Warm) {
+    pub fn pause(&mut self, pause: Duration, warm: KeepWarm) {
         let ends = self.cache.now() + pause;
         let mut last_use = self.last.as_ref().map_or(self.cache.now(), |last| last.1);
         let began = last_use;
@@ -278,7 +278,7 @@ impl Talk {
             write: price(prices.write),
             ..Rates::default()
         };
-        let warmth = Warmth::of(&self.caching, &rates).filter(|_| warm == Warm::Kept);
+        let warmth = Warmth::of(&self.caching, &rates).filter(|_| warm == KeepWarm::Kept);
         let mut refreshes = 0;
         while let Some(delay) =
             warmth.as_ref().and_then(|warmth| keep_warm(&self.pauses, self.last_read, warmth, refreshes))
@@ -312,7 +312,7 @@ impl Talk {
     }
 
     /// Runs turns of two or three calls, one more than `pauses`.
-    pub fn chat(&mut self, pauses: &[Duration], warm: Warm) {
+    pub fn chat(&mut self, pauses: &[Duration], warm: KeepWarm) {
         let mut disorder = Disorder::new(7);
         for turn in 0..=pauses.len() {
             if let Some(pause) = turn.checked_sub(1).and_then(|turn| pauses.get(turn)) {

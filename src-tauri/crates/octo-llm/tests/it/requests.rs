@@ -5,9 +5,9 @@ mod sealed;
 
 use crate::marked;
 use octo_llm::{
-    Breakpoints, CacheKey, CachePlan, CallSignatures, Dialect, KeyHeaders, Life, Markers, ModelRequest,
-    OutputLimit, ProviderId, ReasoningItems, ReasoningPadding, ToolSchema, UnsignedReasoning, anthropic,
-    bedrock, openai_chat, openai_responses,
+    BreakpointSupport, CacheKeyField, CachePlan, CallSignatures, Dialect, KeyHeaders, Life, MarkerStyle,
+    ModelRequest, OutputLimit, ProviderId, ReasoningItems, ReasoningPadding, ToolSchema, UnsignedReasoning,
+    anthropic, bedrock, openai_chat, openai_responses,
 };
 use octo_protocol::{
     BlobHash, Block, CallId, CallStatus, Effort, Message, MessageId, Meta, NoticeKind, Origin, Replay,
@@ -187,16 +187,16 @@ fn encode_bedrock(request: &ModelRequest) -> Value {
     bedrock::encode(request, &ProviderId(PROVIDER.to_owned()))
 }
 
-const MARKED: Dialect = Dialect { markers: Markers::CacheControl, ..COMMON };
-const BROKEN: Dialect = Dialect { breakpoints: Breakpoints::Explicit, ..COMMON };
+const MARKED: Dialect = Dialect { markers: MarkerStyle::CacheControl, ..COMMON };
+const BROKEN: Dialect = Dialect { breakpoints: BreakpointSupport::Explicit, ..COMMON };
 const COMMON: Dialect = Dialect {
     output_limit: OutputLimit::MaxTokens,
     padding: ReasoningPadding::Following,
     unsigned: UnsignedReasoning::Keep,
     key_headers: KeyHeaders::ApiKey,
-    cache_key: CacheKey::Unsent,
-    markers: Markers::Unknown,
-    breakpoints: Breakpoints::Unknown,
+    cache_key: CacheKeyField::Unsent,
+    markers: MarkerStyle::Unknown,
+    breakpoints: BreakpointSupport::Unknown,
     reasoning_items: ReasoningItems::Encrypted,
     signatures: CallSignatures::Kept,
 };
@@ -406,9 +406,9 @@ fn markers_are_written_as_each_server_takes_them() {
 fn a_conversations_name_goes_only_under_a_field_the_server_knows() {
     let request = two_turns();
     for (cache_key, expected) in [
-        (CacheKey::Unsent, [None, None, Some("prompt_cache_key")]),
-        (CacheKey::PromptCacheKey, [None, Some("prompt_cache_key"), Some("prompt_cache_key")]),
-        (CacheKey::SessionId, [Some("session_id"), Some("session_id"), Some("session_id")]),
+        (CacheKeyField::Unsent, [None, None, Some("prompt_cache_key")]),
+        (CacheKeyField::PromptCacheKey, [None, Some("prompt_cache_key"), Some("prompt_cache_key")]),
+        (CacheKeyField::SessionId, [Some("session_id"), Some("session_id"), Some("session_id")]),
     ] {
         let dialect = Dialect { cache_key, ..COMMON };
         let provider = ProviderId(PROVIDER.to_owned());

@@ -53,15 +53,15 @@ fn request(messages: &[Message]) -> ModelRequest {
     }
 }
 
-struct Said {
+struct AnswerRecord {
     blocks: Vec<Block>,
     usage: Usage,
     finish: Result<FinishReason, ProviderError>,
 }
 
-async fn ask(provider: &dyn Provider, messages: &[Message]) -> Said {
+async fn ask(provider: &dyn Provider, messages: &[Message]) -> AnswerRecord {
     let mut stream = provider.stream(request(messages), CancellationToken::new());
-    let mut said = Said {
+    let mut said = AnswerRecord {
         blocks: Vec::new(),
         usage: Usage::default(),
         finish: Err(ProviderError::new(ErrorClass::CutOff, "the stream said nothing at its end")),

@@ -3,7 +3,7 @@
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use octo_llm::{
-    Answer, Billed, BlockKind, Dialect, ErrorClass, FinishReason, MAX_ANSWER, ModelEvent, Progress,
+    Answer, BilledUsage, BlockKind, Dialect, ErrorClass, FinishReason, MAX_ANSWER, ModelEvent, Progress,
     ProviderError, ProviderId,
 };
 use octo_protocol::{Block, Protocol, ToolCall};
@@ -75,12 +75,12 @@ fn recorded(folder: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[derive(Debug, PartialEq)]
-struct Read {
+struct StreamReading {
     events: Vec<ModelEvent>,
     end: Result<(), ProviderError>,
 }
 
-fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> Read {
+fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> StreamReading {
     let provider = ProviderId("test@host".to_owned());
     let mut answer = Answer::new(protocol, &provider, &Dialect::default());
     let mut events = Vec::new();
@@ -109,11 +109,11 @@ fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> R
             *own = id;
         }
     }
-    Read { events, end }
+    StreamReading { events, end }
 }
 
 /// Returns the blocks in order and the finish reason: an answer without its usage.
-fn result(read: &Read) -> Result<(Vec<(u32, Block)>, FinishReason), ErrorClass> {
+fn result(read: &StreamReading) -> Result<(Vec<(u32, Block)>, FinishReason), ErrorClass> {
     read.end.as_ref().map_err(|error| error.class)?;
     let blocks = read.events.iter().filter_map(|event| match event {
         ModelEvent::BlockFinished { block, content } => Some((*block, content.clone())),
@@ -123,7 +123,7 @@ fn result(read: &Read) -> Result<(Vec<(u32, Block)>, FinishReason), ErrorClass> 
     Ok((blocks.collect(), *reason))
 }
 
-fn show(read: &Read) -> String {
+fn show(read: &StreamReading) -> String {
     let mut text = String::new();
     for event in &read.events {
         match event {
@@ -147,12 +147,14 @@ fn show(read: &Read) -> String {
                 }
                 other => writeln!(text, "{block} is: {other:?}"),
             },
-            ModelEvent::Usage(Billed { usage, written_for_an_hour }) if *written_for_an_hour > 0 => writeln!(
-                text,
-                "usage: {} in, {} read, {} written ({written_for_an_hour} for an hour), {} out",
-                usage.input, usage.cache_read, usage.cache_write, usage.output
-            ),
-            ModelEvent::Usage(Billed { usage, .. }) => writeln!(
+            ModelEvent::Usage(BilledUsage { usage, written_for_an_hour }) if *written_for_an_hour > 0 => {
+                writeln!(
+                    text,
+                    "usage: {} in, {} read, {} written ({written_for_an_hour} for an hour), {} out",
+                    usage.input, usage.cache_read, usage.cache_write, usage.output
+                )
+            }
+            ModelEvent::Usage(BilledUsage { usage, .. }) => writeln!(
                 text,
                 "usage: {} in, {} read, {} written, {} out",
                 usage.input, usage.cache_read, usage.cache_write, usage.output

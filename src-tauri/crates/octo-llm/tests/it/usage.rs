@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Reads a protocol's usage object from its input, cached, written and output fields.
-type Read = fn([Option<Value>; 4]) -> Option<Usage>;
+type UsageReader = fn([Option<Value>; 4]) -> Option<Usage>;
 
 fn last(events: impl IntoIterator<Item = ModelEvent>) -> Option<Usage> {
     events.into_iter().fold(None, |last, event| match event {
@@ -40,7 +40,7 @@ fn provider() -> ProviderId {
     ProviderId("test@host".to_owned())
 }
 
-const PROTOCOLS: [(&str, Read); 4] = [
+const PROTOCOLS: [(&str, UsageReader); 4] = [
     ("anthropic", |values| {
         let names =
             ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];

@@ -29,7 +29,7 @@ super::domain! {
         TryProxy {
             /// The proxy.
             proxy: ProxyChoice,
-        } -> ProxyTried;
+        } -> ProxyTestResult;
         /// Adds a web search provider, or changes an existing one; its key is stored in the keychain.
         SaveSearchProvider {
             /// The provider.
@@ -74,7 +74,7 @@ super::domain! {
 /// A working proxy configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct ProxyTried {
+pub struct ProxyTestResult {
     /// The server that answered.
     pub host: String,
 }

@@ -2,8 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    CopyLook, DatabaseDamage, DatabaseReplaced, Diagnostics, DiagnosticsId, HomeBackup, HomeErased,
-    HomeSizes, KeptHomeDropped, ResidenceState, SavedFile,
+    CopyInspection, DatabaseDamage, DatabaseReplacement, Diagnostics, DiagnosticsId, HomeBackup,
+    HomeDeletion, HomeSizes, HomeState, OldHomeDeletion, SavedFile,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -24,40 +24,40 @@ super::domain! {
         EraseHome {
             /// The home's absolute path, as in [`crate::About`], to prevent an accidental deletion.
             confirm: String,
-        } -> HomeErased;
+        } -> HomeDeletion;
         /// Returns the location of the home, the plan for its next start, and the old homes.
-        GetResidence {} -> ResidenceState;
+        GetResidence {} -> HomeState;
         /// Inspects a copy of a home: reads all of it, and changes nothing.
         LookAtCopy {
             /// The absolute folder that contains it.
             from: String,
-        } -> CopyLook;
+        } -> CopyInspection;
         /// Replaces the home with a copy at the next start. Octo prepares the copy next to the home now; it
         /// keeps the whole current home under another name. No copy contains keys: those in the keychain stay
         /// as they are.
         RestoreHome {
             /// The absolute folder of the copy.
             from: String,
-        } -> ResidenceState;
+        } -> HomeState;
         /// Moves the home at the next start. The current one is kept until the person deletes it.
         MoveHome {
             /// The absolute path of an existing, empty folder.
             to: String,
-        } -> ResidenceState;
+        } -> HomeState;
         /// Cancels the planned restore or move.
-        CancelHomePlan {} -> ResidenceState;
+        CancelHomePlan {} -> HomeState;
         /// Permanently deletes an old home.
         DropKeptHome {
-            /// Its absolute path, as in [`ResidenceState::kept`].
+            /// Its absolute path, as in [`HomeState::kept`].
             path: String,
-        } -> KeptHomeDropped;
+        } -> OldHomeDeletion;
         /// Returns the replacements for the database, if it is damaged and this Octo did not start.
         LookAtDamage {} -> DatabaseDamage;
         /// Moves the damaged database away and replaces it. Octo then starts with the next request.
         ReplaceDatabase {
             /// The absolute path of the inspected backup; `None` for an empty database.
             backup: Option<String>,
-        } -> DatabaseReplaced;
+        } -> DatabaseReplacement;
         /// Makes a diagnostic report for inspection. Writes nothing.
         MakeDiagnostics {} -> Diagnostics;
         /// Writes an inspected report to disk.

@@ -2,8 +2,9 @@
 
 use super::{Call, Done, Request};
 use crate::{
-    MemoryCard, MemorySheet, OtherSkills, PersonaFile, PersonaKind, SkillCard, SkillImportChoice, SkillOffer,
-    SkillRef, SkillSheet, SkillSuggestion, SkillsImported, SuggestionAnswer, SuggestionId, Switch,
+    MemoryCard, MemorySheet, OtherSkills, PersonaFile, PersonaKind, SkillCard, SkillImportChoice,
+    SkillImportResult, SkillOffer, SkillRef, SkillSheet, SkillSuggestion, SuggestionAnswer, SuggestionId,
+    Switch,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -66,7 +67,7 @@ super::domain! {
             skill: SkillRef,
             /// The absolute path of the archive; it must not exist.
             to: String,
-        } -> SkillExported;
+        } -> SkillExport;
         /// Inspects the skills in a folder, an archive or a repository. Installs nothing.
         InspectSkills {
             /// An absolute path, or an address that begins with `https://`.
@@ -80,7 +81,7 @@ super::domain! {
             names: Vec<String>,
             /// The names that replace one of the person's skills; it moves to the trash.
             replace: Vec<String>,
-        } -> SkillsInstalled;
+        } -> SkillInstallResult;
         /// Finds skills that other agents installed on this machine. Installs nothing.
         FindOtherSkills {
             /// A further absolute folder to search.
@@ -90,7 +91,7 @@ super::domain! {
         ImportSkills {
             /// The skills, and the action for a name the person already has.
             choices: Vec<SkillImportChoice>,
-        } -> SkillsImported;
+        } -> SkillImportResult;
         /// Returns Octo's suggestions, newest first.
         ListSuggestions {} -> Suggestions;
         /// Answers a suggestion.
@@ -165,7 +166,7 @@ pub struct SkillText {
 /// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct SkillExported {
+pub struct SkillExport {
     /// The archive's absolute path.
     pub path: String,
     /// Keys of the `SKILL.md` that the public format does not define, which the export omits.
@@ -175,7 +176,7 @@ pub struct SkillExported {
 /// The result of an installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct SkillsInstalled {
+pub struct SkillInstallResult {
     /// The installed skills' names.
     pub names: Vec<String>,
 }

@@ -2,8 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    CompareWith, FileComparison, FileSelection, RestorePreview, RestoreReport, RestoreScope, SessionId,
-    TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace,
+    ComparisonTarget, FileComparison, FileSelection, RestorePreview, RestoreReport, RestoreScope, SessionId,
+    StepChanges, StepNumber, StepTree, StepView, TimeCleanup, TimeSpace,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -15,31 +15,31 @@ super::domain! {
         GetTaskTree {
             /// The session.
             session: SessionId,
-        } -> TaskTree;
+        } -> StepTree;
         /// Returns the changes a step made to files.
         GetTaskChanges {
             /// The session.
             session: SessionId,
             /// The step.
-            task: TaskNumber,
-        } -> TaskChanges;
+            task: StepNumber,
+        } -> StepChanges;
         /// Compares a file at the end of a step with another state of it.
         CompareFile {
             /// The session.
             session: SessionId,
             /// The step.
-            task: TaskNumber,
+            task: StepNumber,
             /// The path, as [`GetTaskChanges`] writes it.
             path: String,
             /// The other state.
-            with: CompareWith,
+            with: ComparisonTarget,
         } -> FileComparison;
         /// Previews the file changes of restoring a step. Changes nothing.
         PreviewRestore {
             /// The session.
             session: SessionId,
             /// The step.
-            task: TaskNumber,
+            task: StepNumber,
             /// The files.
             selection: FileSelection,
         } -> RestorePreview;
@@ -48,7 +48,7 @@ super::domain! {
             /// The session.
             session: SessionId,
             /// The step.
-            task: TaskNumber,
+            task: StepNumber,
             /// The scope of the restore.
             scope: RestoreScope,
             /// The files.
@@ -62,7 +62,7 @@ super::domain! {
             session: SessionId,
             /// The name.
             name: String,
-        } -> TaskView;
+        } -> StepView;
         /// Returns the time machine's disk usage.
         GetTimeSpace {} -> TimeSpace;
         /// Deletes unreferenced content, then the oldest until the rest fits this many bytes.
@@ -70,6 +70,6 @@ super::domain! {
             /// The budget in bytes.
             #[ts(type = "number")]
             budget: u64,
-        } -> TimeCollected;
+        } -> TimeCleanup;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Call, Request};
 use crate::{
-    BranchPoint, ExportForm, ExportPreview, ImportPreview, SessionExported, SessionId, SessionInfo,
+    BranchPoint, ExportForm, ExportPreview, ImportPreview, SessionExport, SessionId, SessionInfo,
     TranscriptPart, TranscriptPlace,
 };
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ super::domain! {
             form: ExportForm,
             /// The new file's absolute path. Octo never replaces an existing file.
             to: String,
-        } -> SessionExported;
+        } -> SessionExport;
         /// Inspects an exported session's file. Imports nothing.
         InspectSessionFile {
             /// The file's absolute path.

@@ -3,7 +3,7 @@
 use super::{Call, Request};
 use crate::{
     EmptyReport, OnConflict, TrashChoice, TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview,
-    TrashRestored, TrashTotals,
+    TrashRestoreResult, TrashTotals,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -40,7 +40,7 @@ super::domain! {
             /// The action if a name is taken.
             #[serde(default)]
             on_conflict: OnConflict,
-        } -> TrashRestored;
+        } -> TrashRestoreResult;
         /// Returns the totals of entries that a deletion would remove.
         CountTrash {
             /// The entries.

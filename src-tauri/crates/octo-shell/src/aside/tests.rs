@@ -1,7 +1,7 @@
 use super::*;
 use std::time::Instant;
 
-async fn run(line: &str, patience: Duration) -> io::Result<AsideEnd> {
+async fn run(line: &str, patience: Duration) -> io::Result<HookProgramEnd> {
     let login = LoginEnvironment::fixed([
         ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
         ("KEY".to_owned(), "secret".to_owned()),
@@ -17,7 +17,7 @@ async fn run(line: &str, patience: Duration) -> io::Result<AsideEnd> {
 #[tokio::test]
 async fn it_is_told_and_heard_and_sees_no_secret() {
     let end = run("cat; echo \" [$KEY]\"; echo oh >&2; exit 3", Duration::from_secs(30)).await.unwrap();
-    assert_eq!(end, AsideEnd { code: Some(3), output: "{\"a\":1} []\n".into(), errors: "oh\n".into() });
+    assert_eq!(end, HookProgramEnd { code: Some(3), output: "{\"a\":1} []\n".into(), errors: "oh\n".into() });
     let end = run("head -c 1000000 /dev/zero | tr '\\0' x", Duration::from_secs(30)).await.unwrap();
     assert_eq!((end.code, end.output.len()), (Some(0), KEPT));
 }
@@ -26,7 +26,7 @@ async fn it_is_told_and_heard_and_sees_no_secret() {
 async fn what_it_leaves_running_holds_nobody_up() {
     let began = Instant::now();
     let end = run("sleep 300 & echo said; echo oh >&2", Duration::from_secs(120)).await.unwrap();
-    assert_eq!(end, AsideEnd { code: Some(0), output: "said\n".into(), errors: "oh\n".into() });
+    assert_eq!(end, HookProgramEnd { code: Some(0), output: "said\n".into(), errors: "oh\n".into() });
     assert!(began.elapsed() < Duration::from_secs(60), "it was not waited for: {:?}", began.elapsed());
 }
 

@@ -8,30 +8,30 @@ use std::{
 };
 
 /// A cache below the home.
-struct Cache {
+struct PackageCache {
     /// Its path relative to the home.
     place: &'static str,
-    form: Form,
+    form: CacheForm,
     /// The programs that fill it; empty for any program.
     of: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CacheForm {
     Folder,
     /// An initially empty file: a lock.
     File,
 }
 
-const fn folder(place: &'static str, of: &'static [&'static str]) -> Cache {
-    Cache { place, form: Form::Folder, of }
+const fn folder(place: &'static str, of: &'static [&'static str]) -> PackageCache {
+    PackageCache { place, form: CacheForm::Folder, of }
 }
 
-const fn file(place: &'static str, of: &'static [&'static str]) -> Cache {
-    Cache { place, form: Form::File, of }
+const fn file(place: &'static str, of: &'static [&'static str]) -> PackageCache {
+    PackageCache { place, form: CacheForm::File, of }
 }
 
-const CACHES: &[Cache] = &[
+const CACHES: &[PackageCache] = &[
     folder(".bun", &["bun"]),
     folder(".cache", &[]),
     folder(".cargo/git", &["cargo"]),
@@ -68,7 +68,7 @@ impl Confinement {
     /// Creates the missing caches of installed programs: a missing path cannot be granted, so the first build
     /// could not fill it. `path` is the `PATH` of commands. Failures are ignored; the home itself is never
     /// created.
-    pub(crate) fn make_caches(&self, path: Option<&str>) {
+    pub(crate) fn create_caches(&self, path: Option<&str>) {
         let Some(home) = self.home.as_deref().filter(|home| home.is_dir()) else { return };
         let folders: Vec<PathBuf> =
             std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()).collect();
@@ -87,12 +87,12 @@ impl Confinement {
     }
 }
 
-fn make(place: &Path, form: Form) {
+fn make(place: &Path, form: CacheForm) {
     let made = match (form, place.parent()) {
-        (Form::Folder, _) => fs::create_dir_all(place),
-        (Form::File, Some(folder)) => fs::create_dir_all(folder)
+        (CacheForm::Folder, _) => fs::create_dir_all(place),
+        (CacheForm::File, Some(folder)) => fs::create_dir_all(folder)
             .and_then(|()| fs::OpenOptions::new().append(true).create(true).open(place).map(drop)),
-        (Form::File, None) => Ok(()),
+        (CacheForm::File, None) => Ok(()),
     };
     if let Err(error) = made {
         tracing::debug!(place = %place.display(), %error, "a cache could not be made; commands cannot fill it");
@@ -126,7 +126,7 @@ mod tests {
             fs::write(bin.join(program), "").unwrap();
         }
         let path = std::env::join_paths([&bin]).unwrap();
-        confinement(&home).make_caches(path.to_str());
+        confinement(&home).create_caches(path.to_str());
         for made in [".cache", ".cargo/registry", ".cargo/git", ".local/state"] {
             assert!(home.join(made).is_dir(), "{made}");
         }
@@ -136,7 +136,7 @@ mod tests {
         }
         // Without a home, nothing is created, not even the home.
         let none = keep.path().join("none");
-        confinement(&none).make_caches(path.to_str());
+        confinement(&none).create_caches(path.to_str());
         assert!(!none.exists());
     }
 
@@ -147,7 +147,7 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(&elsewhere, keep.path().join(".cache")).unwrap();
         #[cfg(unix)]
-        confinement(keep.path()).make_caches(None);
+        confinement(keep.path()).create_caches(None);
         assert!(!elsewhere.exists());
     }
 }

@@ -1,7 +1,7 @@
 //! Resolves a [`Confinement`] to paths on the disk.
 
 use super::Confinement;
-use octo_workspace::PUT_ASIDE;
+use octo_workspace::FORMER_HOME_INFIX;
 use octo_workspace::is_secret;
 use std::{
     collections::BTreeSet,
@@ -22,9 +22,9 @@ const DEVICES: &[&str] = &[
     "/dev/zero",
 ];
 /// Folders of a home with application data, which include secrets: searched.
-const DATA: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
+const DATA_FOLDERS: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
 /// How deep below the home to search for secrets: `.local/share/keyrings`.
-const DEPTH: usize = 3;
+const SECRET_DEPTH: usize = 3;
 
 /// The granted paths. Folders include everything below them.
 #[cfg(any(target_os = "linux", test))]
@@ -55,7 +55,7 @@ impl Confinement {
     pub(super) fn hidden(&self) -> BTreeSet<PathBuf> {
         let mut hidden = BTreeSet::new();
         if let Some(home) = &self.home {
-            self.hidden_below(home, DEPTH, &mut hidden);
+            self.hidden_below(home, SECRET_DEPTH, &mut hidden);
         }
         hidden
     }
@@ -63,31 +63,33 @@ impl Confinement {
     /// Returns Octo's homes: the present one, former locations, and former homes in the same folders.
     #[cfg(any(target_os = "macos", test))]
     pub(super) fn octos(&self) -> BTreeSet<PathBuf> {
-        let beside = self.octo_places().filter_map(|octo| octo.parent()).flat_map(entries);
-        self.octo_places().cloned().chain(beside.filter(|entry| self.is_put_aside(entry))).collect()
+        let beside = self.octo_paths().filter_map(|octo| octo.parent()).flat_map(entries);
+        self.octo_paths().cloned().chain(beside.filter(|entry| self.is_former_home(entry))).collect()
     }
 
-    fn octo_places(&self) -> impl Iterator<Item = &PathBuf> {
+    fn octo_paths(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.octo].into_iter().chain(&self.octo_others)
     }
 
     #[cfg(any(target_os = "linux", test))]
-    fn is_octos(&self, path: &Path) -> bool {
-        self.octo_places().any(|octo| octo == path) || self.is_put_aside(path)
+    fn is_octo_home(&self, path: &Path) -> bool {
+        self.octo_paths().any(|octo| octo == path) || self.is_former_home(path)
     }
 
     /// Whether the path is a former home, by its name.
-    fn is_put_aside(&self, path: &Path) -> bool {
+    fn is_former_home(&self, path: &Path) -> bool {
         let Some(name) = path.file_name().filter(|_| path != self.octo) else { return false };
-        self.octo_places().filter(|octo| octo.parent() == path.parent()).any(|octo| {
+        self.octo_paths().filter(|octo| octo.parent() == path.parent()).any(|octo| {
             let octo = octo.file_name().unwrap_or_default().to_string_lossy();
-            name.to_string_lossy().strip_prefix(&*octo).is_some_and(|rest| rest.starts_with(PUT_ASIDE))
+            name.to_string_lossy()
+                .strip_prefix(&*octo)
+                .is_some_and(|rest| rest.starts_with(FORMER_HOME_INFIX))
         })
     }
 
     /// Filters out paths inside former homes: nothing in those is ever granted.
     pub(super) fn open<'a>(&'a self, paths: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
-        paths.iter().filter(move |path| !path.ancestors().any(|above| self.is_put_aside(above)))
+        paths.iter().filter(move |path| !path.ancestors().any(|above| self.is_former_home(above)))
     }
 
     #[cfg(any(target_os = "macos", test))]
@@ -95,7 +97,7 @@ impl Confinement {
         for entry in entries(folder) {
             if is_secret(&entry) {
                 hidden.insert(entry);
-            } else if depth > 1 && entry.is_dir() && is_looked_into(&entry) {
+            } else if depth > 1 && entry.is_dir() && may_contain_secrets(&entry) {
                 self.hidden_below(&entry, depth - 1, hidden);
             }
         }
@@ -106,8 +108,8 @@ impl Confinement {
     fn read_below(&self, folder: &Path, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
             if self.home.as_deref() == Some(entry.as_path()) {
-                self.read_home(&entry, DEPTH, read);
-            } else if self.is_octos(&entry) {
+                self.read_home(&entry, SECRET_DEPTH, read);
+            } else if self.is_octo_home(&entry) {
                 // Only its named entries.
             } else if self.leads_to_a_home(&entry) {
                 self.read_below(&entry, read);
@@ -124,16 +126,16 @@ impl Confinement {
 
     #[cfg(any(target_os = "linux", test))]
     fn leads_to_octo(&self, path: &Path) -> bool {
-        self.octo_places().any(|octo| octo.starts_with(path))
+        self.octo_paths().any(|octo| octo.starts_with(path))
     }
 
     #[cfg(any(target_os = "linux", test))]
     fn read_home(&self, folder: &Path, depth: usize, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
-            if is_secret(&entry) || self.is_octos(&entry) {
+            if is_secret(&entry) || self.is_octo_home(&entry) {
                 continue;
             }
-            let looked_into = depth > 1 && entry.is_dir() && is_looked_into(&entry);
+            let looked_into = depth > 1 && entry.is_dir() && may_contain_secrets(&entry);
             if looked_into || self.leads_to_octo(&entry) {
                 self.read_home(&entry, depth.saturating_sub(1), read);
             } else {
@@ -145,12 +147,12 @@ impl Confinement {
 
 /// Whether a folder of a home may contain secrets among other files. Only hidden folders and those of
 /// application data are searched: a person's own project may be granted as a whole.
-fn is_looked_into(folder: &Path) -> bool {
+fn may_contain_secrets(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    if DATA.contains(&name.as_ref()) {
+    if DATA_FOLDERS.contains(&name.as_ref()) {
         return true;
     }
-    let in_data = folder.components().any(|part| DATA.iter().any(|data| part.as_os_str() == *data));
+    let in_data = folder.components().any(|part| DATA_FOLDERS.iter().any(|data| part.as_os_str() == *data));
     (name.starts_with('.') || in_data) && entries(folder).any(|entry| is_secret(&entry))
 }
 

@@ -1,6 +1,6 @@
 //! Enforces grants through Landlock.
 
-use super::{Enforced, grants::Grants};
+use super::{Enforcement, grants::Grants};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetStatus,
@@ -16,9 +16,9 @@ pub(super) static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
     ruleset.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 });
 
-pub(super) fn enforce(grants: &Grants) -> io::Result<Enforced> {
+pub(super) fn enforce(grants: &Grants) -> io::Result<Enforcement> {
     if !*AVAILABLE {
-        return Ok(Enforced::Unavailable);
+        return Ok(Enforcement::Unavailable);
     }
     let all = AccessFs::from_all(RIGHTS);
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
@@ -42,7 +42,7 @@ pub(super) fn enforce(grants: &Grants) -> io::Result<Enforced> {
     }
     let status = ruleset.restrict_self().map_err(io::Error::other)?;
     match status.ruleset {
-        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(Enforced::Yes),
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(Enforcement::Yes),
         RulesetStatus::NotEnforced => Err(io::Error::other("the kernel did not take the rules")),
     }
 }

@@ -62,7 +62,7 @@ impl Place {
     fn runs(&self, line: &str) -> bool {
         let (confinement, home, line) = (self.confinement.clone(), self.home.clone(), line.to_owned());
         let run = move || {
-            assert_eq!(confinement.enforce().unwrap(), Enforced::Yes);
+            assert_eq!(confinement.enforce().unwrap(), Enforcement::Yes);
             let mut command = Command::new("bash");
             command
                 .args(["--noprofile", "--norc", "-c", &line])

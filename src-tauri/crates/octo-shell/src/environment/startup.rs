@@ -9,7 +9,7 @@ use std::{
 
 /// Files below the person's home. Files they read in turn are not followed: such a change takes effect only in
 /// a new terminal too.
-const OF_THE_PERSON: &[&str] = &[
+const PERSON_FILES: &[&str] = &[
     ".profile",
     ".bash_profile",
     ".bash_login",
@@ -31,7 +31,7 @@ const OF_THE_PERSON: &[&str] = &[
 const OF_ZSH: &[&str] = &[".zshenv", ".zprofile", ".zshrc", ".zlogin"];
 
 /// Files of the machine.
-const OF_THE_MACHINE: &[&str] = &[
+const MACHINE_FILES: &[&str] = &[
     "/etc/environment",
     "/etc/profile",
     "/etc/profile.d",
@@ -59,9 +59,9 @@ impl Stamp {
 /// The start-up files of a person with this home and, where it is not the home, this folder for those of zsh; and
 /// those of the machine.
 pub(super) fn files(home: Option<&Path>, zsh: Option<&Path>) -> impl Iterator<Item = PathBuf> {
-    let of_the_person = home.into_iter().flat_map(|home| OF_THE_PERSON.iter().map(|name| home.join(name)));
+    let of_the_person = home.into_iter().flat_map(|home| PERSON_FILES.iter().map(|name| home.join(name)));
     let of_zsh = zsh.into_iter().flat_map(|folder| OF_ZSH.iter().map(|name| folder.join(name)));
-    of_the_person.chain(of_zsh).chain(OF_THE_MACHINE.iter().map(PathBuf::from))
+    of_the_person.chain(of_zsh).chain(MACHINE_FILES.iter().map(PathBuf::from))
 }
 
 fn state(path: &Path) -> Option<(SystemTime, u64)> {

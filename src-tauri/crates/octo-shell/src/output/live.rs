@@ -5,7 +5,7 @@ use crate::Live;
 
 /// The maximum text pending for listeners; of a flood only the newest part is kept, because people cannot read
 /// it all.
-const MAX_PENDING: usize = 16 * 1024;
+const MAX_PENDING_BYTES: usize = 16 * 1024;
 
 /// Converts rows and the line in progress to append-only text. A rewritten line (a progress bar) appears in its
 /// first state, and once more in its final state.
@@ -39,8 +39,8 @@ impl Stream {
         if row.end == End::Line {
             self.pending.push('\n');
         }
-        if self.pending.len() > MAX_PENDING {
-            let from = self.pending.len() - MAX_PENDING / 2;
+        if self.pending.len() > MAX_PENDING_BYTES {
+            let from = self.pending.len() - MAX_PENDING_BYTES / 2;
             let newest = self
                 .pending
                 .bytes()

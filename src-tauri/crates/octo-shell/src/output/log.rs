@@ -8,7 +8,7 @@ use std::{
 
 /// The maximum bytes in a log: half of it the head, half the tail. A command can write more in a second than
 /// anyone will read, and a runaway one must not fill the disk.
-const MAX_LOG: u64 = 64 * 1024 * 1024;
+const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A log that becomes a file only when the output no longer fits into a result.
 #[derive(Debug)]
@@ -28,13 +28,13 @@ enum State {
     /// The head is being written.
     Head { file: File, written: u64 },
     /// The head is full; the tail alternates between two files.
-    Tail(Box<Tail>),
+    Tail(Box<LogTail>),
     /// Writing failed (a full disk); the log is lost.
     Failed,
 }
 
 #[derive(Debug)]
-struct Tail {
+struct LogTail {
     head: File,
     paths: [PathBuf; 2],
     current: File,
@@ -50,7 +50,7 @@ struct Tail {
 impl LogFile {
     /// Returns a log at `path`, which is created when more than `keep` bytes arrive.
     pub(crate) fn new(path: PathBuf, keep: usize) -> Self {
-        Self { path, limit: MAX_LOG, kept: Vec::new(), keep, state: State::Memory }
+        Self { path, limit: MAX_LOG_BYTES, kept: Vec::new(), keep, state: State::Memory }
     }
 
     pub(super) fn write(&mut self, text: &str) {
@@ -84,7 +84,7 @@ impl LogFile {
 
     /// Joins head and tail at the end of the output.
     pub(super) fn finish(&mut self) {
-        let Tail { mut head, paths, turn, lost, other_full, .. } =
+        let LogTail { mut head, paths, turn, lost, other_full, .. } =
             match std::mem::replace(&mut self.state, State::Failed) {
                 State::Tail(tail) => *tail,
                 other => {
@@ -152,7 +152,7 @@ impl LogFile {
                         let paths = ["a", "b"].map(|part| self.path.with_extension(part));
                         let current = private(&paths[0])?;
                         let head = file.try_clone()?;
-                        self.state = State::Tail(Box::new(Tail {
+                        self.state = State::Tail(Box::new(LogTail {
                             head,
                             paths,
                             current,

@@ -14,7 +14,7 @@ const MAX_COLUMN: usize = 1_000;
 #[derive(Default)]
 pub(super) struct Screen {
     parser: Parser,
-    line: Line,
+    line: ScreenLine,
     /// The first bytes of an incomplete character.
     begun: Vec<u8>,
 }
@@ -49,7 +49,7 @@ impl Screen {
         while let Some(chunk) = chunks.next() {
             self.parser.advance(&mut self.line, chunk.valid().as_bytes());
             let invalid = chunk.invalid();
-            if chunks.peek().is_none() && is_begun(invalid) {
+            if chunks.peek().is_none() && is_incomplete_character(invalid) {
                 self.begun = invalid.to_vec();
             } else if !invalid.is_empty() {
                 self.parser.advance(&mut self.line, "\u{fffd}".as_bytes());
@@ -85,26 +85,26 @@ impl Screen {
 }
 
 /// Whether the bytes are the beginning of a character that later bytes complete.
-fn is_begun(bytes: &[u8]) -> bool {
+fn is_incomplete_character(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
 #[derive(Default)]
-struct Line {
+struct ScreenLine {
     cells: Vec<Cell>,
     column: usize,
-    style: Style,
+    style: CellStyle,
     done: Vec<(Vec<Cell>, End)>,
 }
 
 #[derive(Clone, Copy)]
 struct Cell {
     character: char,
-    style: Style,
+    style: CellStyle,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Style {
+struct CellStyle {
     /// Bit n is SGR attribute n (1 bold … 9 struck through).
     attributes: u16,
     text: Colour,
@@ -119,10 +119,10 @@ enum Colour {
     Rgb(u8, u8, u8),
 }
 
-impl Line {
+impl ScreenLine {
     fn put(&mut self, character: char) {
         let cell = Cell { character, style: self.style };
-        let blank = Cell { character: ' ', style: Style::default() };
+        let blank = Cell { character: ' ', style: CellStyle::default() };
         while self.cells.len() < self.column {
             self.cells.push(blank);
         }
@@ -144,7 +144,7 @@ impl Line {
     fn blank(&mut self, from: usize, to: usize) {
         let to = to.min(self.cells.len());
         for cell in self.cells.get_mut(from.min(to)..to).unwrap_or_default() {
-            *cell = Cell { character: ' ', style: Style::default() };
+            *cell = Cell { character: ' ', style: CellStyle::default() };
         }
     }
 
@@ -153,7 +153,7 @@ impl Line {
         while let Some(group) = groups.next() {
             let style = &mut self.style;
             match group {
-                [] | [0] => *style = Style::default(),
+                [] | [0] => *style = CellStyle::default(),
                 [on @ 1..=9] => style.attributes |= 1 << on,
                 [4, kind, ..] => style.attributes = style.attributes & !(1 << 4) | u16::from(*kind > 0) << 4,
                 [22] => style.attributes &= !0b110,
@@ -201,7 +201,7 @@ fn extended_in(parts: &[u16]) -> Option<Colour> {
     }
 }
 
-impl Perform for Line {
+impl Perform for ScreenLine {
     fn print(&mut self, character: char) {
         // DEL, which terminals do not display.
         if !character.is_control() {
@@ -249,7 +249,7 @@ fn plain(cells: &[Cell]) -> String {
 
 fn styled(cells: &[Cell], from: usize) -> String {
     let mut text = String::new();
-    let mut style = Style::default();
+    let mut style = CellStyle::default();
     for cell in cells.get(from..).unwrap_or_default() {
         if cell.style != style {
             style = cell.style;
@@ -257,13 +257,13 @@ fn styled(cells: &[Cell], from: usize) -> String {
         }
         text.push(cell.character);
     }
-    if style != Style::default() {
+    if style != CellStyle::default() {
         text.push_str("\x1b[0m");
     }
     text
 }
 
-fn open(text: &mut String, style: Style) {
+fn open(text: &mut String, style: CellStyle) {
     text.push_str("\x1b[0");
     for attribute in 1..=9 {
         if style.attributes & (1 << attribute) != 0 {

@@ -4,7 +4,7 @@
 //! that merely might do harm asks instead.
 
 use super::{
-    places::{Around, UNKNOWN, is_device},
+    places::{LineContext, UNKNOWN, is_device},
     scan::{Call, Scan},
     script::RedirectKind,
 };
@@ -22,7 +22,7 @@ pub(super) struct Refused {
 }
 
 /// The first thing in a line that must not run.
-pub(super) fn refused(scan: &Scan, around: &Around) -> Option<Refused> {
+pub(super) fn refused(scan: &Scan, around: &LineContext) -> Option<Refused> {
     if scan.multiplies {
         return Some(Refused { why: Refusal::ForkBomb, span: None });
     }
@@ -37,15 +37,15 @@ pub(super) fn refused(scan: &Scan, around: &Around) -> Option<Refused> {
 }
 
 /// The places a word of a call may name.
-fn places(call: &Call, around: &Around, text: &str) -> Vec<PathBuf> {
+fn places(call: &Call, around: &LineContext, text: &str) -> Vec<PathBuf> {
     call.bases.iter().filter_map(|base| around.locate(text, base)).collect()
 }
 
-fn is_root(call: &Call, around: &Around, text: &str) -> bool {
+fn is_root(call: &Call, around: &LineContext, text: &str) -> bool {
     places(call, around, text).iter().any(|path| around.is_root(path))
 }
 
-fn wipes(call: &Call, around: &Around) -> Option<Refusal> {
+fn wipes(call: &Call, around: &LineContext) -> Option<Refusal> {
     let name = call.name();
     let operands = call.operands();
     let any_root = |operands: &[&str]| operands.iter().any(|text| is_root(call, around, text));
@@ -86,7 +86,7 @@ fn wipes(call: &Call, around: &Around) -> Option<Refusal> {
 }
 
 /// `find /` with something that removes and nothing that narrows.
-fn find_wipes(call: &Call, around: &Around) -> bool {
+fn find_wipes(call: &Call, around: &LineContext) -> bool {
     let words: Vec<&str> = call.arguments().collect();
     let mut starts: Vec<&str> =
         words.iter().copied().take_while(|word| !word.starts_with(['-', '(', '!'])).collect();
@@ -209,7 +209,7 @@ fn names_octo(pattern: &str) -> bool {
             .any(|word| PROGRAMS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-fn ends_octo(call: &Call, around: &Around, looks_for_octo: bool) -> Option<Refusal> {
+fn ends_octo(call: &Call, around: &LineContext, looks_for_octo: bool) -> Option<Refusal> {
     let name = call.name();
     if !kills(&name) {
         return None;
@@ -256,7 +256,7 @@ fn ends_octo(call: &Call, around: &Around, looks_for_octo: bool) -> Option<Refus
         .then_some(Refusal::EndsOcto)
 }
 
-fn own(call: &Call, around: &Around) -> Option<Refusal> {
+fn own(call: &Call, around: &LineContext) -> Option<Refusal> {
     let name = call.name();
     let keychain = match name.as_str() {
         "secret-tool" | "keyring" | "kwallet-query" | "lssecret" => {

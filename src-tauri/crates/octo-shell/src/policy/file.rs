@@ -330,35 +330,37 @@ impl RulePlace {
 
 /// An error in a text whose file is not known yet.
 #[derive(Debug)]
-struct Broken {
+struct RuleError {
     line: usize,
-    what: What,
+    what: RuleTarget,
 }
 
 #[derive(Debug)]
-enum What {
+enum RuleTarget {
     Malformed(String),
     Rule(PolicyRule, RuleFault),
 }
 
-impl Broken {
+impl RuleError {
     fn at(self, path: &Path) -> PolicyFault {
         let (path, line) = (path.to_owned(), self.line);
         match self.what {
-            What::Malformed(reason) => PolicyFault::Malformed { path, line, reason },
-            What::Rule(rule, why) => PolicyFault::Rule { path, line, rule, why },
+            RuleTarget::Malformed(reason) => PolicyFault::Malformed { path, line, reason },
+            RuleTarget::Rule(rule, why) => PolicyFault::Rule { path, line, rule, why },
         }
     }
 }
 
-fn parse(text: &str) -> Result<PolicyRules, Broken> {
-    let rules: PolicyRules = toml_edit::de::from_str(text).map_err(|error| Broken {
+fn parse(text: &str) -> Result<PolicyRules, RuleError> {
+    let rules: PolicyRules = toml_edit::de::from_str(text).map_err(|error| RuleError {
         line: error.span().map_or(1, |span| line_at(text, span.start)),
-        what: What::Malformed(error.message().to_owned()),
+        what: RuleTarget::Malformed(error.message().to_owned()),
     })?;
     for rule in rules.all() {
-        check(&rule)
-            .map_err(|why| Broken { line: line_of(text, &rule), what: What::Rule(rule.clone(), why) })?;
+        check(&rule).map_err(|why| RuleError {
+            line: line_of(text, &rule),
+            what: RuleTarget::Rule(rule.clone(), why),
+        })?;
     }
     Ok(rules)
 }

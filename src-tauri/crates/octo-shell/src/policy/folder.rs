@@ -242,7 +242,8 @@ pub(super) fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     let path = environment::searched(std::env::var_os("PATH")?.to_str()?, repository);
     let program = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file())?;
     let mut command = Command::new(program);
-    for (name, _) in std::env::vars_os().filter(|(name, _)| environment::bends_git(&name.to_string_lossy())) {
+    for (name, _) in std::env::vars_os().filter(|(name, _)| environment::alters_git(&name.to_string_lossy()))
+    {
         command.env_remove(name);
     }
     let output = command

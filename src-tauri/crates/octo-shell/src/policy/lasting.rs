@@ -6,7 +6,7 @@
 //! network access.
 
 use super::{
-    places::Around,
+    places::LineContext,
     risk,
     scan::{Call, Scan},
     verdict::Words,
@@ -15,7 +15,7 @@ use octo_protocol::{LastingKind, Risk};
 
 /// A lasting effect of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lasts {
+pub struct LastingPart {
     /// The kind of effect.
     pub kind: LastingKind,
     /// The part of the line that does it; the whole line where no part can be named.
@@ -23,12 +23,12 @@ pub struct Lasts {
 }
 
 /// Returns the lasting effects of a scanned line, each kind of each part once.
-pub(super) fn of(line: &str, scan: &Scan) -> Vec<Lasts> {
-    let mut all: Vec<Lasts> = Vec::new();
+pub(super) fn of(line: &str, scan: &Scan) -> Vec<LastingPart> {
+    let mut all: Vec<LastingPart> = Vec::new();
     for call in &scan.calls {
         let Some(kind) = kind(call) else { continue };
         let part = call.span.clone().and_then(|span| line.get(span)).unwrap_or(line);
-        let lasts = Lasts { kind, part: part.trim().to_owned() };
+        let lasts = LastingPart { kind, part: part.trim().to_owned() };
         if !all.contains(&lasts) {
             all.push(lasts);
         }
@@ -38,7 +38,7 @@ pub(super) fn of(line: &str, scan: &Scan) -> Vec<Lasts> {
 
 /// Returns the kinds of lasting effects of text typed into a running program, as if it were a shell. Never the
 /// text itself: it may be a password.
-pub fn typed(text: &str, around: &Around) -> Vec<LastingKind> {
+pub fn typed(text: &str, around: &LineContext) -> Vec<LastingKind> {
     let mut kinds: Vec<LastingKind> = Words::read(text, around).scan.calls.iter().filter_map(kind).collect();
     kinds.sort_unstable();
     kinds.dedup();

@@ -2,7 +2,7 @@
 
 use super::{
     file::{Policy, RulePlace},
-    places::Around,
+    places::LineContext,
     startup::StartupFiles,
 };
 use octo_protocol::Refusal;
@@ -47,7 +47,7 @@ pub enum PathVerdict {
 /// paths of a search; the disk is asked only once something is to be searched.
 #[derive(Debug)]
 pub struct PolicyPaths {
-    around: Around,
+    around: LineContext,
     policy: Policy,
     places: OnceLock<Places>,
     /// The restrictions of folders encountered: their files need no separate lookup on the disk.
@@ -75,7 +75,7 @@ impl Places {
 
 impl PolicyPaths {
     /// The paths this policy closes.
-    pub fn new(policy: &Policy, around: &Around) -> Self {
+    pub fn new(policy: &Policy, around: &LineContext) -> Self {
         Self {
             around: around.clone(),
             policy: policy.clone(),
@@ -113,7 +113,7 @@ impl ClosedPaths for PolicyPaths {
     }
 }
 
-fn refused(path: &Path, around: &Around, policy: &Policy) -> Option<PathVerdict> {
+fn refused(path: &Path, around: &LineContext, policy: &Policy) -> Option<PathVerdict> {
     if around.is_own(path) {
         return Some(PathVerdict::Denied(Refusal::OctoOwn));
     }
@@ -121,7 +121,7 @@ fn refused(path: &Path, around: &Around, policy: &Policy) -> Option<PathVerdict>
 }
 
 /// What the policy says about reading a real path (see [`octo_workspace::resolve`]).
-pub fn read_path(path: &Path, open: Open<'_>, around: &Around, policy: &Policy) -> PathVerdict {
+pub fn read_path(path: &Path, open: Open<'_>, around: &LineContext, policy: &Policy) -> PathVerdict {
     if let Some(refused) = refused(path, around, policy) {
         return refused;
     }
@@ -136,7 +136,7 @@ pub fn read_path(path: &Path, open: Open<'_>, around: &Around, policy: &Policy) 
 pub fn write_path(
     path: &Path,
     open: Open<'_>,
-    around: &Around,
+    around: &LineContext,
     policy: &Policy,
     startup: &StartupFiles,
 ) -> PathVerdict {

@@ -3,7 +3,7 @@
 //! Nothing here reads the disk: the words of a line must suffice to refuse it.
 
 use crate::Language;
-use octo_workspace::{BESIDE_HOME, PUT_ASIDE, is_inside};
+use octo_workspace::{FORMER_HOME_INFIX, HOME_SIBLING_SUFFIXES, is_inside};
 use std::path::{Component, Path, PathBuf};
 
 /// A placeholder for an unknown part of a word.
@@ -11,7 +11,7 @@ pub(super) const UNKNOWN: char = '\0';
 
 /// The context in which a line would run, for judgements by its words.
 #[derive(Clone, Debug)]
-pub struct Around {
+pub struct LineContext {
     /// The folder the line runs in, absolute.
     pub folder: PathBuf,
     /// The person's home, absolute.
@@ -80,7 +80,7 @@ const INSTRUCTIONS: &[&str] = &["agents", "bin", "bundled-skills", "memories", "
 /// Folders of the person's home in which other agents keep skills, which Octo may be told to read too.
 const SKILLS_OF_OTHERS: &[&str] = &[".agents/skills", ".claude/skills"];
 
-impl Around {
+impl LineContext {
     /// Whether the content of a real path instructs the agent, in every session.
     pub(super) fn instructs(&self, path: &Path) -> bool {
         let default = self.home.as_ref().map(|home| home.join(".octo"));
@@ -204,15 +204,15 @@ fn is_beside(path: &Path, home: &Path) -> bool {
     let names = name.contains(['*', '?', '[']) && name.chars().any(|c| !"*?.[]!^".contains(c));
     names
         && (name.starts_with('.') || !home.starts_with('.'))
-        && (BESIDE_HOME.iter().any(|word| super::folder::matches(&name, &format!("{home}{word}")))
-            || may_begin(&name, &format!("{home}{PUT_ASIDE}")))
+        && (HOME_SIBLING_SUFFIXES.iter().any(|word| super::folder::matches(&name, &format!("{home}{word}")))
+            || may_begin(&name, &format!("{home}{FORMER_HOME_INFIX}")))
 }
 
 /// Whether a suffix after a home's name makes it one of the files next to the home; it may be a pattern.
 fn is_word_beside(word: &str) -> bool {
     let pattern = word.contains(['*', '?', '[']);
-    may_begin(word, PUT_ASIDE)
-        || BESIDE_HOME.iter().any(|beside| {
+    may_begin(word, FORMER_HOME_INFIX)
+        || HOME_SIBLING_SUFFIXES.iter().any(|beside| {
             // What follows a name in a text may look like more of it: `.place?mode=ro`.
             let same = word.strip_prefix(beside).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
             same || (pattern && super::folder::matches(word, beside))

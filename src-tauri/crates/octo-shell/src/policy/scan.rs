@@ -13,7 +13,7 @@ pub(super) use wrappers::SHELLS;
 
 use super::{
     bash,
-    places::{Around, UNKNOWN},
+    places::{LineContext, UNKNOWN},
     script::{
         Command, Compound, GroundKind, Joint, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind,
         Script, Simple, Word,
@@ -42,7 +42,7 @@ pub(super) struct Scan {
 }
 
 /// Looks through a line that was read.
-pub(super) fn scan(parsed: &Parsed, around: &Around) -> Scan {
+pub(super) fn scan(parsed: &Parsed, around: &LineContext) -> Scan {
     let mut scanner = Scanner::new(around);
     scanner.bases = vec![".".to_owned()];
     scanner.whole(parsed, &Flow::default());
@@ -50,7 +50,7 @@ pub(super) fn scan(parsed: &Parsed, around: &Around) -> Scan {
 }
 
 /// Looks through text that cannot be read: every run of words between signs of the language counts as a call.
-pub(super) fn crude(text: &str, around: &Around) -> Scan {
+pub(super) fn crude(text: &str, around: &LineContext) -> Scan {
     let mut scanner = Scanner::new(around);
     scanner.bases = vec![".".to_owned()];
     // Pieces start nothing that could grow beyond the text's length.
@@ -72,7 +72,7 @@ struct Flow {
 }
 
 struct Scanner<'a> {
-    around: &'a Around,
+    around: &'a LineContext,
     found: Scan,
     variables: BTreeMap<String, String>,
     functions: BTreeMap<String, Command>,
@@ -84,7 +84,7 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(around: &'a Around) -> Self {
+    fn new(around: &'a LineContext) -> Self {
         Self {
             around,
             found: Scan::default(),

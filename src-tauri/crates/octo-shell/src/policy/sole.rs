@@ -5,7 +5,7 @@
 
 use super::{
     bash,
-    places::Around,
+    places::LineContext,
     scan,
     script::{Command, GroundKind, Negated, Parsed, Part, Quoting, Simple, Word},
     tree,
@@ -76,7 +76,7 @@ fn value(word: &Word) -> Option<String> {
 /// through wrappers, nested shells and substitutions too. Generous: it may return true for a line that would
 /// not, but never the opposite for a line people write.
 pub fn would_start(line: &str, program: &str, first: &[&str], folder: &Path) -> bool {
-    let around = Around {
+    let around = LineContext {
         folder: folder.to_owned(),
         home: None,
         octo_home: folder.to_owned(),

@@ -2,7 +2,7 @@
 //! nobody was asked about: in the person's next terminal, and in the login shell that Octo itself asks.
 
 use super::{
-    places::Around,
+    places::LineContext,
     scan::{Call, Scan},
     script::RedirectKind,
 };
@@ -57,7 +57,7 @@ pub struct StartupFiles(OnceLock<Vec<PathBuf>>);
 
 impl StartupFiles {
     /// Whether making, changing or removing a real path changes what a shell runs at its start.
-    pub(super) fn include(&self, path: &Path, around: &Around) -> bool {
+    pub(super) fn include(&self, path: &Path, around: &LineContext) -> bool {
         self.0.get_or_init(|| look_up(around)).iter().any(|file| {
             // What takes the place of a folder above brings the file along; what is put into one does not.
             is_below(file, path) || (is_below(path, file) && !path.is_dir())
@@ -65,7 +65,7 @@ impl StartupFiles {
     }
 
     /// The first start-up file a line would write, as far as its words tell.
-    pub(super) fn written(&self, scan: &Scan, around: &Around) -> Option<PathBuf> {
+    pub(super) fn written(&self, scan: &Scan, around: &LineContext) -> Option<PathBuf> {
         scan.calls.iter().find_map(|call| {
             let targets = targets(call);
             let places = targets
@@ -78,7 +78,7 @@ impl StartupFiles {
 }
 
 /// All of them, real: a file of a dotfiles repository that the home links to is one.
-fn look_up(around: &Around) -> Vec<PathBuf> {
+fn look_up(around: &LineContext) -> Vec<PathBuf> {
     let home = around.home.as_deref();
     let named = home.into_iter().flat_map(|home| OF_THE_PERSON.iter().map(|name| home.join(name)));
     let mut files: Vec<PathBuf> = environment::startup_files(home)

@@ -1,4 +1,4 @@
-use super::{Judgement, Permitted, allowed_by, judge, judge_at};
+use super::{Judgement, LinePermission, allowed_by, judge, judge_at};
 use std::path::Path;
 
 mod attacks;
@@ -35,7 +35,7 @@ fn words(text: &str) -> Vec<String> {
 
 fn permitted(line: &str, rules: &[&str]) -> bool {
     let rules: Vec<Vec<String>> = rules.iter().map(|rule| words(rule)).collect();
-    matches!(allowed_by(line, &rules), Permitted::Yes { .. })
+    matches!(allowed_by(line, &rules), LinePermission::Yes { .. })
 }
 
 #[test]
@@ -199,10 +199,10 @@ fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
     {
         assert!(!permitted(line, &[rule]), "{line} by {rule:?}");
     }
-    assert_eq!(allowed_by("cargo test", &[vec![]]), Permitted::No);
+    assert_eq!(allowed_by("cargo test", &[vec![]]), LinePermission::No);
     assert_eq!(
         allowed_by("cd sub && cat a && cargo test", &[words("cargo test")]),
-        Permitted::Yes { reads: vec!["sub".to_owned(), "sub/a".to_owned()] }
+        LinePermission::Yes { reads: vec!["sub".to_owned(), "sub/a".to_owned()] }
     );
 }
 

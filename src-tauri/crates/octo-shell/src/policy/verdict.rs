@@ -1,14 +1,14 @@
 //! The verdict on a line: refuse it, ask, or run it, and in which words.
 
 use super::{
-    Judgement, Permitted, allowed_at, bash, deny,
+    Judgement, LinePermission, allowed_at, bash, deny,
     file::Policy,
     follow::{self, Stop},
     judge, judge_at,
-    lasting::{self, Lasts},
+    lasting::{self, LastingPart},
     look::{self, Known},
     paths::PolicyPaths,
-    places::Around,
+    places::LineContext,
     rewrite, risk, rules,
     scan::{self, Scan},
     script::Parsed,
@@ -30,7 +30,7 @@ pub struct Assessment {
     /// it.
     pub rewritten: Option<String>,
     /// Its lasting effects outside files, inferred from its words.
-    pub lasting: Vec<Lasts>,
+    pub lasting: Vec<LastingPart>,
     /// A start-up file of a shell it would write, as far as its words tell; also where what it does is not known.
     pub startup: Option<PathBuf>,
 }
@@ -80,7 +80,7 @@ pub enum Doubtful {
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
     /// Where it would run.
-    pub around: &'a Around,
+    pub around: &'a LineContext,
     /// The person's own policy.
     pub policy: &'a Policy,
     /// Words of the rules the person gave by answering "always".
@@ -94,7 +94,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn read(line: &str, around: &Around) -> Self {
+    pub(super) fn read(line: &str, around: &LineContext) -> Self {
         let parsed = bash::parse(line).ok().filter(|_| around.language == Language::Bash);
         let mut scan = match &parsed {
             Some(parsed) => scan::scan(parsed, around),
@@ -108,7 +108,7 @@ impl Words {
     }
 }
 
-/// Returns the verdict on a line, with a check of the folder it would run in ([`Around::folder`]). May start
+/// Returns the verdict on a line, with a check of the folder it would run in ([`LineContext::folder`]). May start
 /// `git`; takes milliseconds. `env` are the extra variables it would run with: with any, a name may mean
 /// another command.
 pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Assessment {
@@ -164,7 +164,7 @@ fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Res
         return Ok(Verdict::Known(Known { reads, ..Known::default() }));
     }
     if !policy.is_strict()
-        && let Permitted::Yes { reads } = allowed_at(line, rules, &around.folder, &says)
+        && let LinePermission::Yes { reads } = allowed_at(line, rules, &around.folder, &says)
     {
         return Ok(Verdict::Ruled(Known { reads, ..Known::default() }));
     }

@@ -8,7 +8,7 @@ use super::{
     commands::end,
     task::{End, Task, locked},
 };
-use crate::{Listener, News, Pace, ShellError, output::Stage};
+use crate::{News, NewsListener, Pace, ShellError, output::Stage};
 use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
 use std::{
     collections::BTreeMap,
@@ -19,12 +19,12 @@ use std::{
 use tokio::sync::watch;
 
 /// The maximum characters reported of a command's last line.
-const LAST_LINE: usize = 200;
+const MAX_LAST_LINE_CHARS: usize = 200;
 
 /// A session's commands that run, or whose end is unreported.
 pub(super) struct Registry {
     tasks: Mutex<Tasks>,
-    news: Listener,
+    news: NewsListener,
 }
 
 /// The content of the registry.
@@ -67,11 +67,11 @@ impl Drop for Claim {
 }
 
 /// A command that a call observes until this is dropped.
-pub(super) struct Observed {
+pub(super) struct Observation {
     pub task: Arc<Task>,
 }
 
-impl Observed {
+impl Observation {
     /// Call it while the registry is locked, or before the command is in it.
     pub(super) fn new(task: Arc<Task>) -> Self {
         task.observers.send_modify(|observers| *observers += 1);
@@ -79,7 +79,7 @@ impl Observed {
     }
 }
 
-impl Drop for Observed {
+impl Drop for Observation {
     fn drop(&mut self) {
         self.task.observers.send_modify(|observers| *observers -= 1);
     }
@@ -93,7 +93,7 @@ pub(super) struct Standing {
 }
 
 impl Registry {
-    pub(super) fn new(news: Listener) -> Self {
+    pub(super) fn new(news: NewsListener) -> Self {
         Self { tasks: Mutex::default(), news }
     }
 
@@ -102,12 +102,12 @@ impl Registry {
     }
 
     /// Returns a command to observe.
-    pub(super) fn observe(&self, handle: &str) -> Result<Observed, ShellError> {
+    pub(super) fn observe(&self, handle: &str) -> Result<Observation, ShellError> {
         let tasks = self.lock();
         tasks
             .by_handle
             .get(handle)
-            .map(|task| Observed::new(Arc::clone(task)))
+            .map(|task| Observation::new(Arc::clone(task)))
             .ok_or_else(|| ShellError::UnknownHandle { handle: handle.to_owned() })
     }
 
@@ -141,7 +141,7 @@ impl Registry {
         let log = task.log();
         (self.news)(News::Stands(describe(task, state, None, log, String::new())));
         if before.is_none() {
-            tokio::spawn(attend(Arc::clone(self), Arc::clone(task), ceiling));
+            tokio::spawn(watch_background(Arc::clone(self), Arc::clone(task), ceiling));
         }
     }
 
@@ -156,20 +156,20 @@ impl Registry {
     }
 
     /// Removes an ended command if no call observes or reported it.
-    fn take(&self, task: &Task) -> Taken {
+    fn take(&self, task: &Task) -> EndReporter {
         let mut tasks = self.lock();
         if !tasks.by_handle.contains_key(&task.handle) {
-            return Taken::Gone;
+            return EndReporter::Gone;
         }
         if *task.observers.borrow() > 0 {
-            return Taken::Observed;
+            return EndReporter::Observed;
         }
         tasks.by_handle.remove(&task.handle);
-        Taken::Ours
+        EndReporter::Ours
     }
 }
 
-enum Taken {
+enum EndReporter {
     /// The caller must report its end.
     Ours,
     /// A call observes it and will most likely report its end.
@@ -179,22 +179,22 @@ enum Taken {
 }
 
 /// Watches a background command: ends it at its time limit, and reports its end.
-async fn attend(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
+async fn watch_background(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
     let (mut ended, mut observers) = (task.end(), task.observers.subscribe());
     let left = ceiling.saturating_sub(task.age());
     tokio::select! {
-        () = over(&mut ended) => {}
+        () = wait_for_end(&mut ended) => {}
         () = tokio::time::sleep(left) => {
             end(&task, CommandState::TimedOut).await;
-            over(&mut ended).await;
+            wait_for_end(&mut ended).await;
         }
     }
     loop {
         match registry.take(&task) {
-            Taken::Gone => return,
-            Taken::Ours => break,
+            EndReporter::Gone => return,
+            EndReporter::Ours => break,
             // The command owns the sender, so the wait ends when no call observes it any more.
-            Taken::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
+            EndReporter::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
         }
     }
     let Some(at) = task.end().borrow().as_ref().copied() else { return };
@@ -203,7 +203,7 @@ async fn attend(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
     (registry.news)(News::Ended(describe(&task, task.ended_as(at), Some(at), log, last)));
 }
 
-async fn over(end: &mut watch::Receiver<Option<End>>) {
+async fn wait_for_end(end: &mut watch::Receiver<Option<End>>) {
     drop(end.wait_for(Option::is_some).await);
 }
 
@@ -229,10 +229,10 @@ fn describe(
 }
 
 fn cut(line: &str) -> String {
-    if line.chars().count() <= LAST_LINE {
+    if line.chars().count() <= MAX_LAST_LINE_CHARS {
         return line.to_owned();
     }
-    line.chars().take(LAST_LINE - 1).chain(['…']).collect()
+    line.chars().take(MAX_LAST_LINE_CHARS - 1).chain(['…']).collect()
 }
 
 /// Returns the present time in the format of events.

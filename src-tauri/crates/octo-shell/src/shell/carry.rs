@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 
 /// The carried state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Carry {
+pub(super) struct CarriedState {
     version: u32,
     /// The session's folder when this was written: with another one the directory is reset.
     folder: PathBuf,
@@ -44,7 +44,7 @@ pub(super) struct Left {
 }
 
 /// The state a command started with, apart from the carried one.
-pub(super) struct Beginning<'a> {
+pub(super) struct InitialState<'a> {
     /// The session's folder.
     pub folder: &'a Path,
     /// The directory named by the call: if the command does not change it, the carried one stays.
@@ -102,7 +102,7 @@ pub(super) fn read(state: &[u8]) -> Option<Left> {
     Some(Left { directory: PathBuf::from(directory), variables, functions })
 }
 
-impl Carry {
+impl CarriedState {
     /// Loads the session's file; empty if it is missing or broken.
     pub(super) fn load(file: &Path) -> Self {
         let carry = fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
@@ -140,7 +140,7 @@ impl Carry {
     }
 
     /// Takes over the directory from an ended command.
-    pub(super) fn take_directory(&mut self, left: &Left, beginning: &Beginning<'_>) {
+    pub(super) fn take_directory(&mut self, left: &Left, beginning: &InitialState<'_>) {
         if beginning.named == Some(left.directory.as_path()) || !left.directory.is_absolute() {
             return;
         }
@@ -150,7 +150,7 @@ impl Carry {
     }
 
     /// Takes over everything from an ended command.
-    pub(super) fn take(&mut self, left: &Left, beginning: &Beginning<'_>) {
+    pub(super) fn take(&mut self, left: &Left, beginning: &InitialState<'_>) {
         self.take_directory(left, beginning);
         let is_own = |name: &str| beginning.own.iter().any(|(own, _)| own == name);
         let mut set: Variables = left
@@ -205,8 +205,8 @@ mod tests {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    fn beginning<'a>(login: &'a Variables, own: &'a [(String, String)]) -> Beginning<'a> {
-        Beginning { folder: Path::new("/work"), named: None, login, own, secret: &[] }
+    fn beginning<'a>(login: &'a Variables, own: &'a [(String, String)]) -> InitialState<'a> {
+        InitialState { folder: Path::new("/work"), named: None, login, own, secret: &[] }
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
             functions: "f () { :; }\n".into(),
         };
         let own = [("ONCE".to_owned(), "1".to_owned())];
-        let mut carry = Carry::default();
+        let mut carry = CarriedState::default();
         carry.take(&left, &beginning(&login, &own));
         assert_eq!(carry.variables(&login), variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n")]));
         assert_eq!(carry.functions(), "f () { :; }\n");
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_variable_of_one_call_does_not_end_what_was_carried() {
         let login = Variables::new();
-        let mut carry = Carry::default();
+        let mut carry = CarriedState::default();
         let left = |value: &str| Left {
             directory: "/w".into(),
             variables: variables(&[("V", value)]),
@@ -267,7 +267,7 @@ mod tests {
     fn the_file_is_private_and_a_broken_one_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("carried.json");
-        let mut carry = Carry::default();
+        let mut carry = CarriedState::default();
         let left = Left {
             directory: folder.path().to_owned(),
             variables: variables(&[("A", "1")]),
@@ -276,10 +276,10 @@ mod tests {
         let login = Variables::new();
         carry.take(
             &left,
-            &Beginning { folder: folder.path(), named: None, login: &login, own: &[], secret: &[] },
+            &InitialState { folder: folder.path(), named: None, login: &login, own: &[], secret: &[] },
         );
         carry.save(&file).unwrap();
-        assert_eq!(Carry::load(&file), carry);
+        assert_eq!(CarriedState::load(&file), carry);
         #[cfg(unix)]
         assert_eq!(
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o777,
@@ -287,8 +287,8 @@ mod tests {
         );
         let whole = fs::read(&file).unwrap();
         fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-        assert_eq!(Carry::load(&file), Carry::default());
-        assert_eq!(Carry::load(&folder.path().join("none")), Carry::default());
+        assert_eq!(CarriedState::load(&file), CarriedState::default());
+        assert_eq!(CarriedState::load(&folder.path().join("none")), CarriedState::default());
     }
 
     #[test]
@@ -300,9 +300,9 @@ mod tests {
             variables: Variables::new(),
             functions: String::new(),
         };
-        let mut carry = Carry::default();
+        let mut carry = CarriedState::default();
         let beginning =
-            Beginning { folder: Path::new("/work"), named: None, login: &login, own: &[], secret: &[] };
+            InitialState { folder: Path::new("/work"), named: None, login: &login, own: &[], secret: &[] };
         carry.take(&left(place.path()), &beginning);
         assert_eq!(carry.directory(Path::new("/work")), place.path());
         assert_eq!(carry.directory(Path::new("/other")), Path::new("/other"));

@@ -2,15 +2,15 @@
 
 use super::{
     Removals, ShellConfig,
-    background::{Identity, Observed, Registry, now},
-    carry::{self, Beginning, Carry},
+    background::{Identity, Observation, Registry, now},
+    carry::{self, CarriedState, InitialState},
     guard::Guarded,
     place::{Files, interpreter},
     processes::{self, Process},
     task::{Start, Task, locked},
 };
 use crate::{
-    Carried, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError, environment,
+    CarryScope, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError, environment,
     output::{LogFile, Stage, Transcript},
 };
 use octo_protocol::{CallId, CommandState, SessionId};
@@ -33,26 +33,26 @@ const MAX_RUNNING: usize = 16;
 const MAX_ENDED: usize = 16;
 
 /// How often to check whether a command waits for input.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How long to wait for the end of a killed command.
-const AFTER_KILL: Duration = Duration::from_secs(1);
+const KILL_WAIT: Duration = Duration::from_secs(1);
 
 /// The length of a handle; see [`new_handle`].
 const HANDLE_LENGTH: usize = 9;
 
 pub(super) struct Commands {
     config: ShellConfig,
-    kept: Arc<Kept>,
+    kept: Arc<PersistentState>,
     registry: Arc<Registry>,
     started: AtomicU64,
     closed: AtomicBool,
 }
 
 /// The state changed by the end of a command.
-struct Kept {
+struct PersistentState {
     file: PathBuf,
-    carry: Mutex<Newest>,
+    carry: Mutex<NewestCarry>,
     /// Processes that outlived their command.
     left: Mutex<Vec<Process>>,
     /// The guards of commands that left processes.
@@ -61,13 +61,13 @@ struct Kept {
 
 /// The carried state and the command it is from: a command that ends late does not undo the changes of a later
 /// one.
-struct Newest {
-    carry: Carry,
+struct NewestCarry {
+    carry: CarriedState,
     command: u64,
 }
 
 /// The reason why a wait ended.
-enum Seen {
+enum WaitEnd {
     Ended,
     Waits,
     TimeOver,
@@ -76,7 +76,7 @@ enum Seen {
 
 /// The effect of a cancelled wait on the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cancelling {
+enum CancelEffect {
     /// The command is ended.
     Ends,
     /// The command continues.
@@ -86,11 +86,11 @@ enum Cancelling {
 impl Commands {
     pub(super) fn new(config: ShellConfig) -> Self {
         let file = config.scratch.join("carried.json");
-        let carry = Carry::load(&file);
+        let carry = CarriedState::load(&file);
         Self {
-            kept: Arc::new(Kept {
+            kept: Arc::new(PersistentState {
                 file,
-                carry: Mutex::new(Newest { carry, command: 0 }),
+                carry: Mutex::new(NewestCarry { carry, command: 0 }),
                 left: Mutex::default(),
                 guarded: Mutex::default(),
             }),
@@ -118,8 +118,8 @@ impl Commands {
     pub(super) async fn run(&self, run: Run) -> Result<Report, ShellError> {
         let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
         let observed = self.start(run).await?;
-        let mut abandoned = Abandoned(Some(Arc::clone(&observed.task)));
-        let report = self.observe(&observed, call, wait, &cancel, Cancelling::Ends).await;
+        let mut abandoned = AbandonGuard(Some(Arc::clone(&observed.task)));
+        let report = self.observe(&observed, call, wait, &cancel, CancelEffect::Ends).await;
         abandoned.0 = None;
         Ok(report)
     }
@@ -133,13 +133,13 @@ impl Commands {
             let typed = tokio::task::spawn_blocking(move || typing.type_in(&input.text)).await;
             typed.map_err(|error| ShellError::Input(io::Error::other(error)))??;
         }
-        Ok(self.observe(&observed, input.call, input.wait, &input.cancel, Cancelling::Leaves).await)
+        Ok(self.observe(&observed, input.call, input.wait, &input.cancel, CancelEffect::Leaves).await)
     }
 
     pub(super) async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
         let observed = self.registry.observe(handle)?;
         end(&observed.task, CommandState::Killed).await;
-        Ok(self.report(&observed.task, call, &Seen::Cancelled))
+        Ok(self.report(&observed.task, call, &WaitEnd::Cancelled))
     }
 
     pub(super) async fn stop(&self, handle: &str) -> Result<(), ShellError> {
@@ -159,10 +159,10 @@ impl Commands {
             // A panicked task has nothing more to end.
             let _ = end.await;
         }
-        self.kept.end_left();
+        self.kept.kill_left_processes();
     }
 
-    async fn start(&self, run: Run) -> Result<Observed, ShellError> {
+    async fn start(&self, run: Run) -> Result<Observation, ShellError> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(ShellError::Closed);
         }
@@ -187,16 +187,16 @@ impl Commands {
             return Err(ShellError::NoFolder { path: cwd });
         }
         let mut variables = match run.carried {
-            Carried::All => carry.variables(&login),
-            Carried::FolderOnly => environment::vetted(login.clone(), &run.folder),
+            CarryScope::All => carry.variables(&login),
+            CarryScope::FolderOnly => environment::vetted(login.clone(), &run.folder),
         };
         variables.extend(run.env.iter().cloned());
         variables.retain(|name, _| !environment::is_hidden(name, &self.config.secret_variables));
         if let Removals::Trash { home } = &self.config.removals {
             variables.extend(octo_workspace::rm::environment(home, self.config.session, &run.folder));
-            environment::put_first(&mut variables, &home.join("bin"));
+            environment::prepend_to_path(&mut variables, &home.join("bin"));
             // Set before the command, so it does not count as the command's change.
-            environment::put_first(&mut login, &home.join("bin"));
+            environment::prepend_to_path(&mut login, &home.join("bin"));
         }
 
         let handle = new_handle();
@@ -204,8 +204,8 @@ impl Commands {
             Identity { command: run.command.clone(), cwd: cwd.clone(), env: run.env.clone(), pace: run.pace };
         let claim = self.registry.claim(&handle, &identity)?;
         let functions = match run.carried {
-            Carried::All => carry.functions(),
-            Carried::FolderOnly => "",
+            CarryScope::All => carry.functions(),
+            CarryScope::FolderOnly => "",
         };
         let files = Files::write(&self.config.scratch, &handle, &run.command, functions)
             .map_err(ShellError::Start)?;
@@ -215,7 +215,7 @@ impl Commands {
             if let Removals::Trash { home } = &self.config.removals {
                 confinement.writable.push(trash_folder(home));
             }
-            confinement.make_caches(variables.get("PATH").map(String::as_str));
+            confinement.create_caches(variables.get("PATH").map(String::as_str));
             confinement
         });
         let interpreter = interpreter(variables.get("PATH").map(String::as_str)).ok_or(ShellError::NoBash)?;
@@ -243,7 +243,7 @@ impl Commands {
             transcript,
             ended: Box::new(move |left, guarded| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {
-                    let beginning = Beginning {
+                    let beginning = InitialState {
                         folder: &run.folder,
                         named: run.cwd.as_deref(),
                         login: &login,
@@ -255,7 +255,7 @@ impl Commands {
                 kept.remember(left, guarded);
             }),
         })?;
-        let observed = Observed::new(Arc::clone(&task));
+        let observed = Observation::new(Arc::clone(&task));
         self.registry.lock().by_handle.insert(task.handle.clone(), Arc::clone(&task));
         drop(claim);
         // Shut down meanwhile: no other code would end it.
@@ -285,35 +285,35 @@ impl Commands {
     /// Waits for a reportable event.
     async fn observe(
         &self,
-        observed: &Observed,
+        observed: &Observation,
         call: CallId,
         wait: Duration,
         cancel: &CancellationToken,
-        cancelling: Cancelling,
+        cancelling: CancelEffect,
     ) -> Report {
         let task = &observed.task;
         let mut ended = task.end();
         let deadline = Instant::now() + wait;
-        let mut look = interval(LOOK);
+        let mut look = interval(POLL_INTERVAL);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let seen = loop {
             tokio::select! {
                 biased;
                 // In a separate block: its borrow must not be held while another branch waits.
-                () = async { drop(ended.wait_for(Option::is_some).await) } => break Seen::Ended,
+                () = async { drop(ended.wait_for(Option::is_some).await) } => break WaitEnd::Ended,
                 () = cancel.cancelled() => {
-                    if cancelling == Cancelling::Leaves {
-                        break Seen::TimeOver;
+                    if cancelling == CancelEffect::Leaves {
+                        break WaitEnd::TimeOver;
                     }
                     end(task, CommandState::Killed).await;
-                    break Seen::Cancelled;
+                    break WaitEnd::Cancelled;
                 }
-                () = sleep_until(deadline) => break Seen::TimeOver,
+                () = sleep_until(deadline) => break WaitEnd::TimeOver,
                 _ = look.tick() => {
                     let looked_at = Arc::clone(task);
                     // It reads system files, and blocks.
                     if tokio::task::spawn_blocking(move || looked_at.waits_for_input()).await.unwrap_or(false) {
-                        break Seen::Waits;
+                        break WaitEnd::Waits;
                     }
                 }
             }
@@ -321,15 +321,15 @@ impl Commands {
         self.report(task, call, &seen)
     }
 
-    fn report(&self, task: &Arc<Task>, call: CallId, seen: &Seen) -> Report {
+    fn report(&self, task: &Arc<Task>, call: CallId, seen: &WaitEnd) -> Report {
         task.hand_on();
         task.watch(None);
         let end = *task.end().borrow();
         let state = match (end, seen) {
             (Some(end), _) => task.ended_as(end),
-            (None, Seen::Cancelled) => CommandState::Killed,
-            (None, Seen::Waits) => CommandState::Waiting,
-            (None, Seen::Ended | Seen::TimeOver) => CommandState::Running,
+            (None, WaitEnd::Cancelled) => CommandState::Killed,
+            (None, WaitEnd::Waits) => CommandState::Waiting,
+            (None, WaitEnd::Ended | WaitEnd::TimeOver) => CommandState::Running,
         };
         let over = state.is_over();
         let output = task.report(if over { Stage::Ended } else { Stage::Running });
@@ -360,20 +360,20 @@ impl Drop for Commands {
         for task in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
             task.kill();
         }
-        self.kept.end_left();
+        self.kept.kill_left_processes();
     }
 }
 
-impl Kept {
-    fn take(&self, number: u64, left: &carry::Left, beginning: &Beginning<'_>, carried: Carried) {
+impl PersistentState {
+    fn take(&self, number: u64, left: &carry::Left, beginning: &InitialState<'_>, carried: CarryScope) {
         let mut newest = locked(&self.carry);
         if number < newest.command {
             return;
         }
         newest.command = number;
         match carried {
-            Carried::All => newest.carry.take(left, beginning),
-            Carried::FolderOnly => newest.carry.take_directory(left, beginning),
+            CarryScope::All => newest.carry.take(left, beginning),
+            CarryScope::FolderOnly => newest.carry.take_directory(left, beginning),
         }
         if let Err(error) = newest.carry.save(&self.file) {
             tracing::warn!(%error, "what a command left is carried in this run only");
@@ -392,16 +392,16 @@ impl Kept {
         all.drain(..surplus);
     }
 
-    fn end_left(&self) {
+    fn kill_left_processes(&self) {
         processes::kill_left(&std::mem::take(&mut *locked(&self.left)));
         locked(&self.guarded).clear();
     }
 }
 
 /// Ends a command when the future that runs it is dropped.
-struct Abandoned(Option<Arc<Task>>);
+struct AbandonGuard(Option<Arc<Task>>);
 
-impl Drop for Abandoned {
+impl Drop for AbandonGuard {
     fn drop(&mut self) {
         if let Some(task) = self.0.take() {
             task.kill();
@@ -415,7 +415,7 @@ pub(super) async fn end(task: &Arc<Task>, why: CommandState) {
     // A panicked thread ended no more than it did.
     let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;
     let mut ended = task.end();
-    let _ = timeout(AFTER_KILL, ended.wait_for(Option::is_some)).await;
+    let _ = timeout(KILL_WAIT, ended.wait_for(Option::is_some)).await;
 }
 
 /// The trash of a home, made where it is missing: nothing can be granted that is not there.

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// The only guard of this process, started with its first command.
-static GUARD: LazyLock<Guard> = LazyLock::new(Guard::default);
+static GUARD: LazyLock<ProcessGuard> = LazyLock::new(ProcessGuard::default);
 
 /// A registration with the guard; dropping it removes the registration.
 #[derive(Debug)]
@@ -41,11 +41,11 @@ impl Drop for Guarded {
 }
 
 #[derive(Default)]
-struct Guard {
+struct ProcessGuard {
     pipe: Mutex<Option<ChildStdin>>,
 }
 
-impl Guard {
+impl ProcessGuard {
     /// Sends a line to the guard. Replaces a guard that was killed; the old one's registrations are lost.
     fn tell(&self, line: &str) {
         let mut pipe = locked(&self.pipe);

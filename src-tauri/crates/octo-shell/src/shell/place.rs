@@ -2,7 +2,7 @@
 
 use super::carry;
 use crate::{
-    Carried,
+    CarryScope,
     language::{Interpreter, Language},
 };
 use std::{
@@ -58,11 +58,11 @@ impl Files {
 
     /// Returns the arguments of `bash`. It reads the line from a file and passes it to `eval` whole; an
     /// unterminated quote or here-document is then an error `bash` reports, and not a wait for more input.
-    pub(super) fn arguments(&self, _bash: &Interpreter, carried: Carried) -> Vec<String> {
+    pub(super) fn arguments(&self, _bash: &Interpreter, carried: CarryScope) -> Vec<String> {
         let begin = match carried {
-            Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
+            CarryScope::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
             // Patterns match neither hidden files nor names that look like options; the policy relies on that.
-            Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
+            CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
         };
         let keep = carry::SCRIPT.replace("@STATE@", &quoted(&self.state));
         let script = format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line));

@@ -12,13 +12,13 @@ use std::{
 };
 
 /// How long processes have between the request to end and being killed.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How often to check whether they have ended.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The number of kill rounds: a process may start another one while it is being killed.
-const ROUNDS: u32 = 25;
+const KILL_ROUNDS: u32 = 25;
 
 /// A process as the system lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,25 +46,25 @@ pub(crate) fn terminate(leader: u32) {
     signal(&first, Signal::SIGTERM);
     // A stopped process receives the signal only when it continues.
     signal(&first, Signal::SIGCONT);
-    let deadline = Instant::now() + GRACE;
+    let deadline = Instant::now() + GRACE_PERIOD;
     while Instant::now() < deadline {
         if members(leader).is_empty() {
             return;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
     kill_now(leader);
 }
 
 /// Kills a command's processes at once.
 pub(crate) fn kill_now(leader: u32) {
-    for _ in 0..ROUNDS {
+    for _ in 0..KILL_ROUNDS {
         let alive = members(leader);
         if alive.is_empty() {
             return;
         }
         signal(&alive, Signal::SIGKILL);
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
     tracing::warn!(leader, "some processes of a command could not be ended");
 }

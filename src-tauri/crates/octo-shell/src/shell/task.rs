@@ -36,28 +36,28 @@ use tokio::sync::watch;
 const SIZE: PtySize = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
 
 /// How often new output is passed to the listener.
-const LIVE_EVERY: Duration = Duration::from_millis(30);
+const LIVE_INTERVAL: Duration = Duration::from_millis(30);
 
 /// How long the terminal must be quiet, after the command's end, before reading stops: background processes may
 /// keep it open.
-const LAST_WORDS: Duration = Duration::from_millis(60);
+const DRAIN_QUIET: Duration = Duration::from_millis(60);
 
 /// The upper limit of that time, whatever they write.
-const LAST_WORDS_MOST: Duration = Duration::from_millis(500);
+const MAX_DRAIN: Duration = Duration::from_millis(500);
 
 /// How often to check a terminal that no process has open.
-const CLOSED_LOOK: Duration = Duration::from_millis(50);
+const CLOSED_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a program may leave its terminal's input full.
-const INPUT_PATIENCE: Duration = Duration::from_secs(2);
+const INPUT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a program that reads its terminal must be silent before it counts as waiting for the person. A
 /// shell loop that reads keys with short timeouts is not silent that long; a person does not type that fast.
-const READS_QUIET: Duration = Duration::from_millis(1_200);
+const READER_QUIET: Duration = Duration::from_millis(1_200);
 
 /// How long a sleeping process with a question on its last line must be silent before it counts as waiting for
 /// the person.
-const ASKS_QUIET: Duration = Duration::from_secs(4);
+const QUESTION_QUIET: Duration = Duration::from_secs(4);
 
 /// The parameters of a command to start.
 pub(super) struct Start<'a> {
@@ -98,7 +98,7 @@ pub(super) struct Task {
     standing: Mutex<Standing>,
     started: Instant,
     leader: u32,
-    terminal: Terminal,
+    terminal: PtyTerminal,
     transcript: Arc<Mutex<Transcript>>,
     typed: Mutex<Instant>,
     /// The state to report if it was ended on request.
@@ -115,7 +115,7 @@ pub(super) struct End {
     pub after: Duration,
 }
 
-struct Terminal {
+struct PtyTerminal {
     /// Our side, non-blocking.
     side: OwnedFd,
     /// The name of the command's side.
@@ -145,7 +145,7 @@ impl Task {
         for (name, value) in start.variables {
             builder.env(name, value);
         }
-        let terminal = Terminal::new(pty.master.as_ref())?;
+        let terminal = PtyTerminal::new(pty.master.as_ref())?;
         let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
         // Only our own side of the terminal stays open here.
         let slave = pty.slave;
@@ -255,11 +255,11 @@ impl Task {
         self.transcript().watch(live);
     }
 
-    /// Types text. Blocks for at most [`INPUT_PATIENCE`].
+    /// Types text. Blocks for at most [`INPUT_TIMEOUT`].
     pub(super) fn type_in(&self, text: &str) -> Result<(), ShellError> {
         let bytes = keys::bytes(text);
         let mut rest = bytes.as_slice();
-        let deadline = Instant::now() + INPUT_PATIENCE;
+        let deadline = Instant::now() + INPUT_TIMEOUT;
         *locked(&self.typed) = Instant::now();
         while !rest.is_empty() {
             match unistd::write(&self.terminal.side, rest) {
@@ -286,13 +286,13 @@ impl Task {
             (transcript.last_output(), transcript.partial())
         };
         let quiet = output.max(*locked(&self.typed)).elapsed();
-        if quiet < READS_QUIET {
+        if quiet < READER_QUIET {
             return false;
         }
         let Ok(foreground) = tcgetpgrp(&self.terminal.side) else { return false };
         match processes::attention(self.leader, foreground.as_raw(), &self.terminal.name) {
             Attention::Reads => true,
-            Attention::Sleeps => quiet >= ASKS_QUIET && is_question(&partial),
+            Attention::Sleeps => quiet >= QUESTION_QUIET && is_question(&partial),
             Attention::Works => false,
         }
     }
@@ -325,7 +325,7 @@ impl Task {
     }
 }
 
-impl Terminal {
+impl PtyTerminal {
     fn new(master: &dyn MasterPty) -> Result<Self, ShellError> {
         let unknown = || ShellError::Start(io::ErrorKind::Unsupported.into());
         let raw = master.as_raw_fd().ok_or_else(unknown)?;
@@ -354,37 +354,37 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
     let mut last_words: Option<Instant> = None;
     loop {
         let got = read(terminal, &mut buffer);
-        if let Got::Bytes(length) = got {
+        if let ReadOutcome::Bytes(length) = got {
             locked(transcript).feed(buffer.get(..length).unwrap_or_default());
             pending = true;
         }
-        if pending && handed_on.elapsed() >= LIVE_EVERY {
+        if pending && handed_on.elapsed() >= LIVE_INTERVAL {
             hand_on(transcript);
             (pending, handed_on) = (false, Instant::now());
         }
         let terminal = PollFd::new(terminal.as_fd(), PollFlags::POLLIN);
         let stopped = PollFd::new(stopped.as_fd(), PollFlags::POLLIN);
         match (got, last_words) {
-            (Got::Bytes(_), None) => {
+            (ReadOutcome::Bytes(_), None) => {
                 // More output may be ready; the loop also checks for the end.
                 let mut watched = [stopped];
                 last_words = wait(&mut watched, Some(Duration::ZERO)).then(Instant::now);
             }
-            (Got::Bytes(_), Some(since)) if since.elapsed() < LAST_WORDS_MOST => {}
-            (Got::Nothing, None) => {
+            (ReadOutcome::Bytes(_), Some(since)) if since.elapsed() < MAX_DRAIN => {}
+            (ReadOutcome::Nothing, None) => {
                 let mut watched = [terminal, stopped];
-                wait(&mut watched, pending.then(|| LIVE_EVERY.saturating_sub(handed_on.elapsed())));
+                wait(&mut watched, pending.then(|| LIVE_INTERVAL.saturating_sub(handed_on.elapsed())));
                 last_words = watched[1].any().unwrap_or(true).then(Instant::now);
             }
-            (Got::Nothing, Some(since)) if since.elapsed() < LAST_WORDS_MOST => {
-                if !wait(&mut [terminal], Some(LAST_WORDS)) {
+            (ReadOutcome::Nothing, Some(since)) if since.elapsed() < MAX_DRAIN => {
+                if !wait(&mut [terminal], Some(DRAIN_QUIET)) {
                     break;
                 }
             }
             // No process has it open now; another may open it while the command runs.
-            (Got::Closed, None) => {
+            (ReadOutcome::Closed, None) => {
                 let mut watched = [stopped];
-                last_words = wait(&mut watched, Some(CLOSED_LOOK)).then(Instant::now);
+                last_words = wait(&mut watched, Some(CLOSED_POLL_INTERVAL)).then(Instant::now);
             }
             (_, Some(_)) => break,
         }
@@ -394,19 +394,19 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
 
 /// The result of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Got {
+enum ReadOutcome {
     Bytes(usize),
     Nothing,
     /// The command's side is closed.
     Closed,
 }
 
-fn read(terminal: &OwnedFd, buffer: &mut [u8]) -> Got {
+fn read(terminal: &OwnedFd, buffer: &mut [u8]) -> ReadOutcome {
     match unistd::read(terminal, buffer) {
-        Ok(length @ 1..) => Got::Bytes(length),
-        Err(Errno::EAGAIN | Errno::EINTR) => Got::Nothing,
+        Ok(length @ 1..) => ReadOutcome::Bytes(length),
+        Err(Errno::EAGAIN | Errno::EINTR) => ReadOutcome::Nothing,
         // Linux reports a closed terminal as an I/O error.
-        Ok(0) | Err(_) => Got::Closed,
+        Ok(0) | Err(_) => ReadOutcome::Closed,
     }
 }
 

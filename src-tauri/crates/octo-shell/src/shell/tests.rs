@@ -1,4 +1,4 @@
-use crate::{Carried, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError};
+use crate::{CarryScope, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError};
 use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
     fs,
@@ -48,7 +48,7 @@ impl Place {
             login: login(root),
             secret_variables: vec!["MY_KEY".to_owned()],
             news: Arc::new(|_| {}),
-            ceiling: crate::CEILING,
+            ceiling: crate::COMMAND_TIME_LIMIT,
             removals: crate::Removals::System,
         })
     }
@@ -65,7 +65,7 @@ impl Place {
             folder: self.folder(),
             cwd: None,
             env: Vec::new(),
-            carried: Carried::All,
+            carried: CarryScope::All,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_secs(30),
@@ -259,7 +259,7 @@ async fn the_trashs_programs_are_found_first_and_stay_so() {
         login: login(root.path()),
         secret_variables: Vec::new(),
         news: Arc::new(|_| {}),
-        ceiling: crate::CEILING,
+        ceiling: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::Trash { home: home.clone() },
     });
     let place = Place { root, shell };

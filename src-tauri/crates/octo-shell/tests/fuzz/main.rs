@@ -9,7 +9,7 @@
 mod lines;
 
 use lines::{Dice, bad_line, change_line};
-use octo_shell::{Around, Known, Policy, Standing, Verdict, assess};
+use octo_shell::{Known, LineContext, Policy, Standing, Verdict, assess};
 use std::{
     collections::BTreeMap,
     fs,
@@ -36,13 +36,13 @@ const TOOLS: &[&str] = &[
     "wc", "date", "nice", "tac", "bash",
 ];
 
-struct Ground {
+struct FuzzProject {
     _keep: tempfile::TempDir,
     root: PathBuf,
-    around: Around,
+    around: LineContext,
 }
 
-fn ground() -> Ground {
+fn ground() -> FuzzProject {
     let keep = tempfile::tempdir().expect("a folder");
     let root = keep.path().canonicalize().expect("a real path");
     let bin = root.join("bin");
@@ -59,7 +59,7 @@ fn ground() -> Ground {
         script(&bin.join(wire), &root);
     }
     fs::create_dir(root.join("outside")).expect("a folder");
-    let around = Around {
+    let around = LineContext {
         folder: root.join("project"),
         home: Some(root.join("home")),
         octo_home: root.join("home/.octo"),
@@ -67,7 +67,7 @@ fn ground() -> Ground {
         processes: vec![],
         language: octo_shell::Language::Bash,
     };
-    Ground { _keep: keep, root, around }
+    FuzzProject { _keep: keep, root, around }
 }
 
 fn script(path: &Path, root: &Path) {
@@ -75,7 +75,7 @@ fn script(path: &Path, root: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
-impl Ground {
+impl FuzzProject {
     /// Restores the project's initial state before every line.
     fn fresh(&self) {
         let folder = &self.around.folder;

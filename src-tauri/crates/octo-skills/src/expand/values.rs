@@ -57,7 +57,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns whether any argument was inserted.
-    pub(super) fn were_used(&self) -> bool {
+    pub(super) fn any_used(&self) -> bool {
         self.used
     }
 
@@ -71,14 +71,14 @@ impl<'a> Values<'a> {
     fn look_up(&self, text: &str) -> Option<Found> {
         let rest = text.strip_prefix('$')?;
         if let Some(inner) = rest.strip_prefix('{') {
-            let (name, _) = head(inner, MAX_NAME).split_once('}')?;
+            let (name, _) = prefix(inner, MAX_NAME).split_once('}')?;
             let (_, value) = self.variables.iter().find(|(known, _)| *known == name)?;
             return Some(Found::plain(value, "${}".len() + name.len()));
         }
         if let Some(after) = rest.strip_prefix("ARGUMENTS") {
             const LENGTH: usize = "$ARGUMENTS".len();
             if let Some((index, _)) =
-                after.strip_prefix('[').and_then(|inner| head(inner, MAX_NAME).split_once(']'))
+                after.strip_prefix('[').and_then(|inner| prefix(inner, MAX_NAME).split_once(']'))
                 && let Ok(number) = index.parse::<usize>()
             {
                 let value = self.words.get(number).map_or("", String::as_str);
@@ -105,7 +105,7 @@ impl<'a> Values<'a> {
     /// Parses the `<%= key %>` at the start of the text. Its content is always a key; an unknown one has an
     /// empty value.
     pub(super) fn key(&self, text: &str) -> Option<Found> {
-        let (key, _) = head(text.strip_prefix("<%=")?, MAX_KEY + "%>".len()).split_once("%>")?;
+        let (key, _) = prefix(text.strip_prefix("<%=")?, MAX_KEY + "%>".len()).split_once("%>")?;
         let length = "<%=%>".len() + key.len();
         let value = self.keys.iter().find(|(known, _)| *known == key.trim()).map_or("", |(_, value)| value);
         Some(Found::plain(value, length))
@@ -137,7 +137,7 @@ impl<'a> Values<'a> {
 
 /// Returns the first bytes of a text. The search for the end of every mark is limited to this many bytes:
 /// otherwise a text full of opened marks would be scanned again from each.
-fn head(text: &str, most: usize) -> &str {
+fn prefix(text: &str, most: usize) -> &str {
     text.split_at(text.floor_char_boundary(most)).0
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     InstallError,
-    gathered::{Found, Gathered, Gathering, check_path, source_name},
+    gathered::{FileCollector, Found, SourceFile, check_path, source_name},
 };
 use crate::{MAX_BYTES, MAX_FILES, Warning};
 use std::{
@@ -42,7 +42,7 @@ pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
             return Err(InstallError::TooLarge);
         }
     }
-    let mut gathering = Gathering::default();
+    let mut gathering = FileCollector::default();
     let mut warnings = Vec::new();
     for index in 0..archive.len() {
         let entry = archive.by_index(index).map_err(broken)?;
@@ -60,7 +60,7 @@ pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
         let mut content = Vec::new();
         entry.take(gathering.left() + 1).read_to_end(&mut content).map_err(unpacking)?;
         let executable = mode.is_some_and(|mode| mode & 0o111 != 0);
-        gathering.add(Gathered { path: name, executable, content })?;
+        gathering.add(SourceFile { path: name, executable, content })?;
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })

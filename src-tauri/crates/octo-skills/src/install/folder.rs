@@ -2,7 +2,7 @@
 
 use super::{
     InstallError,
-    gathered::{Found, Gathered, Gathering, source_name},
+    gathered::{FileCollector, Found, SourceFile, source_name},
 };
 use crate::{
     Warning,
@@ -17,20 +17,20 @@ use std::{
 
 /// Maximum depth of the search for skills in a source; the next constant limits its entries.
 const MAX_DEPTH: usize = 6;
-const MAX_LOOKED: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 /// Hidden folders in which other programs store skills.
-const SEARCHED: &[&str] = &[".claude", ".agents", ".octo"];
+const SEARCHED_FOLDERS: &[&str] = &[".claude", ".agents", ".octo"];
 
 /// Folders that are not part of a skill: the history of a repository, and downloaded dependencies.
-const NEVER: &[&str] = &[".git", ".hg", ".svn", ".jj", "node_modules"];
+const EXCLUDED_FOLDERS: &[&str] = &[".git", ".hg", ".svn", ".jj", "node_modules"];
 
 /// Reads the skills in a folder: the folder itself, or those below it.
 pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
     let source = source.canonicalize()?;
-    let mut gathering = Gathering::default();
+    let mut gathering = FileCollector::default();
     let mut warnings = Vec::new();
     for folder in skill_folders(&source)? {
-        let tree = Tree::look(&folder, |name| NEVER.contains(&name))?;
+        let tree = Tree::look(&folder, |name| EXCLUDED_FOLDERS.contains(&name))?;
         if tree.is_cut {
             return Err(InstallError::TooManyFiles);
         }
@@ -47,7 +47,7 @@ pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
             let mut content = Vec::new();
             // The file may grow in the meantime: the limit still applies.
             File::open(&entry.place)?.take(gathering.left() + 1).read_to_end(&mut content)?;
-            gathering.add(Gathered { path, executable: *executable, content })?;
+            gathering.add(SourceFile { path, executable: *executable, content })?;
         }
     }
     let name = source.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -69,12 +69,12 @@ fn skill_folders(source: &Path) -> Result<Vec<PathBuf>, InstallError> {
         }
         for entry in fs::read_dir(&folder)? {
             looked += 1;
-            if looked > MAX_LOOKED {
+            if looked > MAX_ENTRIES {
                 return Err(InstallError::TooManyFiles);
             }
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let is_searched = !name.starts_with('.') || SEARCHED.contains(&name.as_str());
+            let is_searched = !name.starts_with('.') || SEARCHED_FOLDERS.contains(&name.as_str());
             if entry.file_type()?.is_dir() && is_searched && name != "node_modules" {
                 open.push((entry.path(), depth + 1));
             }

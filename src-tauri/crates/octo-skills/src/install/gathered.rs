@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 24;
 
 /// A file of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Gathered {
+pub(super) struct SourceFile {
     /// Path from the source's root, with `/`.
     pub path: String,
     pub executable: bool,
@@ -19,7 +19,7 @@ pub(super) struct Gathered {
 
 /// Files read from a source.
 pub(super) struct Found {
-    pub files: Vec<Gathered>,
+    pub files: Vec<SourceFile>,
     pub warnings: Vec<Warning>,
     /// Name of the source itself.
     pub name: String,
@@ -27,8 +27,8 @@ pub(super) struct Found {
 
 /// Collects files, within the limits of the total.
 #[derive(Default)]
-pub(super) struct Gathering {
-    files: Vec<Gathered>,
+pub(super) struct FileCollector {
+    files: Vec<SourceFile>,
     /// Paths in lower case, for case-insensitive systems.
     paths: HashSet<String>,
     /// Folders of all files, in lower case.
@@ -36,14 +36,14 @@ pub(super) struct Gathering {
     bytes: u64,
 }
 
-impl Gathering {
+impl FileCollector {
     /// Returns the remaining number of bytes.
     pub(super) fn left(&self) -> u64 {
         MAX_BYTES - self.bytes
     }
 
     /// Adds a file. Its path must be safe and unique.
-    pub(super) fn add(&mut self, file: Gathered) -> Result<(), InstallError> {
+    pub(super) fn add(&mut self, file: SourceFile) -> Result<(), InstallError> {
         if self.files.len() == MAX_FILES {
             return Err(InstallError::TooManyFiles);
         }
@@ -68,7 +68,7 @@ impl Gathering {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Vec<Gathered> {
+    pub(super) fn finish(self) -> Vec<SourceFile> {
         self.files
     }
 }

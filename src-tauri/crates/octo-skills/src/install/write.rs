@@ -11,13 +11,13 @@ use std::{
 };
 
 /// Name prefix of a folder in which a skill is being written.
-const UNFINISHED: &str = ".installing-";
+const UNFINISHED_PREFIX: &str = ".installing-";
 /// Name prefix of a folder that contains a replaced skill.
-const ASIDE: &str = ".replaced-";
+const REPLACED_PREFIX: &str = ".replaced-";
 /// File in such a folder that is locked during writing.
-const HELD: &str = ".lock";
+const LOCK_FILE: &str = ".lock";
 /// Maximum duration of an installation.
-const LONGEST: Duration = Duration::from_secs(60 * 60);
+const MAX_DURATION: Duration = Duration::from_secs(60 * 60);
 
 /// Maximum number of alternative names tried.
 const MAX_TRIES: u32 = 100;
@@ -69,8 +69,8 @@ pub fn install(
             .find(|name| !is_taken(name))
             .ok_or_else(|| InstallError::Exists(candidate.name.clone()))?,
     };
-    let beside = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&into)?;
-    let _being_written = hold(beside.path())?;
+    let beside = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempdir_in(&into)?;
+    let _being_written = lock_folder(beside.path())?;
     let made = beside.path().join(&name);
     fs::create_dir(&made)?;
     for file in &candidate.contents {
@@ -78,13 +78,13 @@ pub fn install(
         if renamed {
             let mut front = candidate.document.front.clone();
             front.set("name", Yaml::text(&name));
-            put(&made, SKILL_FILE, front.with_body(&candidate.document.body).as_bytes(), false)?;
+            write_file(&made, SKILL_FILE, front.with_body(&candidate.document.body).as_bytes(), false)?;
         } else {
-            put(&made, &file.path, &file.content, file.executable)?;
+            write_file(&made, &file.path, &file.content, file.executable)?;
         }
     }
     let folder = into.join(&name);
-    let replaced = if is_taken(&name) { Some(put_aside(&into, &name)?) } else { None };
+    let replaced = if is_taken(&name) { Some(move_aside(&into, &name)?) } else { None };
     if let Err(error) = fs::rename(&made, &folder) {
         if let Some(replaced) = &replaced {
             fs::rename(replaced, &folder)?;
@@ -100,15 +100,15 @@ pub fn install(
 /// # Errors
 /// Returns errors of the system if the folder cannot be read; anything that cannot be removed stays, and is
 /// logged.
-pub fn clear_unfinished(into: &Path) -> io::Result<usize> {
+pub fn remove_unfinished(into: &Path) -> io::Result<usize> {
     let (mut dead, mut alive, mut aside) = (Vec::new(), 0, Vec::new());
     for entry in fs::read_dir(into)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         // A link of that name does not come from an installation.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && name.starts_with(UNFINISHED) {
+        if is_folder && name.starts_with(UNFINISHED_PREFIX) {
             if is_being_written(&entry.path()) { alive += 1 } else { dead.push(entry.path()) }
-        } else if is_folder && name.starts_with(ASIDE) {
+        } else if is_folder && name.starts_with(REPLACED_PREFIX) {
             aside.push(entry.path());
         }
     }
@@ -121,14 +121,14 @@ pub fn clear_unfinished(into: &Path) -> io::Result<usize> {
     }
     // Between two renames, a living process has a skill only there.
     if alive == 0 {
-        aside.iter().for_each(|aside| put_back(into, aside));
+        aside.iter().for_each(|aside| restore_replaced(into, aside));
     }
     Ok(cleared)
 }
 
 /// Restores a skill that was moved away for an installation that never finished; if its name is in use, it
 /// stays.
-fn put_back(into: &Path, aside: &Path) {
+fn restore_replaced(into: &Path, aside: &Path) {
     for entry in fs::read_dir(aside).into_iter().flatten().flatten() {
         let place = into.join(entry.file_name());
         if place.symlink_metadata().is_err()
@@ -142,8 +142,8 @@ fn put_back(into: &Path, aside: &Path) {
 }
 
 /// Marks, while the file is kept open, that this process writes there.
-fn hold(folder: &Path) -> io::Result<File> {
-    let file = File::create(folder.join(HELD))?;
+fn lock_folder(folder: &Path) -> io::Result<File> {
+    let file = File::create(folder.join(LOCK_FILE))?;
     match file.lock() {
         // On a file system without locks, the time decides.
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
@@ -152,14 +152,14 @@ fn hold(folder: &Path) -> io::Result<File> {
 }
 
 fn is_being_written(folder: &Path) -> bool {
-    let held = File::open(folder.join(HELD)).map(|file| file.try_lock());
+    let held = File::open(folder.join(LOCK_FILE)).map(|file| file.try_lock());
     match held {
         Ok(Ok(())) => false,
         Ok(Err(TryLockError::WouldBlock)) => true,
         // No lock yet, or no locks at all: the folder must have been unchanged for an hour.
         Ok(Err(TryLockError::Error(_))) | Err(_) => {
             let made = folder.metadata().and_then(|meta| meta.modified()).ok();
-            made.and_then(|made| made.elapsed().ok()).is_none_or(|age| age < LONGEST)
+            made.and_then(|made| made.elapsed().ok()).is_none_or(|age| age < MAX_DURATION)
         }
     }
 }
@@ -170,7 +170,7 @@ fn numbered(name: &str, number: u32) -> String {
     format!("{}{end}", kept.trim_end_matches('-'))
 }
 
-fn put(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Result<()> {
+fn write_file(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Result<()> {
     // Every path was validated when it was read: it has no `..` and no root.
     let place = folder.join(path);
     if let Some(parent) = place.parent() {
@@ -185,8 +185,8 @@ fn put(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Resul
 }
 
 /// Moves an existing entry into a hidden folder next to it, which is not searched for skills.
-fn put_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
-    let aside = tempfile::Builder::new().prefix(ASIDE).tempdir_in(into)?;
+fn move_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
+    let aside = tempfile::Builder::new().prefix(REPLACED_PREFIX).tempdir_in(into)?;
     let place = aside.path().join(name);
     fs::rename(into.join(name), &place)?;
     let _kept = aside.keep();

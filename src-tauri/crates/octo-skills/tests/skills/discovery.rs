@@ -2,7 +2,9 @@
 
 use crate::world::{World, keys, names, put, skill};
 use octo_protocol::SkillOrigin;
-use octo_skills::{CallRefusal, Caller, Foreign, Reading, Trust, Usage, discover, fingerprint};
+use octo_skills::{
+    CallRefusal, ForeignFolders, Reading, SkillCallOrigin, Trust, Usage, discover, fingerprint,
+};
 use std::{cell::RefCell, fs};
 
 #[test]
@@ -43,11 +45,11 @@ fn what_is_not_trusted_takes_no_place_and_is_told_to_no_model() {
     assert_eq!(told, ["recall"]);
     let menu: Vec<&str> = wary.for_menu("general").map(|skill| skill.name.as_str()).collect();
     assert_eq!(menu, ["deploy", "recall"], "the person sees it, to accept it");
-    for caller in [Caller::Person, Caller::Model] {
+    for caller in [SkillCallOrigin::Person, SkillCallOrigin::Model] {
         let refusal = wary.call("deploy", "general", caller).unwrap_err();
         assert_eq!(refusal, CallRefusal::Untrusted { name: "deploy".into() });
     }
-    assert!(world.trusting().call("deploy", "general", Caller::Model).is_ok());
+    assert!(world.trusting().call("deploy", "general", SkillCallOrigin::Model).is_ok());
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn what_is_too_big_to_be_told_apart_is_never_accepted() {
     let large = catalogue.get("large").unwrap();
     assert_eq!((large.trust, large.fingerprint), (Trust::Untrusted, None));
     assert_eq!(keys(&large.warnings), ["skills.warning.too_big_to_accept"]);
-    assert!(catalogue.call("large", "general", Caller::Person).is_err());
+    assert!(catalogue.call("large", "general", SkillCallOrigin::Person).is_err());
 }
 
 #[test]
@@ -122,15 +124,18 @@ fn what_the_person_set_goes_before_what_the_file_says() {
     assert_eq!(told, ["full"]);
     let menu: Vec<&str> = catalogue.for_menu("general").map(|skill| skill.name.as_str()).collect();
     assert_eq!(menu, ["full", "request"]);
-    assert!(catalogue.call("request", "general", Caller::Model).is_ok());
-    let refusal = catalogue.call("off", "general", Caller::Person).unwrap_err();
+    assert!(catalogue.call("request", "general", SkillCallOrigin::Model).is_ok());
+    let refusal = catalogue.call("off", "general", SkillCallOrigin::Person).unwrap_err();
     assert_eq!(refusal, CallRefusal::Off { name: "off".into() });
     assert!(!catalogue.near("of").contains(&"off"));
     let told = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let new: Vec<&str> =
-        catalogue.not_told("general", &told(&["other"])).iter().map(|skill| skill.name.as_str()).collect();
+    let new: Vec<&str> = catalogue
+        .unknown_to_model("general", &told(&["other"]))
+        .iter()
+        .map(|skill| skill.name.as_str())
+        .collect();
     assert_eq!(new, ["full"]);
-    assert!(catalogue.not_told("general", &told(&["full"])).is_empty());
+    assert!(catalogue.unknown_to_model("general", &told(&["full"])).is_empty());
 }
 
 #[test]
@@ -178,12 +183,12 @@ fn other_programs_folders_are_read_when_asked_below_octos_own() {
         skill(&root, name, "d");
     }
     assert_eq!(names(world.trusting().skills()), ["three"]);
-    let found = |foreign: Foreign| {
+    let found = |foreign: ForeignFolders| {
         let roots = world.roots().with_foreign(foreign, Some(&world.person), Some(&world.project));
         let catalogue = discover(&roots, &|_| Trust::Trusted);
         catalogue.skills().iter().map(|skill| (skill.name.clone(), skill.source)).collect::<Vec<_>>()
     };
-    let all = found(Foreign { claude: Reading::On, agents: Reading::On });
+    let all = found(ForeignFolders { claude: Reading::On, agents: Reading::On });
     assert_eq!(
         all,
         [
@@ -192,7 +197,7 @@ fn other_programs_folders_are_read_when_asked_below_octos_own() {
             ("two".to_owned(), SkillOrigin::ProjectClaude)
         ]
     );
-    let agents = found(Foreign { agents: Reading::On, ..Foreign::default() });
+    let agents = found(ForeignFolders { agents: Reading::On, ..ForeignFolders::default() });
     assert_eq!(agents[0].1, SkillOrigin::UserAgents);
     assert!(SkillOrigin::User.is_writable() && !SkillOrigin::ProjectClaude.is_writable());
 }
@@ -236,10 +241,10 @@ fn who_may_call_what() {
         ("nothing", false, false),
     ];
     for (name, person, model) in table {
-        assert_eq!(catalogue.call(name, "general", Caller::Person).is_ok(), person, "{name}");
-        assert_eq!(catalogue.call(name, "general", Caller::Model).is_ok(), model, "{name}");
+        assert_eq!(catalogue.call(name, "general", SkillCallOrigin::Person).is_ok(), person, "{name}");
+        assert_eq!(catalogue.call(name, "general", SkillCallOrigin::Model).is_ok(), model, "{name}");
     }
-    let refusal = catalogue.call("bth", "general", Caller::Person).unwrap_err();
+    let refusal = catalogue.call("bth", "general", SkillCallOrigin::Person).unwrap_err();
     assert_eq!(refusal, CallRefusal::Unknown { name: "bth".into(), near: vec!["both".into()] });
 }
 

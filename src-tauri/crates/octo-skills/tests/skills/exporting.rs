@@ -2,7 +2,7 @@
 
 use crate::world::{World, keys, put, skill};
 use octo_skills::{
-    ExportError, InstallSource, Level, OnConflict, Rules, Skill, export, inspect, install, to_public,
+    ExportError, FindingLevel, InstallSource, OnConflict, Rules, Skill, export, inspect, install, to_public,
     validate,
 };
 use std::{
@@ -84,7 +84,7 @@ fn every_fixture_leaves_in_the_public_format_and_comes_back_as_it_was() {
         put(folder.join("SKILL.md"), &public.text);
         let faults: Vec<_> = validate(&folder, Rules::Public)
             .into_iter()
-            .filter(|finding| finding.level == Level::Fault)
+            .filter(|finding| finding.level == FindingLevel::Fault)
             .collect();
         assert_eq!(faults, [], "{}", public.text);
 
@@ -172,7 +172,8 @@ fn validation_names_each_rule_that_is_broken() {
         let path = folder.path().join(name);
         let _none_yet = fs::remove_dir_all(&path);
         put(path.join("SKILL.md"), text);
-        let faults = validate(&path, rules).into_iter().filter(|finding| finding.level == Level::Fault);
+        let faults =
+            validate(&path, rules).into_iter().filter(|finding| finding.level == FindingLevel::Fault);
         faults.map(|finding| finding.remark.key).collect::<Vec<_>>()
     };
     let good = "---\nname: good\ndescription: d\n---\nDo it.";

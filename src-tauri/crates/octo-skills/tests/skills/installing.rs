@@ -3,7 +3,7 @@
 use crate::world::{World, keys, put, skill};
 use octo_protocol::SkillOrigin;
 use octo_skills::{
-    CandidateKind, InstallError, InstallSource, OnConflict, Run, clear_unfinished, inspect, install,
+    CandidateKind, InstallError, InstallSource, OnConflict, Run, inspect, install, remove_unfinished,
 };
 use std::{
     fs,
@@ -230,18 +230,18 @@ fn what_a_crash_left_is_cleared_and_what_somebody_writes_is_not() {
     put(into.join(".installing-new/pdf/SKILL.md"), "");
     let held = fs::File::open(into.join(".installing-alive/.lock")).unwrap();
     held.lock().unwrap();
-    assert_eq!(clear_unfinished(into).unwrap(), 1);
+    assert_eq!(remove_unfinished(into).unwrap(), 1);
     assert!(!into.join(".installing-dead").exists());
     assert!(into.join(".installing-alive").exists() && into.join(".installing-new").exists());
     assert!(!into.join("tables").exists(), "a living process may have it there only for a moment");
     drop(held);
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
     fs::File::open(into.join(".installing-new")).unwrap().set_modified(long_ago).unwrap();
-    assert_eq!(clear_unfinished(into).unwrap(), 2);
+    assert_eq!(remove_unfinished(into).unwrap(), 2);
     assert_eq!(
         files(into),
         [".replaced-two/notes/SKILL.md", "notes/SKILL.md", "tables/SKILL.md"],
         "the skill that was put aside is back, what has its place taken stays aside"
     );
-    assert_eq!(clear_unfinished(into).unwrap(), 0);
+    assert_eq!(remove_unfinished(into).unwrap(), 0);
 }

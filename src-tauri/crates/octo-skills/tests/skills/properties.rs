@@ -2,8 +2,8 @@
 
 use crate::world::{World, cases, only, put};
 use octo_skills::{
-    Fields, Invocable, Invocation, InvokedFrom, Level, Profiles, Rules, Run, Skill, ToolGrant, Trust, expand,
-    is_name, octo_tool, read, take_apart, to_public, validate,
+    Fields, FindingLevel, Invocable, Invocation, InvokedFrom, Profiles, Rules, Run, Skill, ToolGrant, Trust,
+    expand, is_name, octo_tool, read, take_apart, to_public, validate,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
@@ -185,7 +185,7 @@ fn what_is_exported_keeps_the_rules_and_is_read_as_it_was() {
         put(folder.join("SKILL.md"), &public.text);
         let faults: Vec<_> = validate(&folder, Rules::Public)
             .into_iter()
-            .filter(|finding| finding.level == Level::Fault)
+            .filter(|finding| finding.level == FindingLevel::Fault)
             .collect();
         prop_assert_eq!(faults, vec![], "{}", public.text);
         let again = read(public.text.as_bytes(), "made");

@@ -1,7 +1,7 @@
 //! Steps of the schema, and the backups before them.
 
 use super::*;
-use crate::{BackedUp, Store};
+use crate::{BackupOutcome, Store};
 use octo_protocol::{Event, Topic};
 use rusqlite::params;
 
@@ -194,10 +194,10 @@ fn a_backup_is_made_once_a_day_and_the_last_two_are_kept_beside_those_from_befor
     }
     let store = Store::open(home.path()).unwrap();
     let now = crate::tx::now();
-    assert_eq!(store.back_up(now).unwrap(), BackedUp::Made);
-    assert_eq!(store.back_up(now + DAY / 2).unwrap(), BackedUp::NotDue);
+    assert_eq!(store.back_up(now).unwrap(), BackupOutcome::Made);
+    assert_eq!(store.back_up(now + DAY / 2).unwrap(), BackupOutcome::NotDue);
     for day in 1..=3 {
-        assert_eq!(store.back_up(now + day * (DAY + 1)).unwrap(), BackedUp::Made);
+        assert_eq!(store.back_up(now + day * (DAY + 1)).unwrap(), BackupOutcome::Made);
     }
     let mut names: Vec<String> = fs::read_dir(&backups)
         .unwrap()
@@ -209,13 +209,13 @@ fn a_backup_is_made_once_a_day_and_the_last_two_are_kept_beside_those_from_befor
         assert!(names.contains(&old.to_owned()), "an older Octo can go back to it: {names:?}");
     }
     // A clock that was a year ahead is right again: once a day, as before.
-    assert_eq!(store.back_up(now + 365 * DAY).unwrap(), BackedUp::Made);
-    assert_eq!(store.back_up(now + 5 * DAY).unwrap(), BackedUp::Made);
-    assert_eq!(store.back_up(now + 5 * DAY + DAY / 2).unwrap(), BackedUp::NotDue);
+    assert_eq!(store.back_up(now + 365 * DAY).unwrap(), BackupOutcome::Made);
+    assert_eq!(store.back_up(now + 5 * DAY).unwrap(), BackupOutcome::Made);
+    assert_eq!(store.back_up(now + 5 * DAY + DAY / 2).unwrap(), BackupOutcome::NotDue);
     let dated = newest(home.path()).unwrap();
     assert!(dated.to_string_lossy().ends_with(&format!("-{}.db", now + 5 * DAY)), "{}", dated.display());
     // A clock that is a year behind does not prevent it.
-    assert_eq!(store.back_up(now - 365 * DAY).unwrap(), BackedUp::Made);
+    assert_eq!(store.back_up(now - 365 * DAY).unwrap(), BackupOutcome::Made);
     let made = newest(home.path()).unwrap();
     assert_eq!(crate::inspect(&made).unwrap().schema as usize, TODAY);
     store.close();

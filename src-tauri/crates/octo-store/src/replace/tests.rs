@@ -86,10 +86,10 @@ fn the_newest_backup_takes_the_place_and_the_damaged_database_is_kept() {
     let home = home.path();
     let backup = sound_backup(home).unwrap();
     assert_eq!((backup.at, backup.sessions), (1_800_000_000_000, 0));
-    assert!(!has_damaged_aside(home));
+    assert!(!has_moved_damaged_database(home));
     let aside = replace_damaged(home, &newest(home), STAMP).unwrap();
     assert_eq!(aside, home.join(format!("octo.db-damaged-{STAMP}")));
-    assert!(has_damaged_aside(home));
+    assert!(has_moved_damaged_database(home));
     assert_kept(home, &parts);
     assert_eq!(stored(home), 5);
     assert!(backup.place.is_file(), "the backup itself stays");
@@ -207,7 +207,7 @@ fn what_is_not_damaged_and_what_is_in_use_is_left_alone() {
     running.close();
     drop(running);
     assert_eq!(stored(home.path()), 4);
-    assert!(!has_damaged_aside(home.path()));
+    assert!(!has_moved_damaged_database(home.path()));
 }
 
 #[test]

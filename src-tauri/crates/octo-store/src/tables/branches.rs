@@ -16,7 +16,7 @@ use rusqlite::params;
 use std::collections::{HashMap, HashSet};
 
 /// A prefix of a conversation, by the keys of its messages.
-struct Cut {
+struct ConversationPrefix {
     /// The last message included.
     last: i64,
     /// The model's context at that point, in order.
@@ -25,7 +25,7 @@ struct Cut {
 
 impl Reader<'_> {
     /// Locates a branch point in a conversation.
-    fn cut(&self, session: SessionKey, at: BranchPoint) -> Result<Cut, StoreError> {
+    fn cut(&self, session: SessionKey, at: BranchPoint) -> Result<ConversationPrefix, StoreError> {
         let rows = session.rows();
         match at {
             BranchPoint::Whole => {
@@ -38,24 +38,24 @@ impl Reader<'_> {
                 let last = open.flatten().map_or(*rows.end(), |open| open - 1);
                 let mut context = self.generation(session, None)?;
                 context.retain(|key| *key <= last);
-                Ok(Cut { last, context })
+                Ok(ConversationPrefix { last, context })
             }
             BranchPoint::Before { message } => {
                 let last = self.message_key(session, message)? - 1;
-                let mut context = self.seen_at(session, message, last + 1)?;
+                let mut context = self.context_at(session, message, last + 1)?;
                 context.pop();
-                Ok(Cut { last, context })
+                Ok(ConversationPrefix { last, context })
             }
             BranchPoint::Through { message } => {
                 let place = self.message_key(session, message)?;
-                let context = self.seen_at(session, message, place)?;
+                let context = self.context_at(session, message, place)?;
                 let Some(results) = self.results_of(session, place)? else {
-                    return Ok(Cut { last: place, context });
+                    return Ok(ConversationPrefix { last: place, context });
                 };
-                match self.seen_at(session, results.1, results.0) {
-                    Ok(context) => Ok(Cut { last: results.0, context }),
+                match self.context_at(session, results.1, results.0) {
+                    Ok(context) => Ok(ConversationPrefix { last: results.0, context }),
                     // The messages exist, but never reached the model's context.
-                    Err(StoreError::UnknownMessage(_)) => Ok(Cut { last: place, context }),
+                    Err(StoreError::UnknownMessage(_)) => Ok(ConversationPrefix { last: place, context }),
                     Err(error) => Err(error),
                 }
             }
@@ -63,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// Returns the model's context when this message was last its end: all messages before it, and it.
-    fn seen_at(&self, session: SessionKey, wanted: MessageId, key: i64) -> Result<Vec<i64>, StoreError> {
+    fn context_at(&self, session: SessionKey, wanted: MessageId, key: i64) -> Result<Vec<i64>, StoreError> {
         let generations = self.rows(
             "SELECT generation FROM context WHERE session = ?1 AND message = ?2 ORDER BY generation DESC",
             [session.0, key],
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 
     /// Returns a conversation up to a point, under its own ids.
-    fn told_up_to(&self, session: SessionKey, cut: Cut) -> Result<Told, StoreError> {
+    fn conversation_up_to(&self, session: SessionKey, cut: ConversationPrefix) -> Result<Told, StoreError> {
         let seen: HashSet<i64> = cut.context.iter().copied().collect();
         let mut messages = self.told(session, *session.rows().start(), cut.last, u32::MAX)?;
         let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
@@ -184,7 +184,7 @@ fn results(message: &Message) -> impl Iterator<Item = CallId> + '_ {
 }
 
 /// Returns the same conversation under new ids, without any unfinished part.
-fn anew(told: Told) -> Told {
+fn with_new_ids(told: Told) -> Told {
     let mut turns: HashMap<TurnId, TurnId> = HashMap::new();
     let mut calls: HashMap<CallId, CallId> = HashMap::new();
     let mut ids: HashMap<MessageId, MessageId> = HashMap::new();
@@ -262,7 +262,7 @@ impl Tx<'_> {
         let head = self.session(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
         let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(new.from))?;
         let prompt = self.prompt_of(parent)?;
-        let told = anew_with_last(self.told_up_to(parent, self.cut(parent, new.at)?)?);
+        let told = renumber_with_last(self.conversation_up_to(parent, self.cut(parent, new.at)?)?);
         self.insert_session(&new.info, &prompt, &toolset.hash)?;
         let key = self.key(new.info.id)?;
         let message = match new.at {
@@ -295,7 +295,7 @@ impl Tx<'_> {
         let id = new.session.info.id;
         let key = self.key(id)?;
         self.put_file(key, &new.session.info.title, &new.file)?;
-        let told = anew(new.told.clone());
+        let told = with_new_ids(new.told.clone());
         self.project_todos(key, &last_plan(&told.calls))?;
         self.tell(id, key, &told, None)
     }
@@ -353,14 +353,14 @@ impl Tx<'_> {
 }
 
 /// A conversation with the previous id of its last message.
-struct Renamed {
+struct RenumberedConversation {
     told: Told,
     last: Option<MessageId>,
 }
 
-fn anew_with_last(told: Told) -> Renamed {
+fn renumber_with_last(told: Told) -> RenumberedConversation {
     let last = told.messages.last().map(|message| message.id);
-    Renamed { told: anew(told), last }
+    RenumberedConversation { told: with_new_ids(told), last }
 }
 
 /// Returns the plan after the last call that changed it.

@@ -37,7 +37,7 @@ pub struct ChatRow {
 
 /// An inbound message that has no session yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LetterRow {
+pub struct InboundMessageRow {
     /// Its number, which determines the processing order.
     pub key: i64,
     /// The chat; see [`ChatRow::key`].
@@ -45,12 +45,12 @@ pub struct LetterRow {
     /// When Octo fetched it.
     pub at: Millis,
     /// Its content, as the fetching code wrote it.
-    pub letter_json: String,
+    pub message_json: String,
 }
 
 /// A pairing code that Octo sent to a stranger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OfferRow {
+pub struct PairingCodeRow {
     /// The account they wrote to.
     pub account: String,
     /// The service's id for them.
@@ -97,8 +97,8 @@ fn chat(row: &Row<'_>) -> Result<ChatRow, StoreError> {
     })
 }
 
-fn letter(row: &Row<'_>) -> Result<LetterRow, StoreError> {
-    Ok(LetterRow { key: row.get(0)?, chat: row.get(1)?, at: row.get(2)?, letter_json: row.get(3)? })
+fn letter(row: &Row<'_>) -> Result<InboundMessageRow, StoreError> {
+    Ok(InboundMessageRow { key: row.get(0)?, chat: row.get(1)?, at: row.get(2)?, message_json: row.get(3)? })
 }
 
 impl Reader<'_> {
@@ -114,7 +114,7 @@ impl Reader<'_> {
     }
 
     /// Returns the inbound messages without a session, oldest first.
-    pub fn letters(&self, limit: u32) -> Result<Vec<LetterRow>, StoreError> {
+    pub fn letters(&self, limit: u32) -> Result<Vec<InboundMessageRow>, StoreError> {
         self.rows(
             "SELECT key, chat, at, letter_json FROM chat_letters ORDER BY key LIMIT ?1",
             [limit],
@@ -123,12 +123,12 @@ impl Reader<'_> {
     }
 
     /// Returns the pairing codes sent to strangers.
-    pub fn chat_offers(&self) -> Result<Vec<OfferRow>, StoreError> {
+    pub fn pairing_codes(&self) -> Result<Vec<PairingCodeRow>, StoreError> {
         self.rows(
             "SELECT account, person, name, code, until, said_at FROM chat_offers ORDER BY rowid",
             [],
             |row| {
-                Ok(OfferRow {
+                Ok(PairingCodeRow {
                     account: row.get(0)?,
                     person: row.get(1)?,
                     name: row.get(2)?,
@@ -207,7 +207,7 @@ impl Tx<'_> {
 
     /// Stores the fetched messages and the fetch position: the service forgets a message once Octo asks for the
     /// next ones.
-    pub fn keep_letters(
+    pub fn add_inbound_messages(
         &mut self,
         service: ChatService,
         account: &str,
@@ -219,12 +219,12 @@ impl Tx<'_> {
              ON CONFLICT DO UPDATE SET next = excluded.next, fetched_at = excluded.fetched_at",
             params![word(&service)?, account, fetched.next, fetched.at],
         )?;
-        for (chat, letter_json) in letters {
+        for (chat, message_json) in letters {
             self.change(
                 // The person's permission may have been revoked meanwhile.
                 "INSERT INTO chat_letters (chat, at, letter_json)
                  SELECT key, ?2, ?3 FROM chats WHERE key = ?1",
-                params![chat, fetched.at, letter_json],
+                params![chat, fetched.at, message_json],
             )?;
         }
         Ok(())
@@ -232,14 +232,19 @@ impl Tx<'_> {
 
     /// Removes a processed inbound message. Runs in the transaction that adds its message to a session, which
     /// keeps it in exactly one of the two.
-    pub fn letter_done(&mut self, letter: i64) -> Result<(), StoreError> {
+    pub fn remove_inbound_message(&mut self, letter: i64) -> Result<(), StoreError> {
         self.change("DELETE FROM chat_letters WHERE key = ?1", [letter])?;
         Ok(())
     }
 
     /// Connects a chat to this session from its event `told` on; with `None`, the chat's next message starts a
     /// session.
-    pub fn lead_chat(&mut self, chat: i64, session: Option<SessionId>, told: u64) -> Result<(), StoreError> {
+    pub fn set_chat_session(
+        &mut self,
+        chat: i64,
+        session: Option<SessionId>,
+        told: u64,
+    ) -> Result<(), StoreError> {
         self.change(
             "UPDATE chats SET session = ?2, told = ?3, telling = 0, at_desk = 0 WHERE key = ?1",
             params![chat, session.map(|id| id.to_string()), count(told)],
@@ -248,7 +253,7 @@ impl Tx<'_> {
     }
 
     /// Records that a session was started in a chat.
-    pub fn begun_in_chat(&mut self, chat: i64, session: SessionId) -> Result<(), StoreError> {
+    pub fn record_chat_session(&mut self, chat: i64, session: SessionId) -> Result<(), StoreError> {
         self.change(
             "INSERT OR IGNORE INTO chat_sessions (chat, session) SELECT key, ?2 FROM chats WHERE key = ?1",
             params![chat, session.to_string()],
@@ -257,7 +262,7 @@ impl Tx<'_> {
     }
 
     /// Replaces the pairing codes sent to strangers.
-    pub fn put_chat_offers(&mut self, offers: &[OfferRow]) -> Result<(), StoreError> {
+    pub fn replace_pairing_codes(&mut self, offers: &[PairingCodeRow]) -> Result<(), StoreError> {
         self.change("DELETE FROM chat_offers", [])?;
         for offer in offers {
             self.change(
@@ -270,7 +275,7 @@ impl Tx<'_> {
 
     /// Records that an event of its session is being delivered to a chat. Returns whether the chat still
     /// belongs to that session, and is still allowed.
-    pub fn chat_telling(&mut self, chat: i64, session: SessionId, seq: u64) -> Result<bool, StoreError> {
+    pub fn begin_delivery(&mut self, chat: i64, session: SessionId, seq: u64) -> Result<bool, StoreError> {
         let changed = self.change(
             "UPDATE chats SET telling = ?3 WHERE key = ?1 AND session = ?2",
             params![chat, session.to_string(), count(seq)],
@@ -280,7 +285,7 @@ impl Tx<'_> {
 
     /// Records that the session's events up to this one were delivered to a chat. Returns whether the chat
     /// still belongs to that session.
-    pub fn chat_told(
+    pub fn finish_delivery(
         &mut self,
         chat: i64,
         session: SessionId,

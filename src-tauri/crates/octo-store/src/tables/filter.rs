@@ -4,14 +4,14 @@ use crate::{
     Reader, StoreError,
     column::{read_count, word},
     tables::{
-        search::{Needle, like},
+        search::{SearchWords, like},
         sessions::{head, head_columns, list_order},
     },
 };
 use octo_protocol::{SessionFilter, SessionFolder, SessionInfo};
 use rusqlite::{Row, ToSql};
 
-/// The condition of a filter, on the columns of `sessions`. [`Bound`] provides its parameters.
+/// The condition of a filter, on the columns of `sessions`. [`FilterParams`] provides its parameters.
 macro_rules! filtered {
     () => {
         " AND (:source IS NULL OR source = :source) AND (:profile IS NULL OR profile = :profile)
@@ -26,7 +26,7 @@ macro_rules! filtered {
 pub(crate) use filtered;
 
 /// A filter as parameters.
-pub(crate) struct Bound {
+pub(crate) struct FilterParams {
     source: Option<String>,
     mark: Option<String>,
     profile: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Bound {
     until: Option<i64>,
 }
 
-impl Bound {
+impl FilterParams {
     pub(crate) fn new(filter: &SessionFilter) -> Result<Self, StoreError> {
         Ok(Self {
             source: filter.source.as_ref().map(word).transpose()?,
@@ -87,8 +87,8 @@ impl Reader<'_> {
             return self.sessions(query, offset, limit);
         }
         let query = query.trim();
-        let bound = Bound::new(filter)?;
-        let phrase = Needle::new(query).phrase();
+        let bound = FilterParams::new(filter)?;
+        let phrase = SearchWords::new(query).phrase();
         let pattern = (phrase.is_none() && !query.is_empty()).then(|| like(query));
         macro_rules! meant {
             () => {

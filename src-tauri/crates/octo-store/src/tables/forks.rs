@@ -1,34 +1,34 @@
 //! `forks`: sub-agents, sessions that do a part of another session's work.
 
 use crate::{
-    Inherits, NewFork, Reader, StoreError, StoredFork, Tx,
+    InheritedContext, NewFork, Reader, StoreError, StoredSubAgent, Tx,
     column::{from_json, id, json},
     key::SessionKey,
 };
-use octo_protocol::{Event, ForkOrigin, Millis, SessionId, Topic, TurnView};
+use octo_protocol::{Event, Millis, SessionId, SubAgentOrigin, Topic, TurnView};
 use rusqlite::params;
 
 impl Reader<'_> {
     /// Returns the parent link of a sub-agent's session; `None` for other sessions.
-    pub fn fork(&self, session: SessionId) -> Result<Option<StoredFork>, StoreError> {
+    pub fn fork(&self, session: SessionId) -> Result<Option<StoredSubAgent>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(None) };
-        self.fork_of(key)
+        self.sub_agent_by_key(key)
     }
 
-    pub(crate) fn fork_of(&self, session: SessionKey) -> Result<Option<StoredFork>, StoreError> {
+    pub(crate) fn sub_agent_by_key(&self, session: SessionKey) -> Result<Option<StoredSubAgent>, StoreError> {
         self.row(
             "SELECT parents.id, forks.turn, forks.call, forks.name, forks.tools_json, parents.title FROM forks
              JOIN sessions AS parents ON parents.key = forks.parent WHERE forks.session = ?1",
             [session.0],
             |row| {
-                let origin = ForkOrigin {
+                let origin = SubAgentOrigin {
                     session: id(row, 0)?,
                     turn: id(row, 1)?,
                     call: id(row, 2)?,
                     name: row.get(3)?,
                     title: row.get(5)?,
                 };
-                Ok(StoredFork { origin, forbidden: from_json(row, 4)? })
+                Ok(StoredSubAgent { origin, forbidden: from_json(row, 4)? })
             },
         )
     }
@@ -60,7 +60,7 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] if the parent does not
     /// see the message up to which the sub-agent inherits.
-    pub fn create_fork(&mut self, new: &NewFork) -> Result<(), StoreError> {
+    pub fn create_sub_agent(&mut self, new: &NewFork) -> Result<(), StoreError> {
         let (info, origin) = (&new.info, &new.fork.origin);
         let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
         let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(origin.session))?;
@@ -79,9 +79,9 @@ impl Tx<'_> {
             ],
         )?;
         let upto = match new.inherits {
-            Inherits::Before(message) => Some((message, 0)),
-            Inherits::Through(message) => Some((message, 1)),
-            Inherits::Nothing => None,
+            InheritedContext::Before(message) => Some((message, 0)),
+            InheritedContext::Through(message) => Some((message, 1)),
+            InheritedContext::Nothing => None,
         };
         if let Some((message, itself)) = upto {
             let message = self.message_key(parent, message)?;
@@ -105,7 +105,7 @@ impl Tx<'_> {
     }
 
     /// Deletes the sub-agents of a deleted session along with it.
-    pub(crate) fn delete_forks(&self, parent: SessionKey, at: Millis) -> Result<(), StoreError> {
+    pub(crate) fn delete_sub_agents(&self, parent: SessionKey, at: Millis) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET deleted_at = ?2
              WHERE key IN (SELECT session FROM forks WHERE parent = ?1) AND deleted_at IS NULL",
@@ -115,7 +115,7 @@ impl Tx<'_> {
     }
 
     /// Restores the sub-agents of a session along with it.
-    pub(crate) fn undelete_forks(&self, parent: SessionKey) -> Result<(), StoreError> {
+    pub(crate) fn undelete_sub_agents(&self, parent: SessionKey) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET deleted_at = NULL WHERE key IN (SELECT session FROM forks WHERE parent = ?1)",
             [parent.0],

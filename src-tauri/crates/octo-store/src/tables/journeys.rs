@@ -1,24 +1,24 @@
 //! Restores of the time machine: the undone turns, the resulting context, and restores a crash interrupted.
 
 use crate::{Reader, StoreError, Tx, column::id, key::SessionKey};
-use octo_protocol::{Block, Message, MessageId, SessionId, TaskNumber, TurnId};
+use octo_protocol::{Block, Message, MessageId, SessionId, StepNumber, TurnId};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A restore that was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Journey {
+pub struct RestoreRecord {
     /// The target step of the files.
-    pub task: TaskNumber,
+    pub task: StepNumber,
     /// The target step of the conversation.
-    pub conversation: TaskNumber,
+    pub conversation: StepNumber,
     /// The turns that requested it, which stay visible to the model.
     pub kept: Vec<TurnId>,
 }
 
 /// A message in a generation of the model's context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct ContextMessage {
     message: MessageId,
     turn: TurnId,
     /// Whether it is a summary of the messages before it.
@@ -32,7 +32,7 @@ impl Reader<'_> {
     }
 
     /// Returns the restore that a crash interrupted, if any.
-    pub fn journey(&self, session: SessionId) -> Result<Option<Journey>, StoreError> {
+    pub fn journey(&self, session: SessionId) -> Result<Option<RestoreRecord>, StoreError> {
         self.row(
             "SELECT task, coalesce(conversation, task), kept FROM time_journeys WHERE session = ?1",
             [self.key(session)?.0],
@@ -40,7 +40,7 @@ impl Reader<'_> {
                 let kept: Option<String> = row.get(2)?;
                 let kept =
                     kept.iter().flat_map(|kept| kept.split(' ')).map(turn).collect::<Result<_, _>>()?;
-                Ok(Journey { task: row.get(0)?, conversation: row.get(1)?, kept })
+                Ok(RestoreRecord { task: row.get(0)?, conversation: row.get(1)?, kept })
             },
         )
     }
@@ -65,20 +65,23 @@ impl Reader<'_> {
              WHERE context.session = ?1 ORDER BY context.generation, context.position",
             params![key.0, kind.get("type").and_then(serde_json::Value::as_str)],
             |row| {
-                let seen = Seen { message: id(row, 1)?, turn: id(row, 2)?, sums_up: row.get(3)? };
+                let seen = ContextMessage { message: id(row, 1)?, turn: id(row, 2)?, sums_up: row.get(3)? };
                 Ok((row.get::<_, i64>(0)?, seen))
             },
         )?;
-        let mut generations: BTreeMap<i64, Vec<Seen>> = BTreeMap::new();
+        let mut generations: BTreeMap<i64, Vec<ContextMessage>> = BTreeMap::new();
         for (generation, seen) in rows {
             generations.entry(generation).or_default().push(seen);
         }
-        Ok(without(&generations, undone))
+        Ok(context_without(&generations, undone))
     }
 }
 
 /// See [`Reader::conversation_without`].
-fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> Vec<MessageId> {
+fn context_without(
+    generations: &BTreeMap<i64, Vec<ContextMessage>>,
+    undone: &HashSet<TurnId>,
+) -> Vec<MessageId> {
     // A summary replaces the generation preceding its own first generation.
     let mut made: HashMap<MessageId, i64> = HashMap::new();
     for (generation, seen) in generations {
@@ -92,14 +95,14 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
         made.iter().map(|(message, generation)| (*message, *generation)).collect();
     by_age.sort_by_key(|(message, generation)| (*generation, *message));
     for (summary, _) in by_age {
-        let stands = covered(generations, &made, summary).all(|seen| {
+        let stands = covered_messages(generations, &made, summary).all(|seen| {
             if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
         });
         if stands {
             sound.insert(summary);
         }
     }
-    let stays = |seen: &&Seen| {
+    let stays = |seen: &&ContextMessage| {
         if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
     };
     let base = generations
@@ -112,7 +115,7 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
     let mut told: HashSet<MessageId> = kept.iter().copied().collect();
     let mut open: Vec<MessageId> = kept.iter().copied().filter(|message| sound.contains(message)).collect();
     while let Some(summary) = open.pop() {
-        for seen in covered(generations, &made, summary) {
+        for seen in covered_messages(generations, &made, summary) {
             if told.insert(seen.message) && seen.sums_up {
                 open.push(seen.message);
             }
@@ -136,18 +139,18 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
 
 /// Returns the messages a summary covers: those of the generation preceding its own first generation, up to the
 /// summary.
-fn covered<'a>(
-    generations: &'a BTreeMap<i64, Vec<Seen>>,
+fn covered_messages<'a>(
+    generations: &'a BTreeMap<i64, Vec<ContextMessage>>,
     made: &HashMap<MessageId, i64>,
     summary: MessageId,
-) -> impl Iterator<Item = &'a Seen> {
+) -> impl Iterator<Item = &'a ContextMessage> {
     let before = made.get(&summary).and_then(|generation| generations.range(..*generation).next_back());
     before.into_iter().flat_map(|(_, seen)| seen).filter(move |seen| seen.message < summary)
 }
 
 impl Tx<'_> {
     /// Records the start of a restore: files change next, the conversation after them.
-    pub fn begin_journey(&mut self, session: SessionId, journey: &Journey) -> Result<(), StoreError> {
+    pub fn begin_restore(&mut self, session: SessionId, journey: &RestoreRecord) -> Result<(), StoreError> {
         let key = self.key(session)?;
         let kept: Vec<String> = journey.kept.iter().map(TurnId::to_string).collect();
         self.change(
@@ -158,7 +161,7 @@ impl Tx<'_> {
     }
 
     /// Deletes the record of a restore that did not happen.
-    pub fn drop_journey(&mut self, session: SessionId) -> Result<(), StoreError> {
+    pub fn drop_restore(&mut self, session: SessionId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change("DELETE FROM time_journeys WHERE session = ?1", [key.0])?;
         Ok(())
@@ -167,7 +170,7 @@ impl Tx<'_> {
     pub(crate) fn project_went_to(
         &self,
         session: SessionKey,
-        task: TaskNumber,
+        task: StepNumber,
         undone: &[TurnId],
     ) -> Result<(), StoreError> {
         let undone = serde_json::to_string(undone)?;
@@ -196,23 +199,27 @@ mod tests {
     fn a_turn_that_comes_back_is_told_in_its_place() {
         let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..3).map(|_| MessageId::new()).collect();
-        let said = |at: usize| Seen { message: messages[at], turn: turns[at], sums_up: false };
+        let said = |at: usize| ContextMessage { message: messages[at], turn: turns[at], sums_up: false };
         // Turn 1 was undone before 2 began, and 2 redoes it.
         let generations = BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0), said(2)])]);
-        assert_eq!(without(&generations, &HashSet::new()), messages);
+        assert_eq!(context_without(&generations, &HashSet::new()), messages);
         // Undone, summarised without it, and redone: the summary does not cover it.
-        let summary = Seen { message: MessageId::new(), turn: turns[0], sums_up: true };
+        let summary = ContextMessage { message: MessageId::new(), turn: turns[0], sums_up: true };
         let generations =
             BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0)]), (2, vec![summary])]);
-        assert_eq!(without(&generations, &HashSet::new()), [summary.message, messages[1]]);
+        assert_eq!(context_without(&generations, &HashSet::new()), [summary.message, messages[1]]);
     }
 
     #[test]
     fn summaries_stand_only_for_what_is_kept() {
         let turns: Vec<TurnId> = (0..5).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..8).map(|_| MessageId::new()).collect();
-        let said = |at: usize, turn: usize| Seen { message: messages[at], turn: turns[turn], sums_up: false };
-        let summary = |at: usize, turn: usize| Seen { sums_up: true, ..said(at, turn) };
+        let said = |at: usize, turn: usize| ContextMessage {
+            message: messages[at],
+            turn: turns[turn],
+            sums_up: false,
+        };
+        let summary = |at: usize, turn: usize| ContextMessage { sums_up: true, ..said(at, turn) };
         // Turns 0, 1 and 2; 1 is undone before 3 begins; 0, 2 (redone) … then a summary at 4 of turns 0 and 3.
         let generations = BTreeMap::from([
             (0, vec![said(0, 0), said(1, 1), said(2, 2)]),
@@ -231,7 +238,7 @@ mod tests {
         ] {
             let undone: HashSet<TurnId> = undone.into_iter().map(|turn: usize| turns[turn]).collect();
             let expected: Vec<MessageId> = expected.into_iter().map(|at: usize| messages[at]).collect();
-            assert_eq!(without(&generations, &undone), expected);
+            assert_eq!(context_without(&generations, &undone), expected);
         }
     }
 }

@@ -4,15 +4,15 @@ use crate::{
     Reader, StoreError, Tx,
     column::{from_word, id, word},
 };
-use octo_protocol::{Lasting, LastingMark, SessionId, TaskNumber};
+use octo_protocol::{LastingEffect, LastingEffects, SessionId, StepNumber};
 use rusqlite::{Row, params};
 
 /// The maximum number of different effects of one kind listed per step. Further ones are only counted.
-const LISTED: u32 = 20;
+const MAX_LISTED: u32 = 20;
 
 /// Reads `kind, what, times, call, at`.
-fn mark(row: &Row<'_>) -> Result<LastingMark, StoreError> {
-    Ok(LastingMark {
+fn mark(row: &Row<'_>) -> Result<LastingEffect, StoreError> {
+    Ok(LastingEffect {
         kind: from_word(row.get(0)?)?,
         what: row.get(1)?,
         times: row.get(2)?,
@@ -28,7 +28,11 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn time_lasting(&self, session: SessionId, tasks: &[TaskNumber]) -> Result<Lasting, StoreError> {
+    pub fn time_lasting(
+        &self,
+        session: SessionId,
+        tasks: &[StepNumber],
+    ) -> Result<LastingEffects, StoreError> {
         let key = self.key(session)?;
         let numbers = serde_json::to_string(tasks)?;
         // With a single max(), SQLite takes bare columns from the row that has it: the last call.
@@ -45,7 +49,7 @@ impl Reader<'_> {
             params![key.0, numbers],
             |row| Ok(row.get(0)?),
         )?;
-        Ok(Lasting { marks, more: more.unwrap_or(0) })
+        Ok(LastingEffects { marks, more: more.unwrap_or(0) })
     }
 
     /// Returns the number of lasting effects of each step of a session; steps without any are omitted.
@@ -53,7 +57,7 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn time_lasting_counts(&self, session: SessionId) -> Result<Vec<(TaskNumber, u32)>, StoreError> {
+    pub fn time_lasting_counts(&self, session: SessionId) -> Result<Vec<(StepNumber, u32)>, StoreError> {
         let key = self.key(session)?;
         self.rows(
             "SELECT number, count(*) FROM time_lasting WHERE session = ?1 GROUP BY number",
@@ -73,8 +77,8 @@ impl Tx<'_> {
     pub fn record_time_lasting(
         &mut self,
         session: SessionId,
-        number: TaskNumber,
-        marks: &[LastingMark],
+        number: StepNumber,
+        marks: &[LastingEffect],
     ) -> Result<(), StoreError> {
         let key = self.key(session)?;
         for mark in marks {
@@ -92,7 +96,7 @@ impl Tx<'_> {
                 params![key.0, number, kind],
                 |row| Ok(row.get::<_, u32>(0)?),
             )?;
-            if listed.unwrap_or(0) < LISTED {
+            if listed.unwrap_or(0) < MAX_LISTED {
                 self.change(
                     "INSERT INTO time_lasting (session, number, kind, what, times, call, at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

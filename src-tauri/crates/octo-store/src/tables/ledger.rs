@@ -53,14 +53,14 @@ fn call(row: &Row<'_>) -> Result<BilledCall, StoreError> {
         at: row.get(5)?,
         usage: row.get::<_, bool>(6)?.then_some(usage),
         written_for_an_hour: read_count(row, 11)?,
-        cost: maybe(12)?.map(Cost::nano_dollars),
+        cost: maybe(12)?.map(Cost::from_nano_dollars),
         first_byte_ms: maybe(13)?,
         total_ms: read_count(row, 14)?,
         outcome: from_word(row.get(15)?)?,
         expected_read: maybe(16)?,
         miss: from_json_or_null(row, 17)?,
         again: read_count(row, 18)?,
-        again_cost: maybe(19)?.map(Cost::nano_dollars),
+        again_cost: maybe(19)?.map(Cost::from_nano_dollars),
     })
 }
 
@@ -78,7 +78,7 @@ fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
     Ok(Spending {
         calls: read_count(row, first)?,
         usage: Usage { input: sum(1)?, cache_read: sum(2)?, cache_write: sum(3)?, output: sum(4)? },
-        cost: Cost::nano_dollars(sum(5)?),
+        cost: Cost::from_nano_dollars(sum(5)?),
         unpriced: read_count(row, first + 6)?,
     })
 }
@@ -176,7 +176,7 @@ impl Reader<'_> {
                     class: from_word(row.get(0)?)?,
                     calls: read_count(row, 1)?,
                     again: summed(row, 2)?,
-                    cost: Cost::nano_dollars(summed(row, 3)?),
+                    cost: Cost::from_nano_dollars(summed(row, 3)?),
                     unpriced: read_count(row, 4)?,
                 })
             },
@@ -203,7 +203,7 @@ impl Reader<'_> {
                     again: read_count(row, 5)?,
                     cost: row
                         .get::<_, Option<i64>>(6)?
-                        .map(|cost| Cost::nano_dollars(cost.unsigned_abs())),
+                        .map(|cost| Cost::from_nano_dollars(cost.unsigned_abs())),
                 })
             },
         )
@@ -222,9 +222,9 @@ impl Reader<'_> {
             [from, to],
             |row| {
                 Ok(AboveIdeal {
-                    missed: Cost::nano_dollars(summed(row, 0)?),
-                    warmth: Cost::nano_dollars(summed(row, 1)?),
-                    failed: Cost::nano_dollars(summed(row, 2)?),
+                    missed: Cost::from_nano_dollars(summed(row, 0)?),
+                    warmth: Cost::from_nano_dollars(summed(row, 1)?),
+                    failed: Cost::from_nano_dollars(summed(row, 2)?),
                     unpriced: summed(row, 3)?,
                 })
             },

@@ -12,7 +12,7 @@ use rusqlite::{Row, params};
 use std::collections::HashMap;
 
 /// The number of versions kept per skill; older ones are deleted.
-const VERSIONS: u32 = 50;
+const KEPT_VERSIONS: u32 = 50;
 
 /// The person's choices for a skill, and its last use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl Tx<'_> {
     }
 
     /// Records a use of a skill.
-    pub fn skill_used(&mut self, of: &SkillRef, at: Millis) -> Result<(), StoreError> {
+    pub fn record_skill_use(&mut self, of: &SkillRef, at: Millis) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, used_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET used_at = excluded.used_at",
@@ -183,7 +183,7 @@ impl Tx<'_> {
     }
 
     /// Stops proposals for a skill.
-    pub fn quiet_skill(&mut self, of: &SkillRef) -> Result<(), StoreError> {
+    pub fn stop_proposals(&mut self, of: &SkillRef) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, quiet) VALUES (?1, ?2, ?3, 1)
              ON CONFLICT DO UPDATE SET quiet = 1",
@@ -193,7 +193,7 @@ impl Tx<'_> {
     }
 
     /// Stores a `SKILL.md` that is about to be replaced.
-    pub fn keep_skill_version(&mut self, of: &SkillRef, text: &str, at: Millis) -> Result<(), StoreError> {
+    pub fn add_skill_version(&mut self, of: &SkillRef, text: &str, at: Millis) -> Result<(), StoreError> {
         let origin = word(&of.origin)?;
         self.change(
             "INSERT INTO skill_versions (name, origin, project, number, at, text)
@@ -204,7 +204,7 @@ impl Tx<'_> {
         self.change(
             "DELETE FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number <=
                (SELECT max(number) FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3) - ?4",
-            params![of.name, origin, project(of), VERSIONS],
+            params![of.name, origin, project(of), KEPT_VERSIONS],
         )?;
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Tx<'_> {
 
     /// Stores the cost of making a suggestion, in nano-dollars, once known. Does nothing if the person has
     /// answered it meanwhile.
-    pub fn price_suggestion(&mut self, made: SuggestionId, cost: u64) -> Result<(), StoreError> {
+    pub fn set_suggestion_cost(&mut self, made: SuggestionId, cost: u64) -> Result<(), StoreError> {
         self.change(
             "UPDATE suggestions SET cost = ?2 WHERE id = ?1",
             params![made.to_string(), crate::column::count(cost)],
@@ -243,12 +243,12 @@ impl Tx<'_> {
     }
 
     /// Removes an answered suggestion. Fails if it was answered before.
-    pub fn end_suggestion(&mut self, answered: SuggestionId) -> Result<(), StoreError> {
+    pub fn remove_suggestion(&mut self, answered: SuggestionId) -> Result<(), StoreError> {
         self.change_one("the suggestion", "DELETE FROM suggestions WHERE id = ?1", [answered.to_string()])
     }
 
     /// Records that a session, or the person, wrote a memory.
-    pub fn memory_written(
+    pub fn record_memory_writer(
         &mut self,
         file: &str,
         by: Option<SessionId>,
@@ -327,9 +327,9 @@ mod tests {
             .write_blocking(move |tx| {
                 tx.switch_skill(&first, Some(Switch::Off), None)?;
                 tx.switch_skill(&first, None, Some(Switch::On))?;
-                tx.skill_used(&first, 7)?;
+                tx.record_skill_use(&first, 7)?;
                 tx.accept_skill(&second, "print")?;
-                tx.quiet_skill(&second)
+                tx.stop_proposals(&second)
             })
             .unwrap();
         let choices = store.read_blocking(|reader| reader.skill_choices()).unwrap();
@@ -355,10 +355,10 @@ mod tests {
         let written = of.clone();
         store
             .write_blocking(move |tx| {
-                for number in 1..=VERSIONS + 2 {
-                    tx.keep_skill_version(&written, &format!("v{number}"), i64::from(number))?;
+                for number in 1..=KEPT_VERSIONS + 2 {
+                    tx.add_skill_version(&written, &format!("v{number}"), i64::from(number))?;
                 }
-                tx.keep_skill_version(&named("b", None), "other", 1)
+                tx.add_skill_version(&named("b", None), "other", 1)
             })
             .unwrap();
         let (versions, oldest, gone, counts) = store
@@ -371,10 +371,10 @@ mod tests {
                 ))
             })
             .unwrap();
-        assert_eq!(versions.len(), VERSIONS as usize);
-        assert_eq!(versions[0], SkillVersion { number: VERSIONS + 2, at: i64::from(VERSIONS) + 2 });
+        assert_eq!(versions.len(), KEPT_VERSIONS as usize);
+        assert_eq!(versions[0], SkillVersion { number: KEPT_VERSIONS + 2, at: i64::from(KEPT_VERSIONS) + 2 });
         assert_eq!((oldest.as_deref(), gone), (Some("v3"), None));
-        assert_eq!(counts, HashMap::from([(of, VERSIONS), (named("b", None), 1)]));
+        assert_eq!(counts, HashMap::from([(of, KEPT_VERSIONS), (named("b", None), 1)]));
     }
 
     #[test]
@@ -402,8 +402,8 @@ mod tests {
         assert_eq!((all, gone), (vec![other, new.clone()], None));
         store
             .write_blocking(move |tx| {
-                tx.price_suggestion(old.id, 9)?;
-                tx.price_suggestion(new.id, 7)
+                tx.set_suggestion_cost(old.id, 9)?;
+                tx.set_suggestion_cost(new.id, 7)
             })
             .unwrap();
         let costs: Vec<_> = store
@@ -413,8 +413,8 @@ mod tests {
             .map(|row| row.cost_nanos)
             .collect();
         assert_eq!(costs, [Some(5), Some(7)]);
-        store.write_blocking(move |tx| tx.end_suggestion(new.id)).unwrap();
-        assert!(store.write_blocking(move |tx| tx.end_suggestion(new.id)).is_err());
+        store.write_blocking(move |tx| tx.remove_suggestion(new.id)).unwrap();
+        assert!(store.write_blocking(move |tx| tx.remove_suggestion(new.id)).is_err());
     }
 
     #[test]
@@ -424,9 +424,9 @@ mod tests {
         let session = SessionId::new();
         store
             .write_blocking(move |tx| {
-                tx.memory_written("a.md", Some(session), 1)?;
-                tx.memory_written("b.md", Some(session), 1)?;
-                tx.memory_written("b.md", None, 2)
+                tx.record_memory_writer("a.md", Some(session), 1)?;
+                tx.record_memory_writer("b.md", Some(session), 1)?;
+                tx.record_memory_writer("b.md", None, 2)
             })
             .unwrap();
         let writers = store.read_blocking(|reader| reader.memory_writers()).unwrap();

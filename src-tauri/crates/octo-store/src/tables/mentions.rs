@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use std::collections::HashSet;
 
 /// The number of digits in a blob's name.
-const DIGITS: usize = 64;
+const HASH_DIGITS: usize = 64;
 
 impl Reader<'_> {
     /// Removes from `candidates` every blob whose name occurs anywhere in the database: in any text or bytes of
@@ -49,7 +49,7 @@ impl Reader<'_> {
 /// digits.
 fn for_each_mention(bytes: &[u8], mut found: impl FnMut(&str)) {
     for run in bytes.split(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-        for name in run.windows(DIGITS) {
+        for name in run.windows(HASH_DIGITS) {
             if let Ok(name) = std::str::from_utf8(name) {
                 found(name);
             }

@@ -7,18 +7,18 @@ use crate::{
     lease::holder,
     tables::sessions::{head, head_columns},
 };
-use octo_protocol::{BackgroundCommand, ForkOrigin, Millis, SessionId, SessionInfo, TurnId};
+use octo_protocol::{BackgroundCommand, Millis, SessionId, SessionInfo, SubAgentOrigin, TurnId};
 use rusqlite::params;
 
 /// A session leased by another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeighbourWork {
+pub struct OtherProcessSession {
     /// Its info.
     pub info: SessionInfo,
     /// The holder of the lease, alive or dead.
     pub holder: Holder,
     /// For a sub-agent, its origin.
-    pub fork: Option<ForkOrigin>,
+    pub fork: Option<SubAgentOrigin>,
     /// The current turn, when it began, and the number of answers its model gave.
     pub turn: Option<(TurnId, Millis, u32)>,
     /// Its running background commands.
@@ -27,14 +27,14 @@ pub struct NeighbourWork {
 
 /// The target of a stop request in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StopWish {
+pub enum StopRequest {
     /// This turn, if it is still running.
     Turn(TurnId),
     /// The command with this handle.
     Command(String),
 }
 
-impl StopWish {
+impl StopRequest {
     /// Formats it for its column. The kind before the colon distinguishes a handle from a turn's id.
     fn text(&self) -> String {
         match self {
@@ -56,7 +56,7 @@ impl StopWish {
 impl Reader<'_> {
     /// Returns the sessions leased by others than `token`. Includes those of dead holders: only the system
     /// knows whether a holder is alive.
-    pub fn work_of_neighbours(&self, token: &str) -> Result<Vec<NeighbourWork>, StoreError> {
+    pub fn sessions_of_other_processes(&self, token: &str) -> Result<Vec<OtherProcessSession>, StoreError> {
         let held = self.rows(
             "SELECT leases.process, leases.started, leases.boot, leases.token, leases.session FROM leases
              JOIN sessions ON sessions.key = leases.session
@@ -67,7 +67,7 @@ impl Reader<'_> {
         held.into_iter().map(|(key, holder)| self.neighbour(key, holder)).collect()
     }
 
-    fn neighbour(&self, key: SessionKey, holder: Holder) -> Result<NeighbourWork, StoreError> {
+    fn neighbour(&self, key: SessionKey, holder: Holder) -> Result<OtherProcessSession, StoreError> {
         let info =
             self.row(concat!("SELECT ", head_columns!(), " FROM sessions WHERE key = ?1"), [key.0], head)?;
         let info = info.ok_or_else(|| StoreError::Failed("a lease without a session".to_owned()))?;
@@ -89,12 +89,12 @@ impl Reader<'_> {
         };
         let mut commands = self.commands(key)?;
         commands.retain(|command| command.ended_at.is_none());
-        let fork = self.fork_of(key)?.map(|fork| fork.origin);
-        Ok(NeighbourWork { info, holder, fork, turn, commands })
+        let fork = self.sub_agent_by_key(key)?.map(|fork| fork.origin);
+        Ok(OtherProcessSession { info, holder, fork, turn, commands })
     }
 
     /// Returns whether there is a stop request for a session leased by `token`.
-    pub fn has_stop_wishes(&self, token: &str) -> Result<bool, StoreError> {
+    pub fn has_stop_requests(&self, token: &str) -> Result<bool, StoreError> {
         let found = self.row(
             "SELECT 1 FROM stop_wishes JOIN leases ON leases.session = stop_wishes.session
              WHERE leases.token = ?1 LIMIT 1",
@@ -111,7 +111,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn wish_stop(&mut self, session: SessionId, wish: &StopWish) -> Result<(), StoreError> {
+    pub fn request_stop(&mut self, session: SessionId, wish: &StopRequest) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change(
             "INSERT INTO stop_wishes (session, what) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -121,7 +121,7 @@ impl Tx<'_> {
     }
 
     /// Takes the stop requests for the sessions leased by `token`.
-    pub fn take_stop_wishes(&mut self, token: &str) -> Result<Vec<(SessionId, StopWish)>, StoreError> {
+    pub fn take_stop_requests(&mut self, token: &str) -> Result<Vec<(SessionId, StopRequest)>, StoreError> {
         let wishes = self.rows(
             "SELECT sessions.id, stop_wishes.what FROM stop_wishes
              JOIN leases ON leases.session = stop_wishes.session
@@ -133,6 +133,9 @@ impl Tx<'_> {
             "DELETE FROM stop_wishes WHERE session IN (SELECT session FROM leases WHERE token = ?1)",
             [token],
         )?;
-        Ok(wishes.into_iter().filter_map(|(session, what)| Some((session, StopWish::read(&what)?))).collect())
+        Ok(wishes
+            .into_iter()
+            .filter_map(|(session, what)| Some((session, StopRequest::read(&what)?)))
+            .collect())
     }
 }

@@ -9,7 +9,7 @@ use octo_protocol::{ApiError, Millis, Note, NoteKind};
 use rusqlite::params;
 
 /// The maximum number of notes read with a session: far more than anyone scrolls past, and bounded.
-const READ_BACK: u32 = 500;
+const MAX_NOTES: u32 = 500;
 
 impl Reader<'_> {
     /// Returns the session's newest notes, oldest first.
@@ -17,7 +17,7 @@ impl Reader<'_> {
         let keys = session.events();
         let mut notes = self.rows(
             "SELECT key, at, note_json, kind FROM notes WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT ?3",
-            params![keys.start(), keys.end(), READ_BACK],
+            params![keys.start(), keys.end(), MAX_NOTES],
             |row| {
                 Ok(Note {
                     seq: key::seq_of(row.get(0)?),

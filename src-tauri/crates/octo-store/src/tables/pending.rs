@@ -5,7 +5,7 @@ use crate::{
     column::{count, from_json, from_json_or_null, json, read_count},
     key::SessionKey,
 };
-use octo_protocol::{BudgetStop, Question, QuestionId, Queued, Retry, Suggestion, Todo};
+use octo_protocol::{BudgetStop, Question, QuestionId, QueuedMessage, Retry, Suggestion, Todo};
 use rusqlite::params;
 
 impl Reader<'_> {
@@ -17,7 +17,7 @@ impl Reader<'_> {
     }
 
     /// Returns the queued messages, oldest first.
-    pub(crate) fn queue(&self, session: SessionKey) -> Result<Vec<Queued>, StoreError> {
+    pub(crate) fn queue(&self, session: SessionKey) -> Result<Vec<QueuedMessage>, StoreError> {
         self.rows("SELECT queued_json FROM queue WHERE session = ?1 ORDER BY position", [session.0], |row| {
             from_json(row, 0)
         })
@@ -88,7 +88,11 @@ impl Tx<'_> {
         )
     }
 
-    pub(crate) fn project_queue(&self, session: SessionKey, queue: &[Queued]) -> Result<(), StoreError> {
+    pub(crate) fn project_queue(
+        &self,
+        session: SessionKey,
+        queue: &[QueuedMessage],
+    ) -> Result<(), StoreError> {
         self.change("DELETE FROM queue WHERE session = ?1", [session.0])?;
         for (position, queued) in (0_i64..).zip(queue) {
             self.change(

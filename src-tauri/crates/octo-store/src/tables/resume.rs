@@ -28,7 +28,7 @@ impl Reader<'_> {
             draft: self.draft(key)?,
             context_tokens,
             last_calls: self.last_calls(key)?,
-            fork: self.fork_of(key)?,
+            fork: self.sub_agent_by_key(key)?,
         }))
     }
 

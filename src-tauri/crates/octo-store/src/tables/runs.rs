@@ -13,11 +13,11 @@ use std::collections::HashMap;
 
 /// The number of runs kept per task: five weeks of one every five minutes. Older ones are deleted; their
 /// sessions stay.
-const KEPT: u32 = 10_000;
+const KEPT_RUNS: u32 = 10_000;
 /// The length of the stored excerpt of the last answer, in characters.
-const RESULT: usize = 300;
+const RESULT_CHARS: usize = 300;
 /// The number of messages at the end of a session that are searched for its last answer.
-const LAST_MESSAGES: u32 = 6;
+const ANSWER_SEARCH_MESSAGES: u32 = 6;
 
 /// A run, with the data that only the scheduler needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,13 +34,13 @@ pub struct RunRow {
     /// The time it has worked, in milliseconds, without the time it waited for the person.
     pub worked: Millis,
     /// Why it is being stopped; `None` if it is not.
-    pub ending: Option<RunEnding>,
+    pub ending: Option<RunStopReason>,
 }
 
 /// Why a run is being stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RunEnding {
+pub enum RunStopReason {
     /// The person stopped it.
     Stopped,
     /// It exceeded its time limit.
@@ -51,7 +51,7 @@ pub enum RunEnding {
 
 /// The state of a session, for observers outside it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SessionOutlook {
+pub struct SessionDigest {
     /// Its current status.
     pub status: SessionStatus,
     /// How its last turn ended; `None` while it runs.
@@ -85,11 +85,11 @@ fn run(row: &Row<'_>) -> Result<RunRow, StoreError> {
             ended_at: row.get(6)?,
             status: from_json(row, 7)?,
             session: id_or_null(row, 8)?,
-            cost: Cost::nano_dollars(read_count(row, 9)?),
+            cost: Cost::from_nano_dollars(read_count(row, 9)?),
             result: row.get(10)?,
         },
         slot: row.get(11)?,
-        budget: row.get::<_, Option<i64>>(12)?.map(|nano| Cost::nano_dollars(nano.unsigned_abs())),
+        budget: row.get::<_, Option<i64>>(12)?.map(|nano| Cost::from_nano_dollars(nano.unsigned_abs())),
         minutes: row.get(13)?,
         worked: row.get(14)?,
         ending: row.get::<_, Option<String>>(15)?.map(from_word).transpose()?,
@@ -193,7 +193,7 @@ impl Reader<'_> {
             "SELECT status_json, cost FROM task_runs
              WHERE due >= ?2 AND (?1 IS NULL OR task = ?1)",
             params![task, since],
-            |row| Ok((from_json::<RunStatus>(row, 0)?, Cost::nano_dollars(read_count(row, 1)?))),
+            |row| Ok((from_json::<RunStatus>(row, 0)?, Cost::from_nano_dollars(read_count(row, 1)?))),
         )?;
         let mut totals = RunTotals::default();
         for (status, cost) in ended {
@@ -216,14 +216,14 @@ impl Reader<'_> {
     }
 
     /// Returns the state of a session; `None` if it does not exist or was deleted.
-    pub fn outlook(&self, session: SessionId) -> Result<Option<SessionOutlook>, StoreError> {
+    pub fn outlook(&self, session: SessionId) -> Result<Option<SessionDigest>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
         let key = self.key(session)?;
         let end = self.last_turn(key)?.and_then(|turn| turn.end);
-        let page = self.page(session, None, LAST_MESSAGES)?;
+        let page = self.page(session, None, ANSWER_SEARCH_MESSAGES)?;
         let answers = page.messages.iter().rev().filter(|message| message.role == Role::Assistant);
         let answer = answers.map(|message| message.text()).find(|text| !text.trim().is_empty());
-        Ok(Some(SessionOutlook {
+        Ok(Some(SessionDigest {
             status: info.status,
             end,
             budget: self.suggestion_and_budget(key)?.1,
@@ -236,7 +236,7 @@ impl Reader<'_> {
 /// Returns the first words on one line.
 fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(RESULT).collect()
+    line.chars().take(RESULT_CHARS).collect()
 }
 
 impl Tx<'_> {
@@ -271,7 +271,7 @@ impl Tx<'_> {
             self.change(
                 "DELETE FROM task_runs WHERE ended_at IS NOT NULL AND key IN (
                    SELECT key FROM task_runs WHERE task = ?1 ORDER BY due DESC, key DESC LIMIT -1 OFFSET ?2)",
-                params![run.task, KEPT],
+                params![run.task, KEPT_RUNS],
             )?;
         }
         Ok(added > 0)

@@ -57,7 +57,7 @@ impl Tx<'_> {
     }
 
     /// Records that a task's runs are decided up to this moment. Does nothing for a task without a row.
-    pub fn task_decided(&mut self, task: &str, until: Option<Millis>) -> Result<(), StoreError> {
+    pub fn set_task_decided(&mut self, task: &str, until: Option<Millis>) -> Result<(), StoreError> {
         self.change("UPDATE task_states SET decided = ?2 WHERE task = ?1", params![task, until])?;
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::{
     column::id,
     key::{self, SessionKey},
     tables::{
-        filter::{Bound, filtered},
+        filter::{FilterParams, filtered},
         sessions::{head, head_columns, list_order},
     },
 };
@@ -16,21 +16,21 @@ use std::collections::{HashMap, HashSet};
 /// The shortest word in the trigram index.
 const SHORTEST_INDEXED: usize = 3;
 /// The number of newest texts scanned for a word that the index does not contain as a whole.
-const NEWEST: u32 = 4_000;
+const SCANNED_TEXTS: u32 = 4_000;
 /// The number of characters shown before a match.
-const BEFORE: usize = 40;
+const SNIPPET_CHARS_BEFORE: usize = 40;
 /// The number of characters shown from the start of the match on.
-const FROM: usize = 120;
+const SNIPPET_CHARS_FROM: usize = 120;
 
 /// The words of a search. All must occur, in any order; letter case does not matter.
-pub(crate) struct Needle {
+pub(crate) struct SearchWords {
     /// The words long enough for the index.
     long: Vec<String>,
     /// The words too short for it.
     short: Vec<String>,
 }
 
-impl Needle {
+impl SearchWords {
     /// Creates a search for the whole text.
     pub(crate) fn new(text: &str) -> Self {
         Self::of(std::iter::once(text))
@@ -67,8 +67,8 @@ impl Needle {
     fn snippet(&self, text: &str) -> (String, Vec<TextMark>) {
         let place = self.long.iter().chain(&self.short).find_map(|word| find(text, word)).unwrap_or(0);
         let chars: Vec<char> = text.chars().collect();
-        let start = place.saturating_sub(BEFORE);
-        let end = (place + FROM).min(chars.len());
+        let start = place.saturating_sub(SNIPPET_CHARS_BEFORE);
+        let end = (place + SNIPPET_CHARS_FROM).min(chars.len());
         let cut: String = chars.get(start..end).unwrap_or_default().iter().collect();
         let mut snippet = cut.split_whitespace().collect::<Vec<_>>().join(" ");
         if start > 0 {
@@ -148,11 +148,11 @@ impl Reader<'_> {
         filter: &SessionFilter,
         limit: u32,
     ) -> Result<Vec<SessionHit>, StoreError> {
-        let needle = Needle::words(query);
-        let filter = Bound::new(filter)?;
+        let needle = SearchWords::words(query);
+        let filter = FilterParams::new(filter)?;
         let mut hits = self.search_titles(&needle, &filter, limit.div_ceil(2) as usize)?;
         let limit = limit as usize;
-        let mut seen = Seen { filter, hit: HashSet::new(), met: HashMap::new() };
+        let mut seen = SearchProgress { filter, hit: HashSet::new(), met: HashMap::new() };
         if hits.len() < limit {
             self.search_texts(&needle, limit, &mut seen, &mut hits)?;
         }
@@ -161,8 +161,8 @@ impl Reader<'_> {
 
     fn search_titles(
         &self,
-        needle: &Needle,
-        filter: &Bound,
+        needle: &SearchWords,
+        filter: &FilterParams,
         limit: usize,
     ) -> Result<Vec<SessionHit>, StoreError> {
         let mut hits = Vec::new();
@@ -207,9 +207,9 @@ impl Reader<'_> {
 
     fn search_texts(
         &self,
-        needle: &Needle,
+        needle: &SearchWords,
         limit: usize,
-        seen: &mut Seen,
+        seen: &mut SearchProgress,
         hits: &mut Vec<SessionHit>,
     ) -> Result<(), StoreError> {
         if let Some(phrase) = needle.phrase() {
@@ -241,9 +241,9 @@ impl Reader<'_> {
     fn search_newest(
         &self,
         pattern: &str,
-        needle: &Needle,
+        needle: &SearchWords,
         limit: usize,
-        seen: &mut Seen,
+        seen: &mut SearchProgress,
         hits: &mut Vec<SessionHit>,
     ) -> Result<Option<i64>, StoreError> {
         let mut statement = self.connection.prepare_cached(
@@ -253,7 +253,7 @@ impl Reader<'_> {
         let (mut looked_at, mut last) = (0, None);
         let mut below = i64::MAX;
         'sessions: loop {
-            let mut rows = statement.query(params![pattern, below, NEWEST - looked_at])?;
+            let mut rows = statement.query(params![pattern, below, SCANNED_TEXTS - looked_at])?;
             while hits.len() < limit
                 && let Some(row) = rows.next()?
             {
@@ -275,7 +275,7 @@ impl Reader<'_> {
             }
             break;
         }
-        Ok(last.filter(|_| looked_at == NEWEST))
+        Ok(last.filter(|_| looked_at == SCANNED_TEXTS))
     }
 
     /// Looks up texts older than a block by the trigrams that begin with a short word.
@@ -283,9 +283,9 @@ impl Reader<'_> {
         &self,
         word: &str,
         oldest: i64,
-        needle: &Needle,
+        needle: &SearchWords,
         limit: usize,
-        seen: &mut Seen,
+        seen: &mut SearchProgress,
         hits: &mut Vec<SessionHit>,
     ) -> Result<(), StoreError> {
         let first: String = word.chars().map(fold).collect();
@@ -308,7 +308,11 @@ impl Reader<'_> {
     }
 
     /// Returns the block's session, unless it already has a hit, is deleted or is filtered out.
-    fn session_to_search(&self, block: i64, seen: &mut Seen) -> Result<Option<SessionInfo>, StoreError> {
+    fn session_to_search(
+        &self,
+        block: i64,
+        seen: &mut SearchProgress,
+    ) -> Result<Option<SessionInfo>, StoreError> {
         let session = key::session_of(block);
         if seen.hit.contains(&session) {
             return Ok(None);
@@ -334,8 +338,8 @@ impl Reader<'_> {
         &self,
         block: i64,
         info: SessionInfo,
-        needle: &Needle,
-        seen: &mut Seen,
+        needle: &SearchWords,
+        seen: &mut SearchProgress,
     ) -> Result<Option<SessionHit>, StoreError> {
         let found = self.row(
             "SELECT messages.id, blocks.text FROM blocks, messages WHERE blocks.key = ?1 AND messages.key = ?2",
@@ -350,15 +354,15 @@ impl Reader<'_> {
     }
 }
 
-struct Seen {
-    filter: Bound,
+struct SearchProgress {
+    filter: FilterParams,
     /// Sessions that already have a hit.
     hit: HashSet<SessionKey>,
     /// Sessions that were looked up; `None` for deleted and filtered ones.
     met: HashMap<SessionKey, Option<SessionInfo>>,
 }
 
-impl Seen {
+impl SearchProgress {
     /// Returns whether a session needs no further search.
     fn is_done(&self, session: SessionKey) -> bool {
         self.hit.contains(&session) || self.met.get(&session).is_some_and(Option::is_none)

@@ -4,7 +4,7 @@ use crate::{
     ListSnapshot, NewSession, Reader, StoreError, ToolsetRow, Tx,
     column::{count, from_word, id, id_or_null, read_count, word},
     key::{self, SessionKey},
-    tables::search::{Needle, like},
+    tables::search::{SearchWords, like},
 };
 use octo_protocol::{Event, Millis, SessionId, SessionInfo, Source, Topic, Usage};
 use rusqlite::{Row, named_params, params};
@@ -110,7 +110,7 @@ impl Reader<'_> {
                     total,
                 )?,
             )
-        } else if let Some(phrase) = Needle::new(query).phrase() {
+        } else if let Some(phrase) = SearchWords::new(query).phrase() {
             (
                 // The plus makes SQLite walk in the list's order; without it, it would sort the hits.
                 self.rows(
@@ -297,7 +297,7 @@ impl Tx<'_> {
     pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
-        self.delete_forks(key, at)?;
+        self.delete_sub_agents(key, at)?;
         self.emit(Topic::Sessions, Event::SessionRemoved { id: session })?;
         self.trash_session(key, session, at)
     }
@@ -327,7 +327,7 @@ impl Tx<'_> {
         let info = self.session(session)?.ok_or(StoreError::UnknownSession(session))?;
         if changed > 0 {
             self.untrash_session(session)?;
-            self.undelete_forks(key)?;
+            self.undelete_sub_agents(key)?;
             self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
         }
         Ok(info)

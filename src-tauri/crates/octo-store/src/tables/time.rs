@@ -1,17 +1,17 @@
-//! `time_sessions`, `time_tasks`, `time_states`, `time_commands`: the time machine's tree and its recorded
+//! `time_sessions`, `time_steps`, `time_states`, `time_commands`: the time machine's tree and its recorded
 //! states.
 
 use crate::{
-    Activate, NewTimeTask, Reader, StoreError, TimeCommand, TimeSide, TimeSource, TimeState, TimeTask,
-    TimeTasks, Tx,
+    NewTimeStep, Reader, RecordedState, StateMoment, StateSource, StepActivation, StoreError, TimeCommand,
+    TimeStep, TimeSteps, Tx,
     column::{from_json, from_word, id, id_or_null, json, word},
     key::SessionKey,
     tx::now,
 };
-use octo_protocol::{FileImage, Millis, SessionId, TaskKind, TaskNumber, TurnId, Unsaved};
+use octo_protocol::{FileImage, Millis, SessionId, StepKind, StepNumber, TurnId, UnsavedReason};
 use rusqlite::{Row, params};
 
-impl TimeSide {
+impl StateMoment {
     fn number(self) -> i64 {
         match self {
             Self::Before => 0,
@@ -30,7 +30,7 @@ impl TimeSide {
     }
 }
 
-impl TimeSource {
+impl StateSource {
     fn number(self) -> i64 {
         match self {
             Self::Named => 0,
@@ -49,8 +49,8 @@ impl TimeSource {
     }
 }
 
-fn task(row: &Row<'_>) -> Result<TimeTask, StoreError> {
-    Ok(TimeTask {
+fn task(row: &Row<'_>) -> Result<TimeStep, StoreError> {
+    Ok(TimeStep {
         number: row.get(0)?,
         parent: row.get(1)?,
         kind: from_word(row.get(2)?)?,
@@ -65,12 +65,12 @@ fn task(row: &Row<'_>) -> Result<TimeTask, StoreError> {
 }
 
 /// Reads `path, number, side, source, image_json`.
-fn state(row: &Row<'_>) -> Result<TimeState, StoreError> {
-    Ok(TimeState {
+fn state(row: &Row<'_>) -> Result<RecordedState, StoreError> {
+    Ok(RecordedState {
         path: row.get(0)?,
         number: row.get(1)?,
-        side: TimeSide::of(row.get(2)?)?,
-        source: TimeSource::of(row.get(3)?)?,
+        side: StateMoment::of(row.get(2)?)?,
+        source: StateSource::of(row.get(3)?)?,
         image: from_json(row, 4)?,
     })
 }
@@ -81,7 +81,7 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn time_tasks(&self, session: SessionId) -> Result<TimeTasks, StoreError> {
+    pub fn time_steps(&self, session: SessionId) -> Result<TimeSteps, StoreError> {
         let key = self.key(session)?;
         let Some((active, last, conversation)) = self.row(
             "SELECT active, last, conversation FROM time_sessions WHERE session = ?1",
@@ -89,7 +89,7 @@ impl Reader<'_> {
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )?
         else {
-            return Ok(TimeTasks::default());
+            return Ok(TimeSteps::default());
         };
         let tasks = self.rows(
             "SELECT number, parent, kind, turn, summary, folder, started_at, ended_at, said_after, lasting_more
@@ -97,7 +97,7 @@ impl Reader<'_> {
             [key.0],
             task,
         )?;
-        Ok(TimeTasks { active, conversation, last, tasks })
+        Ok(TimeSteps { active, conversation, last, tasks })
     }
 
     /// Returns all recorded states of a session's paths, by path, step and moment.
@@ -105,7 +105,7 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn time_states(&self, session: SessionId) -> Result<Vec<TimeState>, StoreError> {
+    pub fn time_states(&self, session: SessionId) -> Result<Vec<RecordedState>, StoreError> {
         let key = self.key(session)?;
         self.rows(
             "SELECT path, number, side, source, image_json FROM time_states WHERE session = ?1
@@ -124,7 +124,7 @@ impl Reader<'_> {
         &self,
         session: SessionId,
         paths: &[Vec<u8>],
-    ) -> Result<Vec<TimeState>, StoreError> {
+    ) -> Result<Vec<RecordedState>, StoreError> {
         let key = self.key(session)?;
         let mut all = Vec::new();
         for path in paths {
@@ -146,9 +146,9 @@ impl Reader<'_> {
     pub fn time_states_at(
         &self,
         session: SessionId,
-        number: TaskNumber,
-        side: TimeSide,
-    ) -> Result<Vec<TimeState>, StoreError> {
+        number: StepNumber,
+        side: StateMoment,
+    ) -> Result<Vec<RecordedState>, StoreError> {
         let key = self.key(session)?;
         self.rows(
             "SELECT path, number, side, source, image_json FROM time_states
@@ -163,7 +163,7 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn time_counts(&self, session: SessionId) -> Result<Vec<(TaskNumber, u32)>, StoreError> {
+    pub fn time_change_counts(&self, session: SessionId) -> Result<Vec<(StepNumber, u32)>, StoreError> {
         let key = self.key(session)?;
         self.rows(
             "SELECT number, count(*) FROM time_states WHERE session = ?1 AND side = 0 GROUP BY number",
@@ -191,7 +191,7 @@ impl Reader<'_> {
 
     /// Returns every step that has ended, of all sessions, oldest first: the order in which their contents may
     /// be deleted.
-    pub fn time_tasks_by_age(&self) -> Result<Vec<(SessionId, TaskNumber)>, StoreError> {
+    pub fn time_steps_by_age(&self) -> Result<Vec<(SessionId, StepNumber)>, StoreError> {
         self.rows(
             "SELECT s.id, t.number FROM time_tasks AS t JOIN sessions AS s ON s.key = t.session
              WHERE t.ended_at IS NOT NULL ORDER BY t.ended_at, t.session, t.number",
@@ -209,12 +209,12 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] if the turn has a step already.
-    pub fn add_time_task(
+    pub fn add_time_step(
         &mut self,
         session: SessionId,
-        new: &NewTimeTask,
-        activate: Activate,
-    ) -> Result<TaskNumber, StoreError> {
+        new: &NewTimeStep,
+        activate: StepActivation,
+    ) -> Result<StepNumber, StoreError> {
         let key = self.key(session)?;
         let at = now();
         let begun = self.change(
@@ -222,36 +222,36 @@ impl Tx<'_> {
             [key.0],
         )?;
         if begun == 1 {
-            let start = NewTimeTask {
+            let start = NewTimeStep {
                 parent: 0,
-                kind: TaskKind::Start,
+                kind: StepKind::Start,
                 turn: None,
                 summary: String::new(),
                 folder: new.folder.clone(),
             };
-            self.insert_time_task(key, 0, None, &start, at, Some(at))?;
+            self.insert_time_step(key, 0, None, &start, at, Some(at))?;
         }
-        let last: Option<TaskNumber> =
+        let last: Option<StepNumber> =
             self.row("SELECT last FROM time_sessions WHERE session = ?1", [key.0], |row| Ok(row.get(0)?))?;
         let number = last.unwrap_or(0) + 1;
-        let ended = if activate == Activate::Running { None } else { Some(at) };
-        self.insert_time_task(key, number, Some(new.parent), new, at, ended)?;
+        let ended = if activate == StepActivation::Running { None } else { Some(at) };
+        self.insert_time_step(key, number, Some(new.parent), new, at, ended)?;
         self.change_one(
             "the session's tasks",
             "UPDATE time_sessions SET last = ?2, active = CASE WHEN ?3 THEN ?2 ELSE active END,
                conversation = CASE WHEN ?3 THEN NULL ELSE conversation END
              WHERE session = ?1",
-            params![key.0, number, activate != Activate::Beside],
+            params![key.0, number, activate != StepActivation::Beside],
         )?;
         Ok(number)
     }
 
-    fn insert_time_task(
+    fn insert_time_step(
         &self,
         session: SessionKey,
-        number: TaskNumber,
-        parent: Option<TaskNumber>,
-        new: &NewTimeTask,
+        number: StepNumber,
+        parent: Option<StepNumber>,
+        new: &NewTimeStep,
         at: Millis,
         ended: Option<Millis>,
     ) -> Result<(), StoreError> {
@@ -280,7 +280,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::Failed`] for a step that does not exist.
-    pub fn set_active_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
+    pub fn set_active_time_step(&mut self, session: SessionId, number: StepNumber) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change_one(
             "the task",
@@ -295,10 +295,10 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn set_conversation_task(
+    pub fn set_conversation_step(
         &mut self,
         session: SessionId,
-        number: TaskNumber,
+        number: StepNumber,
     ) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change("UPDATE time_sessions SET conversation = ?2 WHERE session = ?1", params![key.0, number])?;
@@ -310,7 +310,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn drop_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
+    pub fn drop_time_step(&mut self, session: SessionId, number: StepNumber) -> Result<(), StoreError> {
         let key = self.key(session)?;
         for table in ["time_states", "time_lasting"] {
             let sql = format!("DELETE FROM {table} WHERE session = ?1 AND number = ?2");
@@ -328,14 +328,14 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::Failed`] for a step that does not exist.
-    pub fn set_time_task_running(
+    pub fn set_time_step_running(
         &mut self,
         session: SessionId,
-        number: TaskNumber,
-        running: Activate,
+        number: StepNumber,
+        running: StepActivation,
     ) -> Result<(), StoreError> {
         let key = self.key(session)?;
-        let ended = if running == Activate::Running { None } else { Some(now()) };
+        let ended = if running == StepActivation::Running { None } else { Some(now()) };
         self.change_one(
             "the task",
             "UPDATE time_tasks SET ended_at = ?3 WHERE session = ?1 AND number = ?2",
@@ -349,7 +349,11 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn record_time_states(&mut self, session: SessionId, states: &[TimeState]) -> Result<(), StoreError> {
+    pub fn record_time_states(
+        &mut self,
+        session: SessionId,
+        states: &[RecordedState],
+    ) -> Result<(), StoreError> {
         let key = self.key(session)?;
         for state in states {
             self.change(
@@ -379,7 +383,7 @@ impl Tx<'_> {
     pub fn add_time_command(
         &mut self,
         session: SessionId,
-        number: TaskNumber,
+        number: StepNumber,
         folder: &[u8],
     ) -> Result<i64, StoreError> {
         let key = self.key(session)?;
@@ -396,7 +400,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Releases the contents a step recorded: they count as [`Unsaved::Forgotten`] from now on, and states that
+    /// Releases the contents a step recorded: they count as [`UnsavedReason::Forgotten`] from now on, and states that
     /// need them cannot be restored. Returns the number of released states.
     ///
     /// # Errors
@@ -405,7 +409,7 @@ impl Tx<'_> {
     pub fn forget_time_states(
         &mut self,
         session: SessionId,
-        number: TaskNumber,
+        number: StepNumber,
     ) -> Result<usize, StoreError> {
         let key = self.key(session)?;
         let kept = self.rows(
@@ -417,7 +421,7 @@ impl Tx<'_> {
         let mut forgotten = 0;
         for state in kept {
             let FileImage::File { len, .. } = state.image else { continue };
-            let image = FileImage::Unsaved { why: Unsaved::Forgotten, len, modified: 0 };
+            let image = FileImage::Unsaved { why: UnsavedReason::Forgotten, len, modified: 0 };
             forgotten += self.change(
                 "UPDATE time_states SET image_json = ?5
                  WHERE session = ?1 AND path = ?2 AND number = ?3 AND side = ?4",

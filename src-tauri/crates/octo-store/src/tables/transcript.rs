@@ -154,7 +154,7 @@ impl Reader<'_> {
             spending: self.spending_of(key)?,
             suggestion,
             budget,
-            fork: self.fork_of(key)?.map(|fork| fork.origin),
+            fork: self.sub_agent_by_key(key)?.map(|fork| fork.origin),
             origin: self.origin_of(key)?,
         }))
     }

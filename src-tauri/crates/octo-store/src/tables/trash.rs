@@ -13,7 +13,7 @@ use octo_protocol::{
 use rusqlite::{Row, named_params, params};
 
 /// The maximum number of projects returned.
-const PROJECTS: u32 = 200;
+const MAX_PROJECTS: u32 = 200;
 
 /// The columns [`row`] reads, in its order.
 macro_rules! trash_columns {
@@ -166,7 +166,7 @@ impl Reader<'_> {
     pub fn trash_projects(&self) -> Result<Vec<String>, StoreError> {
         self.rows(
             "SELECT project FROM trash WHERE project IS NOT NULL GROUP BY project ORDER BY max(at) DESC LIMIT ?1",
-            [PROJECTS],
+            [MAX_PROJECTS],
             |row| Ok(row.get(0)?),
         )
     }

@@ -16,7 +16,7 @@ pub struct Fold {
     pub turns: Vec<TurnView>,
     pub calls: BTreeMap<CallId, CallView>,
     pub questions: Vec<Question>,
-    pub queue: Vec<Queued>,
+    pub queue: Vec<QueuedMessage>,
     pub todos: Vec<Todo>,
     pub commands: Vec<BackgroundCommand>,
     pub todo_last_id: u32,
@@ -291,8 +291,12 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
             Event::TodosChanged { todos: (first..first + u32::from(salt % 4)).map(todo).collect() }
         }
         16 => {
-            let queued =
-                |_| Queued { id: QueuedId::new(), blocks: vec![sample::text(words)], at: 3, via: None };
+            let queued = |_| QueuedMessage {
+                id: QueuedId::new(),
+                blocks: vec![sample::text(words)],
+                at: 3,
+                via: None,
+            };
             Event::QueueChanged { queue: (0..n % 3).map(queued).collect() }
         }
         17 => Event::RetryScheduled { retry: Retry { attempt: 2, attempts: 5, at: i64::from(salt), error } },

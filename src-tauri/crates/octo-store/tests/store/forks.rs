@@ -2,7 +2,7 @@
 
 use crate::{create, emit, emit_all, home, sample};
 use octo_protocol::*;
-use octo_store::{Inherits, NewFork, Store, StoreError, StoredFork};
+use octo_store::{InheritedContext, NewFork, Store, StoreError, StoredSubAgent};
 
 /// A parent whose turn is at a call: its view, and the message with the call.
 struct Parent {
@@ -50,27 +50,27 @@ async fn parent(store: &Store) -> Parent {
     Parent { info, turn: said.turn, said, calling, call }
 }
 
-fn forked(parent: &Parent, inherits: Inherits) -> NewFork {
+fn forked(parent: &Parent, inherits: InheritedContext) -> NewFork {
     let info = SessionInfo { source: Source::SubAgent, ..sample::head("explore") };
-    let origin = ForkOrigin {
+    let origin = SubAgentOrigin {
         session: parent.info.id,
         title: parent.info.title.clone(),
         turn: parent.turn,
         call: parent.call,
         name: "explore".to_owned(),
     };
-    NewFork { info, fork: StoredFork { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
+    NewFork { info, fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
 }
 
 /// Stores a sub-agent with its first turn; returns its id and its message.
-async fn fork(store: &Store, parent: &Parent, inherits: Inherits) -> (SessionId, Message) {
+async fn fork(store: &Store, parent: &Parent, inherits: InheritedContext) -> (SessionId, Message) {
     let new = forked(parent, inherits);
     let (id, turn) = (new.info.id, sample::turn());
     let message = sample::octo(turn.id, vec![sample::text("a word nobody searches")]);
     let first = message.clone();
     store
         .write(move |tx| {
-            tx.create_fork(&new)?;
+            tx.create_sub_agent(&new)?;
             tx.begin_first_turn(id, turn, std::slice::from_ref(&first))
         })
         .await
@@ -83,10 +83,10 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
-    let (id, message) = fork(&store, &parent, Inherits::Before(parent.calling.id)).await;
+    let (id, message) = fork(&store, &parent, InheritedContext::Before(parent.calling.id)).await;
     let stored = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
     assert_eq!(stored.context, [parent.said.clone(), message.clone()]);
-    assert_eq!(stored.fork, Some(forked(&parent, Inherits::Nothing).fork));
+    assert_eq!(stored.fork, Some(forked(&parent, InheritedContext::Nothing).fork));
     assert_eq!(stored.context_tokens, sample::usage(7).context());
     let of = parent.info.id;
     let parents = store.read(move |reader| reader.resume(of)).await.unwrap().unwrap();
@@ -106,7 +106,7 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     let refused = store.write(move |tx| tx.new_generation(stranger.id, &[said])).await;
     assert!(matches!(refused, Err(StoreError::UnknownMessage(_))), "{refused:?}");
 
-    let (other, message) = fork(&store, &parent, Inherits::Nothing).await;
+    let (other, message) = fork(&store, &parent, InheritedContext::Nothing).await;
     let stored = store.read(move |reader| reader.resume(other)).await.unwrap().unwrap();
     assert_eq!((stored.context, stored.context_tokens), (vec![message], 0));
     let forks = store.read(move |reader| reader.forks(of)).await.unwrap();
@@ -120,7 +120,7 @@ async fn what_was_summed_up_and_what_a_sub_agent_did_is_recollected() {
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
     let of = parent.info.id;
-    let (id, _) = fork(&store, &parent, Inherits::Nothing).await;
+    let (id, _) = fork(&store, &parent, InheritedContext::Nothing).await;
     let answer = sample::model(TurnId::new());
     let message = answer.id;
     let called = Event::BlockAdded { message, index: 0, block: sample::tool_call(CallId::new()) };
@@ -156,7 +156,7 @@ async fn it_stands_in_no_list_and_no_search_and_its_cost_in_its_parents_sums() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
-    let (id, _) = fork(&store, &parent, Inherits::Nothing).await;
+    let (id, _) = fork(&store, &parent, InheritedContext::Nothing).await;
     let turn = TurnId::new();
     let answer = sample::model(turn);
     let billed =
@@ -208,7 +208,7 @@ async fn it_goes_into_the_trash_and_out_of_it_with_its_parent_for_good_too() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
-    let (id, _) = fork(&store, &parent, Inherits::Before(parent.calling.id)).await;
+    let (id, _) = fork(&store, &parent, InheritedContext::Before(parent.calling.id)).await;
     let of = parent.info.id;
     let there = async |store: &Store| store.read(move |reader| reader.session(id)).await.unwrap().is_some();
     store.write(move |tx| tx.soft_delete(of, 9)).await.unwrap();
@@ -242,14 +242,14 @@ async fn without_a_parent_or_before_a_message_it_does_not_have_nothing_is_stored
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
-    let strange = forked(&parent, Inherits::Before(MessageId::new()));
+    let strange = forked(&parent, InheritedContext::Before(MessageId::new()));
     let id = strange.info.id;
-    let refused = store.write(move |tx| tx.create_fork(&strange)).await;
+    let refused = store.write(move |tx| tx.create_sub_agent(&strange)).await;
     assert!(matches!(refused, Err(StoreError::UnknownMessage(_))), "{refused:?}");
     assert_eq!(store.read(move |reader| reader.session(id)).await.unwrap(), None);
-    let (of, orphan) = (parent.info.id, forked(&parent, Inherits::Nothing));
+    let (of, orphan) = (parent.info.id, forked(&parent, InheritedContext::Nothing));
     store.write(move |tx| tx.soft_delete(of, 9)).await.unwrap();
-    let refused = store.write(move |tx| tx.create_fork(&orphan)).await;
+    let refused = store.write(move |tx| tx.create_sub_agent(&orphan)).await;
     assert!(matches!(refused, Err(StoreError::UnknownSession(_))), "{refused:?}");
     store.close();
 }

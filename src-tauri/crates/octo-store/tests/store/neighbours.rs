@@ -2,7 +2,7 @@
 
 use super::sample;
 use octo_protocol::{Event, SessionId, Topic, TurnId};
-use octo_store::{Holder, LeaseOutcome, Life, NewSession, StopWish, Store, ToolsetRow};
+use octo_store::{Holder, LeaseOutcome, Life, NewSession, StopRequest, Store, ToolsetRow};
 
 fn holder(token: &str) -> Holder {
     Holder { token: token.to_owned(), ..Holder::of_this_process() }
@@ -47,26 +47,26 @@ async fn a_wish_reaches_the_one_that_has_the_session_and_is_taken_once() {
     let store = Store::open(home.path()).unwrap();
     let (mine, theirs) = (session(&store, &holder("me")).await, session(&store, &holder("they")).await);
     let turn = TurnId::new();
-    let wishes = [StopWish::Turn(turn), StopWish::Command("a:b".to_owned())];
+    let wishes = [StopRequest::Turn(turn), StopRequest::Command("a:b".to_owned())];
     for wish in wishes.clone() {
         let again = wish.clone();
-        store.write(move |tx| tx.wish_stop(theirs, &wish)).await.unwrap();
-        store.write(move |tx| tx.wish_stop(theirs, &again)).await.unwrap();
+        store.write(move |tx| tx.request_stop(theirs, &wish)).await.unwrap();
+        store.write(move |tx| tx.request_stop(theirs, &again)).await.unwrap();
     }
-    assert!(!store.read(|reader| reader.has_stop_wishes("me")).await.unwrap());
-    assert!(store.write(|tx| tx.take_stop_wishes("me")).await.unwrap().is_empty());
-    assert!(store.read(|reader| reader.has_stop_wishes("they")).await.unwrap());
-    let mut taken = store.write(|tx| tx.take_stop_wishes("they")).await.unwrap();
-    taken.sort_by_key(|(_, wish)| matches!(wish, StopWish::Command(_)));
+    assert!(!store.read(|reader| reader.has_stop_requests("me")).await.unwrap());
+    assert!(store.write(|tx| tx.take_stop_requests("me")).await.unwrap().is_empty());
+    assert!(store.read(|reader| reader.has_stop_requests("they")).await.unwrap());
+    let mut taken = store.write(|tx| tx.take_stop_requests("they")).await.unwrap();
+    taken.sort_by_key(|(_, wish)| matches!(wish, StopRequest::Command(_)));
     assert_eq!(taken, wishes.map(|wish| (theirs, wish)));
-    assert!(store.write(|tx| tx.take_stop_wishes("they")).await.unwrap().is_empty());
+    assert!(store.write(|tx| tx.take_stop_requests("they")).await.unwrap().is_empty());
 
-    let works = store.read(|reader| reader.work_of_neighbours("me")).await.unwrap();
+    let works = store.read(|reader| reader.sessions_of_other_processes("me")).await.unwrap();
     assert_eq!(works.iter().map(|work| work.info.id).collect::<Vec<_>>(), [theirs]);
     assert_eq!((works[0].holder.token.as_str(), works[0].turn), ("they", None));
     // Deleting a session permanently deletes its stop requests.
-    store.write(move |tx| tx.wish_stop(mine, &StopWish::Turn(turn))).await.unwrap();
+    store.write(move |tx| tx.request_stop(mine, &StopRequest::Turn(turn))).await.unwrap();
     store.write(move |tx| tx.soft_delete(mine, 1)).await.unwrap();
     store.write(move |tx| tx.purge_session(mine)).await.unwrap();
-    assert!(!store.read(|reader| reader.has_stop_wishes("me")).await.unwrap());
+    assert!(!store.read(|reader| reader.has_stop_requests("me")).await.unwrap());
 }

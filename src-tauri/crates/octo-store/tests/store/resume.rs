@@ -240,7 +240,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     let nonsense = BilledCall {
         turn: None,
         message: None,
-        cost: Some(Cost::nano_dollars(u64::MAX)),
+        cost: Some(Cost::from_nano_dollars(u64::MAX)),
         at: 2_000_000_000_000,
         ..sample::billed(turn, MessageId::new(), Some(nonsense))
     };
@@ -368,7 +368,7 @@ async fn a_lease_is_taken_kept_and_inherited_only_from_the_dead() {
     assert_eq!(store.read(move |reader| reader.lease(id)).await.unwrap(), Some(holder("b")));
     store.write(move |tx| tx.release_lease(id, "b")).await.unwrap();
     assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
-    store.write(|tx| tx.release_all("a")).await.unwrap();
+    store.write(|tx| tx.release_all_leases("a")).await.unwrap();
     assert_eq!(store.read(move |reader| reader.lease(id)).await.unwrap(), None);
     store.close();
 }

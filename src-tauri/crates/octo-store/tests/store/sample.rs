@@ -113,13 +113,13 @@ pub fn billed(turn: TurnId, message: MessageId, usage: Option<Usage>) -> BilledC
         at: 4_000,
         usage,
         written_for_an_hour: 0,
-        cost: usage.map(|usage| Cost::nano_dollars(usage.output)),
+        cost: usage.map(|usage| Cost::from_nano_dollars(usage.output)),
         first_byte_ms: Some(7),
         total_ms: 9,
         outcome: CallOutcome::Answered,
         expected_read: Some(3),
         miss: Some(CacheMiss::Messages { first: 2 }),
         again: 1,
-        again_cost: Some(Cost::nano_dollars(2)),
+        again_cost: Some(Cost::from_nano_dollars(2)),
     }
 }

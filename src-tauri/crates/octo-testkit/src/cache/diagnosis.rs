@@ -2,9 +2,9 @@
 
 use super::{
     policy::{CachePolicy, EffortKey, Origin},
-    segments::{Section, Segments, Side},
+    segments::{Section, SegmentSide, Segments},
 };
-use crate::frozen::FORKED;
+use crate::frozen::SUB_AGENT_NOTICE;
 use std::{
     collections::VecDeque,
     fmt,
@@ -13,11 +13,11 @@ use std::{
 };
 
 /// Number of requests remembered for comparison.
-const REMEMBERED: usize = 64;
+const MAX_TRACES: usize = 64;
 
 /// A request that read less than the conversation's last request left in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenMiss {
+pub struct CacheReadMiss {
     /// The first kind of segment that differs.
     pub reason: MissReason,
     /// Index of the first message that differs, if a message does.
@@ -66,12 +66,12 @@ impl fmt::Display for MissReason {
 
 /// Traces of earlier requests.
 #[derive(Debug, Default)]
-pub(super) struct Traces {
-    seen: VecDeque<Trace>,
+pub(super) struct RequestTraces {
+    seen: VecDeque<RequestTrace>,
 }
 
 #[derive(Debug)]
-struct Trace {
+struct RequestTrace {
     model: String,
     effort: String,
     manner: String,
@@ -87,7 +87,7 @@ struct Trace {
     expires: Duration,
 }
 
-impl Traces {
+impl RequestTraces {
     /// Compares a request with the one it continues, and remembers it.
     pub(super) fn note(
         &mut self,
@@ -97,9 +97,9 @@ impl Traces {
         left: u64,
         now: Duration,
         policy: &CachePolicy,
-    ) -> Option<SeenMiss> {
-        let trace = Trace::new(model, segments, left, now, policy);
-        let related = |before: &&Trace| {
+    ) -> Option<CacheReadMiss> {
+        let trace = RequestTrace::new(model, segments, left, now, policy);
+        let related = |before: &&RequestTrace| {
             let same = |place: usize| {
                 before.messages.get(place).is_some_and(|own| trace.messages.get(place) == Some(own))
             };
@@ -110,17 +110,17 @@ impl Traces {
         let before = self.seen.iter().filter(related).max_by_key(|before| trace.common(before));
         let miss = before.filter(|before| read < before.left).map(|before| {
             let (reason, message) = trace.difference(before, now, policy);
-            SeenMiss { reason, message, tokens: before.left - read }
+            CacheReadMiss { reason, message, tokens: before.left - read }
         });
         self.seen.push_back(trace);
-        if self.seen.len() > REMEMBERED {
+        if self.seen.len() > MAX_TRACES {
             self.seen.pop_front();
         }
         miss
     }
 }
 
-impl Trace {
+impl RequestTrace {
     fn new(model: &str, segments: &Segments, left: u64, now: Duration, policy: &CachePolicy) -> Self {
         let hash_of = |wanted: &dyn Fn(Section) -> bool| {
             let mut hasher = DefaultHasher::new();
@@ -135,13 +135,13 @@ impl Trace {
             bytes += segment.text.len();
             let Section::Message(index) = segment.section else { continue };
             messages.resize_with((index + 1).max(messages.len()), DefaultHasher::new);
-            (segment.side == Side::Model, &segment.text).hash(&mut messages[index]);
+            (segment.side == SegmentSide::Model, &segment.text).hash(&mut messages[index]);
             if (bytes / super::simulator::TOKEN) as u64 <= left {
                 covered = index + 1;
             }
         }
         let messages: Vec<u64> = messages.iter().map(Hasher::finish).collect();
-        let told = segments.all.iter().rfind(|segment| segment.text.contains(FORKED));
+        let told = segments.all.iter().rfind(|segment| segment.text.contains(SUB_AGENT_NOTICE));
         let fork = told.and_then(|segment| match segment.section {
             Section::Message(index) => messages.get(index).copied(),
             Section::Tools | Section::System => None,

@@ -17,11 +17,11 @@ pub struct CachePolicy {
     /// The shortest prefix that is cached, in tokens.
     pub minimum: u64,
     /// How long entries live.
-    pub lives: Lives,
+    pub lives: EntryLifetimes,
     /// When an entry becomes readable.
     pub visible: Visibility,
     /// Whether a readable entry is always read.
-    pub certainty: Certainty,
+    pub certainty: HitCertainty,
     /// Which requests reach the same machine.
     pub routing: Routing,
     /// Prices of tokens.
@@ -83,7 +83,7 @@ pub enum EffortKey {
 
 /// How long entries live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lives {
+pub struct EntryLifetimes {
     /// Default lifetime.
     pub short: Duration,
     /// Longer lifetime a request may ask for.
@@ -114,7 +114,7 @@ pub enum Visibility {
 
 /// Whether a readable entry is always read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Certainty {
+pub enum HitCertainty {
     /// Always.
     Sure,
     /// With a probability; `seed` starts the random sequence.
@@ -180,9 +180,14 @@ impl CachePolicy {
             writing: Writing::Markers { limit: 4, lookback: Lookback::Positions(20) },
             effort: EffortKey::Counts,
             minimum: 1024,
-            lives: Lives { short: 5 * MINUTE, long: Some(HOUR), most: None, origin: Origin::RequestStart },
+            lives: EntryLifetimes {
+                short: 5 * MINUTE,
+                long: Some(HOUR),
+                most: None,
+                origin: Origin::RequestStart,
+            },
             visible: Visibility::FirstToken,
-            certainty: Certainty::Sure,
+            certainty: HitCertainty::Sure,
             routing: Routing::One,
             prices: CachePrices::SONNET,
         }
@@ -200,7 +205,12 @@ impl CachePolicy {
         Self {
             writing: Writing::Steps { step: 128 },
             effort: EffortKey::Ignored,
-            lives: Lives { short: 5 * MINUTE, long: None, most: Some(HOUR), origin: Origin::FirstToken },
+            lives: EntryLifetimes {
+                short: 5 * MINUTE,
+                long: None,
+                most: Some(HOUR),
+                origin: Origin::FirstToken,
+            },
             routing: Routing::ByKey { per_minute: Some(15) },
             prices: CachePrices::FREE_WRITES,
             ..Self::anthropic()
@@ -212,7 +222,7 @@ impl CachePolicy {
         Self {
             writing: Writing::Breakpoints { limit: 4, lookback: 80 },
             effort: EffortKey::Ignored,
-            lives: Lives { short: 30 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
+            lives: EntryLifetimes { short: 30 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
             ..Self::anthropic()
         }
     }
@@ -223,7 +233,7 @@ impl CachePolicy {
             writing: Writing::Units { step: 64 },
             effort: EffortKey::Ignored,
             minimum: 64,
-            lives: Lives { short: 2 * HOUR, long: None, most: None, origin: Origin::FirstToken },
+            lives: EntryLifetimes { short: 2 * HOUR, long: None, most: None, origin: Origin::FirstToken },
             prices: CachePrices { input: 0.139, output: 0.28, write: 0.139, write_long: 0.139, read: 0.028 },
             ..Self::anthropic()
         }
@@ -236,8 +246,8 @@ impl CachePolicy {
             writing: Writing::Steps { step: 16 },
             effort: EffortKey::Ignored,
             minimum: 4096,
-            lives: Lives { short: 5 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
-            certainty: Certainty::Chance { probability: 0.8, seed },
+            lives: EntryLifetimes { short: 5 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
+            certainty: HitCertainty::Chance { probability: 0.8, seed },
             prices: CachePrices::FREE_WRITES,
             ..Self::anthropic()
         }
@@ -249,7 +259,7 @@ impl CachePolicy {
         Self {
             writing: Writing::Everywhere,
             minimum: 0,
-            lives: Lives { short: years, long: None, most: None, origin: Origin::RequestStart },
+            lives: EntryLifetimes { short: years, long: None, most: None, origin: Origin::RequestStart },
             prices,
             ..Self::anthropic()
         }

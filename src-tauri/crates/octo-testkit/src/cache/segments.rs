@@ -19,7 +19,7 @@ pub(super) struct Segments {
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) section: Section,
-    pub(super) side: Side,
+    pub(super) side: SegmentSide,
     pub(super) run: Run,
     /// The segment's bytes without markers.
     pub(super) text: String,
@@ -37,7 +37,7 @@ pub(super) enum Section {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Side {
+pub(super) enum SegmentSide {
     Fixed,
     Person,
     Model,
@@ -58,7 +58,7 @@ pub(super) enum Mark {
 }
 
 /// The fields that carry markers.
-const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
+const MARKER_FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
 impl Segments {
     pub(super) fn of(protocol: Protocol, body: &Value) -> Self {
@@ -82,7 +82,7 @@ impl Segments {
 }
 
 impl Segment {
-    fn new(section: Section, side: Side, run: Run, mut value: Value) -> Self {
+    fn new(section: Section, side: SegmentSide, run: Run, mut value: Value) -> Self {
         let mark = take_mark(&mut value);
         Self { section, side, run, text: value.to_string(), mark, may_be_marked: true }
     }
@@ -102,7 +102,7 @@ fn blocks(content: &Value) -> Vec<Value> {
 }
 
 fn anthropic(body: &Value) -> Vec<Segment> {
-    let fixed = |section| move |block: Value| Segment::new(section, Side::Fixed, Run::Alone, block);
+    let fixed = |section| move |block: Value| Segment::new(section, SegmentSide::Fixed, Run::Alone, block);
     let mut all: Vec<Segment> = list(body, "/tools").cloned().map(fixed(Section::Tools)).collect();
     all.extend(blocks(&body["system"]).into_iter().map(fixed(Section::System)));
     for (index, message) in list(body, "/messages").enumerate() {
@@ -144,8 +144,8 @@ fn converse(body: &Value) -> Vec<Segment> {
             before.mark = Some(mark(point));
         }
     };
-    list(body, "/toolConfig/tools").for_each(|tool| add(Section::Tools, Side::Fixed, tool));
-    list(body, "/system").for_each(|block| add(Section::System, Side::Fixed, block));
+    list(body, "/toolConfig/tools").for_each(|tool| add(Section::Tools, SegmentSide::Fixed, tool));
+    list(body, "/system").for_each(|block| add(Section::System, SegmentSide::Fixed, block));
     for (index, message) in list(body, "/messages").enumerate() {
         let side = side(message);
         list(message, "/content").for_each(|block| add(Section::Message(index), side, block));
@@ -154,13 +154,13 @@ fn converse(body: &Value) -> Vec<Segment> {
 }
 
 fn chat(body: &Value) -> Vec<Segment> {
-    let tool = |tool: &Value| Segment::new(Section::Tools, Side::Fixed, Run::Alone, tool.clone());
+    let tool = |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, Run::Alone, tool.clone());
     let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
     let mut index = 0;
     for message in list(body, "/messages") {
         let role = message["role"].as_str().unwrap_or_default();
         if matches!(role, "system" | "developer") {
-            all.push(Segment::new(Section::System, Side::Fixed, Run::Alone, message.clone()));
+            all.push(Segment::new(Section::System, SegmentSide::Fixed, Run::Alone, message.clone()));
             continue;
         }
         let run = match role {
@@ -175,10 +175,10 @@ fn chat(body: &Value) -> Vec<Segment> {
 }
 
 fn responses(body: &Value) -> Vec<Segment> {
-    let tool = |tool: &Value| Segment::new(Section::Tools, Side::Fixed, Run::Alone, tool.clone());
+    let tool = |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, Run::Alone, tool.clone());
     let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
     if let Some(instructions) = body.get("instructions").filter(|it| !it.is_null()) {
-        let mut segment = Segment::new(Section::System, Side::Fixed, Run::Alone, instructions.clone());
+        let mut segment = Segment::new(Section::System, SegmentSide::Fixed, Run::Alone, instructions.clone());
         segment.may_be_marked = false;
         all.push(segment);
     }
@@ -186,25 +186,25 @@ fn responses(body: &Value) -> Vec<Segment> {
     for item in list(body, "/input") {
         let role = item["role"].as_str().unwrap_or_default();
         if matches!(role, "system" | "developer") {
-            all.push(Segment::new(Section::System, Side::Fixed, Run::Alone, item.clone()));
+            all.push(Segment::new(Section::System, SegmentSide::Fixed, Run::Alone, item.clone()));
             continue;
         }
         let (side, run) = match item["type"].as_str() {
-            Some("function_call") => (Side::Model, Run::Calls),
-            Some("function_call_output") => (Side::Person, Run::Results),
-            Some("reasoning") => (Side::Model, Run::Alone),
+            Some("function_call") => (SegmentSide::Model, Run::Calls),
+            Some("function_call_output") => (SegmentSide::Person, Run::Results),
+            Some("reasoning") => (SegmentSide::Model, Run::Alone),
             _ => (side(item), Run::Alone),
         };
         let mut segment = Segment::new(Section::Message(index), side, run, item.clone());
-        segment.may_be_marked = side != Side::Model;
+        segment.may_be_marked = side != SegmentSide::Model;
         all.push(segment);
         index += 1;
     }
     all
 }
 
-fn side(message: &Value) -> Side {
-    if message["role"] == "assistant" { Side::Model } else { Side::Person }
+fn side(message: &Value) -> SegmentSide {
+    if message["role"] == "assistant" { SegmentSide::Model } else { SegmentSide::Person }
 }
 
 fn mark(marker: &Value) -> Mark {
@@ -216,7 +216,7 @@ fn take_mark(value: &mut Value) -> Option<Mark> {
     match value {
         Value::Array(parts) => parts.iter_mut().filter_map(take_mark).next_back(),
         Value::Object(fields) => {
-            let own = MARKS.iter().filter_map(|field| fields.shift_remove(*field)).next_back();
+            let own = MARKER_FIELDS.iter().filter_map(|field| fields.shift_remove(*field)).next_back();
             let inner = ["content", "output"].iter().filter_map(|field| within(fields, field)).next_back();
             own.as_ref().map(mark).or(inner)
         }

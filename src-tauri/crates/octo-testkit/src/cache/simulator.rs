@@ -3,9 +3,9 @@
 mod prefixes;
 
 use super::{
-    diagnosis::{SeenMiss, Traces},
-    policy::{CachePolicy, Certainty, EffortKey, Lookback, Origin, Routing, Visibility, Writing},
-    segments::{Mark, Run, Section, Segment, Segments, Side},
+    diagnosis::{CacheReadMiss, RequestTraces},
+    policy::{CachePolicy, EffortKey, HitCertainty, Lookback, Origin, Routing, Visibility, Writing},
+    segments::{Mark, Run, Section, Segment, SegmentSide, Segments},
 };
 use crate::RecordedRequest;
 use octo_protocol::{Protocol, Usage};
@@ -20,7 +20,7 @@ use std::{
 /// Bytes per token.
 pub(super) const TOKEN: usize = 4;
 /// Number of leading tokens that decide which machine gets a request.
-const ROUTED_BY: usize = 256;
+const ROUTING_TOKENS: usize = 256;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A provider's prompt cache. Its clock moves only when the test moves it. A token is four bytes.
@@ -28,7 +28,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub struct CacheSimulator {
     policy: CachePolicy,
     now: Duration,
-    entries: HashMap<Key, Entry>,
+    entries: HashMap<Key, CachedPrefix>,
     /// Every prefix that ever had a breakpoint; expired ones count too.
     breakpoints: HashSet<Key>,
     /// Lengths of units, in bytes.
@@ -36,10 +36,10 @@ pub struct CacheSimulator {
     /// Prefixes seen so far, to notice when two requests begin alike.
     beginnings: HashSet<Key>,
     /// Inputs whose output becomes a unit too, ending with the model message that follows.
-    open_outputs: HashMap<Key, Entry>,
+    open_outputs: HashMap<Key, CachedPrefix>,
     recent: HashMap<u64, VecDeque<Duration>>,
     dice: u64,
-    traces: Traces,
+    traces: RequestTraces,
 }
 
 /// Owner of a prefix, and a hash that covers its content and length.
@@ -52,7 +52,7 @@ struct Key {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct CachedPrefix {
     visible: Duration,
     expires: Duration,
     life: Duration,
@@ -68,13 +68,13 @@ pub struct Served {
     /// Number of written tokens with the long lifetime.
     pub written_long: u64,
     /// Why the request read less than the conversation's last request left; `None` if it did not read less.
-    pub miss: Option<SeenMiss>,
+    pub miss: Option<CacheReadMiss>,
     start: Duration,
-    writes: Vec<Write>,
+    writes: Vec<PendingCacheWrite>,
 }
 
 #[derive(Debug)]
-struct Write {
+struct PendingCacheWrite {
     key: Key,
     length: u64,
     life: Duration,
@@ -104,8 +104,8 @@ impl CacheSimulator {
     /// Creates an empty cache.
     pub fn new(policy: CachePolicy) -> Self {
         let dice = match policy.certainty {
-            Certainty::Sure => 0,
-            Certainty::Chance { seed, .. } => seed,
+            HitCertainty::Sure => 0,
+            HitCertainty::Chance { seed, .. } => seed,
         };
         Self {
             policy,
@@ -117,7 +117,7 @@ impl CacheSimulator {
             open_outputs: HashMap::new(),
             recent: HashMap::new(),
             dice,
-            traces: Traces::default(),
+            traces: RequestTraces::default(),
         }
     }
 
@@ -195,7 +195,7 @@ impl CacheSimulator {
             Origin::RequestStart => served.start,
             Origin::FirstToken => self.now,
         };
-        for Write { key, length: _, life, kind } in served.writes.drain(..) {
+        for PendingCacheWrite { key, length: _, life, kind } in served.writes.drain(..) {
             let alive = self.entries.get(&key).filter(|entry| entry.expires > served.start);
             // A hit renews an entry for its own lifetime and never lengthens it.
             let (life, visible) = alive.map_or((life, visible), |entry| (entry.life, entry.visible));
@@ -204,7 +204,7 @@ impl CacheSimulator {
                 None => self.policy.lives.most.map(|most| from + most),
             };
             let expires = ends.map_or(from + life, |ends| ends.min(from + life));
-            let entry = Entry { visible, expires, life, ends };
+            let entry = CachedPrefix { visible, expires, life, ends };
             match kind {
                 WriteKind::Beginning => {
                     self.beginnings.insert(key);
@@ -223,7 +223,7 @@ impl CacheSimulator {
         }
     }
 
-    fn readable(&self, key: &Key) -> Option<&Entry> {
+    fn readable(&self, key: &Key) -> Option<&CachedPrefix> {
         self.entries.get(key).filter(|entry| entry.expires > self.now && entry.visible <= self.now)
     }
 
@@ -239,7 +239,7 @@ impl CacheSimulator {
         let Routing::ByKey { per_minute } = self.policy.routing else { return 0 };
         let bytes = segments.all.iter().flat_map(|segment| segment.text.bytes());
         let mut hasher = DefaultHasher::new();
-        bytes.take(ROUTED_BY * TOKEN).for_each(|byte| byte.hash(&mut hasher));
+        bytes.take(ROUTING_TOKENS * TOKEN).for_each(|byte| byte.hash(&mut hasher));
         segments.key.hash(&mut hasher);
         let scope = hasher.finish();
         let Some(per_minute) = per_minute else { return scope };
@@ -309,7 +309,7 @@ impl CacheSimulator {
         let mut marked: Vec<usize> =
             (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
         check_marks(places, &marked, limit - usize::from(own))?;
-        let newest = places.iter().rposition(|place| place.segment.side == Side::Person);
+        let newest = places.iter().rposition(|place| place.segment.side == SegmentSide::Person);
         marked.extend(newest.filter(|newest| own && !marked.contains(newest)));
         let known = |index: &usize| self.breakpoints.contains(&places[*index].key);
         let hit = (0..places.len())
@@ -343,13 +343,13 @@ impl CacheSimulator {
     fn steps(&mut self, places: &[Place<'_>], step: u64) -> Served {
         let stops = prefixes(places, multiples(step, self.policy.minimum, length(places)));
         let found = stops.iter().take_while(|(key, _)| self.readable(key).is_some()).count();
-        let found = if self.is_lucky() { found } else { 0 };
+        let found = if self.draw_hit() { found } else { 0 };
         for (key, _) in stops.iter().take(found) {
             self.renew(key);
         }
         let read = found.checked_sub(1).and_then(|last| stops.get(last)).map_or(0, |stop| stop.1);
         let life = self.policy.lives.short;
-        let writes = stops.into_iter().map(|(key, bytes)| Write {
+        let writes = stops.into_iter().map(|(key, bytes)| PendingCacheWrite {
             key,
             length: (bytes / TOKEN) as u64,
             life,
@@ -379,7 +379,8 @@ impl CacheSimulator {
         for (key, bytes) in &stops {
             let Some(place) = ends.get(bytes) else { continue };
             let Some(entry) = self.open_outputs.get(key).copied() else { continue };
-            let answer = places[place + 1..].iter().take_while(|next| next.segment.side == Side::Model);
+            let answer =
+                places[place + 1..].iter().take_while(|next| next.segment.side == SegmentSide::Model);
             let answer: usize = answer.map(|next| next.segment.text.len()).sum();
             let end = bytes + answer;
             if let Some((key, _)) = stops.iter().find(|(_, bytes)| answer > 0 && *bytes == end) {
@@ -393,7 +394,7 @@ impl CacheSimulator {
             self.renew(key);
         }
         let life = self.policy.lives.short;
-        let write = |(key, bytes): &(Key, usize), kind| Write {
+        let write = |(key, bytes): &(Key, usize), kind| PendingCacheWrite {
             key: key.clone(),
             length: (bytes / TOKEN) as u64,
             life,
@@ -414,8 +415,8 @@ impl CacheSimulator {
         Served { usage, writes, ..Served::default() }
     }
 
-    fn is_lucky(&mut self) -> bool {
-        let Certainty::Chance { probability, .. } = self.policy.certainty else { return true };
+    fn draw_hit(&mut self) -> bool {
+        let HitCertainty::Chance { probability, .. } = self.policy.certainty else { return true };
         // A linear congruential generator with Knuth's constants; its upper bits are the better ones.
         self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
@@ -425,8 +426,8 @@ impl CacheSimulator {
 }
 
 impl Place<'_> {
-    fn write(&self, life: Duration, kind: WriteKind) -> Write {
-        Write { key: self.key.clone(), length: self.tokens, life, kind }
+    fn write(&self, life: Duration, kind: WriteKind) -> PendingCacheWrite {
+        PendingCacheWrite { key: self.key.clone(), length: self.tokens, life, kind }
     }
 }
 

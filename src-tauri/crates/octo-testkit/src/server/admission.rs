@@ -1,6 +1,6 @@
 //! Decides which requests a strict provider would accept, and how they are answered.
 
-use super::{Fault, PrefixRule, ServerOptions, State, cache_of};
+use super::{PrefixRule, RequestFault, ServerOptions, State, cache_of};
 use crate::{RecordedRequest, Reply, cache::Served, frozen::Prefix, pairing};
 use octo_protocol::Protocol;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(super) struct Plan {
 }
 
 pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> Plan {
-    let (reply, served) = match admitted(state, options, request) {
+    let (reply, served) = match check_and_serve(state, options, request) {
         Err(refusal) => (*refusal, Served::default()),
         Ok(served) => match state.script.next(request) {
             Some(reply) => (reply, served),
@@ -26,11 +26,11 @@ pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &Recorde
 
 fn fault(state: &mut State, request: &RecordedRequest, reason: impl Into<String>) -> Reply {
     let reason = reason.into();
-    state.faults.push(Fault { request: request.number, reason: reason.clone() });
+    state.faults.push(RequestFault { request: request.number, reason: reason.clone() });
     Reply::error(400, "invalid_request_error", reason)
 }
 
-fn admitted(
+fn check_and_serve(
     state: &mut State,
     options: &ServerOptions,
     request: &RecordedRequest,

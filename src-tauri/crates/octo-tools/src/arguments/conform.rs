@@ -1,10 +1,10 @@
 //! Makes values fit a schema if that is harmless; otherwise rejects them by name.
 
-use super::{Arguments, Spelling};
+use super::{Arguments, JsonValidity};
 use serde_json::{Map, Value};
 
 /// Names that models use for parameters called differently here.
-const OTHER_NAMES: &[(&str, &[&str])] = &[
+const PARAMETER_ALIASES: &[(&str, &[&str])] = &[
     ("path", &["file_path", "filepath", "file", "filename", "directory"]),
     ("content", &["contents", "file_text", "text"]),
     ("old_string", &["old_str", "old_text"]),
@@ -24,7 +24,7 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
 pub(super) fn conform(
     mut values: Map<String, Value>,
     schema: &Value,
-    spelling: Spelling,
+    spelling: JsonValidity,
 ) -> Result<Arguments, String> {
     let empty = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -44,13 +44,13 @@ pub(super) fn conform(
             continue;
         }
         let got = describe(&value);
-        let value = fit(value, property)
+        let value = coerce(value, property)
             .ok_or_else(|| format!("`{name}` must be {}, got {got}.", expected(property)))?;
         fitting.insert(name, value);
     }
     if !unknown.is_empty() {
         let names = unknown.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        if spelling == Spelling::Repaired {
+        if spelling == JsonValidity::Repaired {
             // Possibly part of a value with wrong quotes: the remainder must not be used.
             return Err(format!("The arguments are not valid JSON and contain unknown names: {names}."));
         }
@@ -66,7 +66,7 @@ pub(super) fn conform(
 }
 
 fn rename(values: &mut Map<String, Value>, properties: &Map<String, Value>) {
-    for (name, others) in OTHER_NAMES {
+    for (name, others) in PARAMETER_ALIASES {
         if !properties.contains_key(*name) || values.contains_key(*name) {
             continue;
         }
@@ -124,15 +124,15 @@ fn describe(value: &Value) -> String {
 }
 
 /// Returns the value in the form the schema expects; `None` if that would be a guess.
-fn fit(value: Value, schema: &Value) -> Option<Value> {
+fn coerce(value: Value, schema: &Value) -> Option<Value> {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array) {
         // An array written as text counts as an array if one is expected.
         let value = array_in_text(&value).unwrap_or(value);
         return alternatives
             .iter()
-            .find(|alternative| fit(value.clone(), alternative).as_ref() == Some(&value))
+            .find(|alternative| coerce(value.clone(), alternative).as_ref() == Some(&value))
             .map(|_| value.clone())
-            .or_else(|| alternatives.iter().find_map(|alternative| fit(value.clone(), alternative)));
+            .or_else(|| alternatives.iter().find_map(|alternative| coerce(value.clone(), alternative)));
     }
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
         let text = value.as_str()?.trim();
@@ -177,7 +177,7 @@ fn fit(value: Value, schema: &Value) -> Option<Value> {
             let items = schema.get("items").unwrap_or(&Value::Null);
             elements
                 .into_iter()
-                .map(|element| fit(element, items))
+                .map(|element| coerce(element, items))
                 .collect::<Option<Vec<_>>>()
                 .map(Value::Array)
         }
@@ -190,7 +190,7 @@ fn fit(value: Value, schema: &Value) -> Option<Value> {
             let inner = schema.get("additionalProperties").unwrap_or(&Value::Null);
             members
                 .into_iter()
-                .map(|(name, value)| Some((name, fit(value, inner)?)))
+                .map(|(name, value)| Some((name, coerce(value, inner)?)))
                 .collect::<Option<Map<_, _>>>()
                 .map(Value::Object)
         }

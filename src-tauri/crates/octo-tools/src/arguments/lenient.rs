@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 /// Reason why a text is not an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Flaw {
+pub(super) enum JsonFlaw {
     /// The text ends before the object does.
     CutOff,
     /// The text is not an object.
@@ -27,11 +27,11 @@ pub(super) enum Flaw {
 const MAX_DEPTH: usize = 64;
 
 /// Reads one object.
-pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
-    let mut reader = Reader { text, rest: text, depth: 0 };
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, JsonFlaw> {
+    let mut reader = LenientReader { text, rest: text, depth: 0 };
     reader.skip_blank();
     if !reader.take('{') {
-        return Err(if reader.rest.is_empty() { Flaw::CutOff } else { Flaw::NotAnObject });
+        return Err(if reader.rest.is_empty() { JsonFlaw::CutOff } else { JsonFlaw::NotAnObject });
     }
     let values = reader.members()?;
     reader.skip_blank();
@@ -42,21 +42,21 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     }
 }
 
-struct Reader<'a> {
+struct LenientReader<'a> {
     text: &'a str,
     rest: &'a str,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn flaw(&self, what: impl Into<String>) -> Flaw {
+impl<'a> LenientReader<'a> {
+    fn flaw(&self, what: impl Into<String>) -> JsonFlaw {
         if self.rest.is_empty() {
-            return Flaw::CutOff;
+            return JsonFlaw::CutOff;
         }
         let read = self.text.strip_suffix(self.rest).unwrap_or_default();
         let mut before: Vec<char> = read.chars().rev().take(30).collect();
         before.reverse();
-        Flaw::At { what: what.into(), before: before.into_iter().collect() }
+        JsonFlaw::At { what: what.into(), before: before.into_iter().collect() }
     }
 
     fn take(&mut self, wanted: char) -> bool {
@@ -69,9 +69,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn next(&mut self) -> Result<char, Flaw> {
+    fn next(&mut self) -> Result<char, JsonFlaw> {
         let mut chars = self.rest.chars();
-        let next = chars.next().ok_or(Flaw::CutOff)?;
+        let next = chars.next().ok_or(JsonFlaw::CutOff)?;
         self.rest = chars.as_str();
         Ok(next)
     }
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         Some(name.to_owned())
     }
 
-    fn members(&mut self) -> Result<Map<String, Value>, Flaw> {
+    fn members(&mut self) -> Result<Map<String, Value>, JsonFlaw> {
         self.deeper()?;
         let mut members = Map::new();
         let mut is_separated = true;
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn elements(&mut self) -> Result<Value, Flaw> {
+    fn elements(&mut self) -> Result<Value, JsonFlaw> {
         self.deeper()?;
         let mut elements = Vec::new();
         let mut is_separated = true;
@@ -161,12 +161,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn deeper(&mut self) -> Result<(), Flaw> {
+    fn deeper(&mut self) -> Result<(), JsonFlaw> {
         self.depth += 1;
         if self.depth > MAX_DEPTH { Err(self.flaw("it is nested too deeply")) } else { Ok(()) }
     }
 
-    fn value(&mut self) -> Result<Value, Flaw> {
+    fn value(&mut self) -> Result<Value, JsonFlaw> {
         self.skip_blank();
         if self.take('"') {
             return self.string().map(Value::String);
@@ -179,7 +179,8 @@ impl<'a> Reader<'a> {
         }
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
         // A word at the very end may be the start of a longer one.
-        let (word, rest) = self.rest.split_at_checked(end.ok_or(Flaw::CutOff)?).ok_or(Flaw::CutOff)?;
+        let (word, rest) =
+            self.rest.split_at_checked(end.ok_or(JsonFlaw::CutOff)?).ok_or(JsonFlaw::CutOff)?;
         let value = match word {
             "true" | "True" => Value::Bool(true),
             "false" | "False" => Value::Bool(false),
@@ -194,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the rest of a string, after its opening quote.
-    fn string(&mut self) -> Result<String, Flaw> {
+    fn string(&mut self) -> Result<String, JsonFlaw> {
         let mut string = String::new();
         loop {
             match self.next()? {
@@ -205,7 +206,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn escape(&mut self, string: &mut String) -> Result<(), Flaw> {
+    fn escape(&mut self, string: &mut String) -> Result<(), JsonFlaw> {
         match self.next()? {
             plain @ ('"' | '\\' | '/') => string.push(plain),
             'b' => string.push('\u{8}'),
@@ -234,7 +235,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn hex(&mut self) -> Result<u16, Flaw> {
+    fn hex(&mut self) -> Result<u16, JsonFlaw> {
         let mut unit = 0;
         for _ in 0..4 {
             let digit =

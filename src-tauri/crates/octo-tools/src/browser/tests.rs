@@ -2,72 +2,84 @@ use super::*;
 use crate::{BrowserEffect, Toolset, testing::Bench};
 use serde_json::{Value, json};
 
-fn wish(arguments: Value) -> Result<BrowserWish, String> {
+fn wish(arguments: Value) -> Result<BrowserRequest, String> {
     let input: BrowserInput = serde_json::from_value(arguments).unwrap();
     input.wish(Path::new("/work")).map_err(|error| error.text)
 }
 
 #[test]
 fn every_action_is_read_as_what_it_means() {
-    let act = |act: PageAct| WishedDeed::Act(act);
+    let act = |act: PageInteraction| BrowserAction::Act(act);
     for (arguments, deed) in [
-        (json!({"action": "status"}), WishedDeed::Status),
+        (json!({"action": "status"}), BrowserAction::Status),
         (
             json!({"action": "open", "url": " shop.example/a "}),
-            WishedDeed::Open { url: "https://shop.example/a".into() },
+            BrowserAction::Open { url: "https://shop.example/a".into() },
         ),
-        (json!({"action": "navigate", "url": "http://a"}), WishedDeed::Navigate { url: "http://a".into() }),
+        (
+            json!({"action": "navigate", "url": "http://a"}),
+            BrowserAction::Navigate { url: "http://a".into() },
+        ),
         (
             json!({"action": "navigate", "url": "javascript:x"}),
-            WishedDeed::Navigate { url: "javascript:x".into() },
+            BrowserAction::Navigate { url: "javascript:x".into() },
         ),
-        (json!({"action": "snapshot", "page": 3}), WishedDeed::Snapshot { lines: PageLines::All, part: 3 }),
+        (
+            json!({"action": "snapshot", "page": 3}),
+            BrowserAction::Snapshot { lines: PageLines::All, part: 3 },
+        ),
         (
             json!({"action": "snapshot", "text": "Targets"}),
-            WishedDeed::Snapshot { lines: PageLines::Targets, part: 1 },
+            BrowserAction::Snapshot { lines: PageLines::Targets, part: 1 },
         ),
         (
             json!({"action": "snapshot", "text": "screen", "page": 2}),
-            WishedDeed::Snapshot { lines: PageLines::OnScreen, part: 2 },
+            BrowserAction::Snapshot { lines: PageLines::OnScreen, part: 2 },
         ),
         (
             json!({"action": "screenshot", "ref": 4}),
-            WishedDeed::Screenshot { target: Some(4), numbered: Numbered::No },
+            BrowserAction::Screenshot { target: Some(4), numbered: ElementNumbers::No },
         ),
         (
             json!({"action": "screenshot_refs"}),
-            WishedDeed::Screenshot { target: None, numbered: Numbered::Yes },
+            BrowserAction::Screenshot { target: None, numbered: ElementNumbers::Yes },
         ),
-        (json!({"action": "read", "ref": 4}), WishedDeed::Read { target: Some(4), part: 1 }),
-        (json!({"action": "act", "ref": 3}), act(PageAct::Click(3))),
-        (json!({"action": "act", "x": 3, "y": 4}), act(PageAct::ClickAt(3.0, 4.0))),
-        (json!({"action": "act", "kind": "fill", "ref": 3}), act(PageAct::Fill(3, String::new()))),
+        (json!({"action": "read", "ref": 4}), BrowserAction::Read { target: Some(4), part: 1 }),
+        (json!({"action": "act", "ref": 3}), act(PageInteraction::Click(3))),
+        (json!({"action": "act", "x": 3, "y": 4}), act(PageInteraction::ClickAt(3.0, 4.0))),
+        (json!({"action": "act", "kind": "fill", "ref": 3}), act(PageInteraction::Fill(3, String::new()))),
         (
             json!({"action": "act", "kind": "press", "key": "Enter"}),
-            act(PageAct::Press(None, "Enter".into())),
+            act(PageInteraction::Press(None, "Enter".into())),
         ),
         (
             json!({"action": "act", "kind": "select", "ref": 1, "text": "B"}),
-            act(PageAct::Select(1, vec!["B".into()])),
+            act(PageInteraction::Select(1, vec!["B".into()])),
         ),
-        (json!({"action": "act", "kind": "scroll"}), act(PageAct::Scroll(Scrolled::By(0.0, 600.0)))),
+        (
+            json!({"action": "act", "kind": "scroll"}),
+            act(PageInteraction::Scroll(RequestedScroll::By(0.0, 600.0))),
+        ),
         (
             json!({"action": "act", "kind": "scroll", "text": "Up", "y": -80}),
-            act(PageAct::Scroll(Scrolled::By(0.0, -80.0))),
+            act(PageInteraction::Scroll(RequestedScroll::By(0.0, -80.0))),
         ),
         (
             json!({"action": "act", "kind": "scroll", "text": "Prices"}),
-            act(PageAct::Scroll(Scrolled::ToText("Prices".into()))),
+            act(PageInteraction::Scroll(RequestedScroll::ToText("Prices".into()))),
         ),
-        (json!({"action": "act", "kind": "wait", "ms": 99_999}), act(PageAct::Wait(Awaited::Time(10_000)))),
+        (
+            json!({"action": "act", "kind": "wait", "ms": 99_999}),
+            act(PageInteraction::Wait(Awaited::Time(10_000))),
+        ),
         (
             json!({"action": "act", "kind": "wait", "text": "Done"}),
-            act(PageAct::Wait(Awaited::Text("Done".into()))),
+            act(PageInteraction::Wait(Awaited::Text("Done".into()))),
         ),
-        (json!({"action": "dialog", "accept": false}), WishedDeed::Dialog(DialogAnswer::Dismiss)),
+        (json!({"action": "dialog", "accept": false}), BrowserAction::Dialog(DialogAnswer::Dismiss)),
         (
             json!({"action": "dialog", "accept": true, "text": "a"}),
-            WishedDeed::Dialog(DialogAnswer::Accept(Some("a".into()))),
+            BrowserAction::Dialog(DialogAnswer::Accept(Some("a".into()))),
         ),
     ] {
         assert_eq!(wish(arguments.clone()).map(|wish| wish.deed), Ok(deed), "{arguments}");

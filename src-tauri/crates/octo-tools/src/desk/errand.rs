@@ -7,13 +7,13 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Errand {
     /// About skills.
-    Skill(SkillErrand),
+    Skill(SkillCommand),
     /// About memories.
-    Memory(MemoryErrand),
+    Memory(MemoryCommand),
     /// About SOUL.md and USER.md.
-    Persona(PersonaErrand),
+    Persona(PersonaCommand),
     /// About scheduled tasks.
-    Task(TaskErrand),
+    Task(TaskCommand),
     /// About the browser.
     Browser(BrowserQuery),
     /// About settings.
@@ -22,7 +22,7 @@ pub enum Errand {
 
 /// Command about skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkillErrand {
+pub enum SkillCommand {
     /// Lists all of them.
     List,
     /// Shows one in full.
@@ -38,12 +38,12 @@ pub enum SkillErrand {
     /// Lists the skills at a source, with their files, scripts and tools. Installs nothing.
     Inspect {
         /// The source.
-        source: SkillPlace,
+        source: SkillSourceRef,
     },
     /// Installs skills from a source. Never replaces a skill that `replace` does not name.
     Install {
         /// The source.
-        source: SkillPlace,
+        source: SkillSourceRef,
         /// Names of the skills; empty for all.
         names: Vec<String>,
         /// Skills that may replace an existing one.
@@ -67,7 +67,7 @@ pub enum SkillErrand {
 
 /// Source of skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkillPlace {
+pub enum SkillSourceRef {
     /// A folder or an archive.
     Path(PathBuf),
     /// An archive or a git repository, at an address that begins with `https://`.
@@ -76,7 +76,7 @@ pub enum SkillPlace {
 
 /// Command about memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MemoryErrand {
+pub enum MemoryCommand {
     /// Lists them, newest first.
     List {
         /// Text that they must contain.
@@ -107,7 +107,7 @@ pub enum MemoryErrand {
 
 /// Command about SOUL.md and USER.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PersonaErrand {
+pub enum PersonaCommand {
     /// Shows both.
     Show,
     /// Writes one.
@@ -121,7 +121,7 @@ pub enum PersonaErrand {
 
 /// Command about scheduled tasks. A task is named by its file, without `.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TaskErrand {
+pub enum TaskCommand {
     /// Lists all of them.
     List,
     /// Shows one, with its last runs.
@@ -134,7 +134,7 @@ pub enum TaskErrand {
         /// Task to change, or `None` to create one.
         task: Option<String>,
         /// New content.
-        draft: Box<TaskDraft>,
+        draft: Box<TaskFields>,
     },
     /// Runs one now.
     Run {
@@ -157,7 +157,7 @@ pub enum TaskErrand {
 
 /// Fields of a scheduled task, as spelled in its file; `None` keeps the current value or uses the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskDraft {
+pub struct TaskFields {
     /// Its name.
     pub name: Option<String>,
     /// Its schedule.
@@ -221,24 +221,26 @@ impl Errand {
     pub fn change(&self) -> Option<LibraryChange> {
         match self {
             Self::Skill(errand) => match errand {
-                SkillErrand::List | SkillErrand::Show { .. } | SkillErrand::Validate { .. } => None,
-                SkillErrand::Inspect { source: SkillPlace::Path(_) } => None,
-                SkillErrand::Inspect { source: SkillPlace::Address(_) } => Some(LibraryChange::FetchSkills),
-                SkillErrand::Install { .. } => Some(LibraryChange::InstallSkills),
-                SkillErrand::Propose { .. } => Some(LibraryChange::ProposeSkill),
-                SkillErrand::Export { .. } => Some(LibraryChange::ExportSkill),
+                SkillCommand::List | SkillCommand::Show { .. } | SkillCommand::Validate { .. } => None,
+                SkillCommand::Inspect { source: SkillSourceRef::Path(_) } => None,
+                SkillCommand::Inspect { source: SkillSourceRef::Address(_) } => {
+                    Some(LibraryChange::FetchSkills)
+                }
+                SkillCommand::Install { .. } => Some(LibraryChange::InstallSkills),
+                SkillCommand::Propose { .. } => Some(LibraryChange::ProposeSkill),
+                SkillCommand::Export { .. } => Some(LibraryChange::ExportSkill),
             },
-            Self::Memory(MemoryErrand::List { .. } | MemoryErrand::Read { .. }) => None,
-            Self::Memory(MemoryErrand::Save { .. }) => Some(LibraryChange::SaveMemory),
-            Self::Memory(MemoryErrand::Delete { .. }) => Some(LibraryChange::DeleteMemory),
-            Self::Persona(PersonaErrand::Show) => None,
-            Self::Persona(PersonaErrand::Write { .. }) => Some(LibraryChange::WritePersona),
+            Self::Memory(MemoryCommand::List { .. } | MemoryCommand::Read { .. }) => None,
+            Self::Memory(MemoryCommand::Save { .. }) => Some(LibraryChange::SaveMemory),
+            Self::Memory(MemoryCommand::Delete { .. }) => Some(LibraryChange::DeleteMemory),
+            Self::Persona(PersonaCommand::Show) => None,
+            Self::Persona(PersonaCommand::Write { .. }) => Some(LibraryChange::WritePersona),
             Self::Task(errand) => match errand {
-                TaskErrand::List | TaskErrand::Show { .. } => None,
-                TaskErrand::Save { .. } => Some(LibraryChange::SaveTask),
-                TaskErrand::Run { .. } => Some(LibraryChange::RunTask),
-                TaskErrand::Switch { .. } => Some(LibraryChange::SwitchTask),
-                TaskErrand::Delete { .. } => Some(LibraryChange::DeleteTask),
+                TaskCommand::List | TaskCommand::Show { .. } => None,
+                TaskCommand::Save { .. } => Some(LibraryChange::SaveTask),
+                TaskCommand::Run { .. } => Some(LibraryChange::RunTask),
+                TaskCommand::Switch { .. } => Some(LibraryChange::SwitchTask),
+                TaskCommand::Delete { .. } => Some(LibraryChange::DeleteTask),
             },
             Self::Browser(BrowserQuery::Status | BrowserQuery::Doctor) => None,
             Self::Settings(SettingsQuery::List | SettingsQuery::Show { .. } | SettingsQuery::Open { .. }) => {

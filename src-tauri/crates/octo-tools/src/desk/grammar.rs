@@ -3,7 +3,8 @@
 mod task;
 
 use super::{
-    BrowserQuery, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand, SkillPlace, TaskErrand,
+    BrowserQuery, Errand, MemoryCommand, PersonaCommand, SettingsQuery, SkillCommand, SkillSourceRef,
+    TaskCommand,
 };
 use crate::{ToolContext, ToolError, blocking::blocking};
 use clap::{
@@ -47,14 +48,14 @@ const MAX_BODY: u64 = 50_000;
 
 #[derive(Parser)]
 #[command(name = "octo", color = ColorChoice::Never, disable_help_subcommand = true, disable_help_flag = true)]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
-    group: Group,
+    group: CommandGroup,
 }
 
 #[derive(Subcommand)]
 #[command(disable_help_subcommand = true, disable_help_flag = true)]
-enum Group {
+enum CommandGroup {
     #[command(subcommand)]
     Skill(SkillLine),
     #[command(subcommand)]
@@ -135,14 +136,14 @@ struct SaveLine {
 enum PersonaLine {
     Show,
     Write {
-        which: Which,
+        which: PersonaChoice,
         #[arg(long, value_name = "PATH")]
         body_file: String,
     },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Which {
+enum PersonaChoice {
     Soul,
     User,
 }
@@ -180,55 +181,55 @@ pub(crate) struct Asked {
 
 /// Parses the words of a command, `octo` first. Relative paths start from `folder`.
 pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> {
-    let line = Line::try_parse_from(words).map_err(|error| misread(&error))?;
+    let line = CommandLine::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let path =
         |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
     let plain = |errand| Ok(Asked { errand, body: None });
     match line.group {
-        Group::Skill(line) => plain(Errand::Skill(match line {
-            SkillLine::List => SkillErrand::List,
-            SkillLine::Show { name } => SkillErrand::Show { name },
-            SkillLine::Validate { path: text } => SkillErrand::Validate { path: path(&text)? },
-            SkillLine::Inspect { source: text } => SkillErrand::Inspect { source: source(&text, folder)? },
+        CommandGroup::Skill(line) => plain(Errand::Skill(match line {
+            SkillLine::List => SkillCommand::List,
+            SkillLine::Show { name } => SkillCommand::Show { name },
+            SkillLine::Validate { path: text } => SkillCommand::Validate { path: path(&text)? },
+            SkillLine::Inspect { source: text } => SkillCommand::Inspect { source: source(&text, folder)? },
             SkillLine::Install { source: text, names, replace } => {
-                SkillErrand::Install { source: source(&text, folder)?, names, replace }
+                SkillCommand::Install { source: source(&text, folder)?, names, replace }
             }
-            SkillLine::Propose { path: text, reason } => SkillErrand::Propose { path: path(&text)?, reason },
-            SkillLine::Export { name, file } => SkillErrand::Export { name, file: path(&file)? },
+            SkillLine::Propose { path: text, reason } => SkillCommand::Propose { path: path(&text)?, reason },
+            SkillLine::Export { name, file } => SkillCommand::Export { name, file: path(&file)? },
         })),
-        Group::Memory(MemoryLine::Save(line)) => {
+        CommandGroup::Memory(MemoryLine::Save(line)) => {
             let SaveLine { file, topic, description, body, body_file } = line;
             let from = body_file.as_deref().map(path).transpose()?;
             let body = body.unwrap_or_default();
             Ok(Asked {
-                errand: Errand::Memory(MemoryErrand::Save { file, topic, description, body }),
+                errand: Errand::Memory(MemoryCommand::Save { file, topic, description, body }),
                 body: from,
             })
         }
-        Group::Memory(line) => plain(Errand::Memory(match line {
-            MemoryLine::List { query } => MemoryErrand::List { query },
-            MemoryLine::Read { file } => MemoryErrand::Read { file },
-            MemoryLine::Delete { file } => MemoryErrand::Delete { file },
+        CommandGroup::Memory(line) => plain(Errand::Memory(match line {
+            MemoryLine::List { query } => MemoryCommand::List { query },
+            MemoryLine::Read { file } => MemoryCommand::Read { file },
+            MemoryLine::Delete { file } => MemoryCommand::Delete { file },
             MemoryLine::Save(_) => return Err(ToolError::new(USAGE)),
         })),
-        Group::Persona(PersonaLine::Show) => plain(Errand::Persona(PersonaErrand::Show)),
-        Group::Persona(PersonaLine::Write { which, body_file }) => {
+        CommandGroup::Persona(PersonaLine::Show) => plain(Errand::Persona(PersonaCommand::Show)),
+        CommandGroup::Persona(PersonaLine::Write { which, body_file }) => {
             let kind = match which {
-                Which::Soul => PersonaKind::Soul,
-                Which::User => PersonaKind::User,
+                PersonaChoice::Soul => PersonaKind::Soul,
+                PersonaChoice::User => PersonaKind::User,
             };
-            let errand = Errand::Persona(PersonaErrand::Write { kind, text: String::new() });
+            let errand = Errand::Persona(PersonaCommand::Write { kind, text: String::new() });
             Ok(Asked { errand, body: Some(path(&body_file)?) })
         }
-        Group::Task(line) => {
+        CommandGroup::Task(line) => {
             let (errand, prompt) = task::errand(*line, &path)?;
             Ok(Asked { errand: Errand::Task(errand), body: prompt })
         }
-        Group::Browser(line) => plain(Errand::Browser(match line {
+        CommandGroup::Browser(line) => plain(Errand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
             BrowserLine::Doctor => BrowserQuery::Doctor,
         })),
-        Group::Settings(line) => plain(Errand::Settings(match line {
+        CommandGroup::Settings(line) => plain(Errand::Settings(match line {
             SettingsLine::List => SettingsQuery::List,
             SettingsLine::Show { key } => SettingsQuery::Show { key },
             SettingsLine::Open { page, key, value } => SettingsQuery::Open { page, proposal: key.zip(value) },
@@ -236,31 +237,31 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> 
     }
 }
 
-fn source(text: &str, folder: &Path) -> Result<SkillPlace, ToolError> {
+fn source(text: &str, folder: &Path) -> Result<SkillSourceRef, ToolError> {
     match text.split_once("://") {
         Some(("https", _)) => address(text),
         Some((scheme, _)) => Err(ToolError::new(format!(
             "Not done: {scheme}:// is not a way skills are fetched. Give an https:// address or a path."
         ))),
         None => match resolve(text, folder) {
-            Ok(path) => Ok(SkillPlace::Path(path)),
+            Ok(path) => Ok(SkillSourceRef::Path(path)),
             Err(error) => Err(ToolError::new(format!("Not done: {error}"))),
         },
     }
 }
 
-fn address(text: &str) -> Result<SkillPlace, ToolError> {
+fn address(text: &str) -> Result<SkillSourceRef, ToolError> {
     match Url::parse(text) {
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {
             Err(ToolError::new("Not done: the address holds a name or a password. Give one without."))
         }
-        Ok(url) if url.host().is_some() => Ok(SkillPlace::Address(text.to_owned())),
+        Ok(url) if url.host().is_some() => Ok(SkillSourceRef::Address(text.to_owned())),
         Ok(_) | Err(_) => Err(ToolError::new(format!("Not done: {text} is no https:// address."))),
     }
 }
 
 /// Returns an error with the problem and the usage.
-fn misread(error: &clap::Error) -> ToolError {
+fn usage_error(error: &clap::Error) -> ToolError {
     let what = match error.kind() {
         // There was nothing that could be wrong.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => String::new(),
@@ -296,15 +297,15 @@ impl Asked {
         })
         .await?;
         Ok(match self.errand {
-            Errand::Memory(MemoryErrand::Save { file, topic, description, .. }) => {
-                Errand::Memory(MemoryErrand::Save { file, topic, description, body: text })
+            Errand::Memory(MemoryCommand::Save { file, topic, description, .. }) => {
+                Errand::Memory(MemoryCommand::Save { file, topic, description, body: text })
             }
-            Errand::Persona(PersonaErrand::Write { kind, .. }) => {
-                Errand::Persona(PersonaErrand::Write { kind, text })
+            Errand::Persona(PersonaCommand::Write { kind, .. }) => {
+                Errand::Persona(PersonaCommand::Write { kind, text })
             }
-            Errand::Task(TaskErrand::Save { task, mut draft }) => {
+            Errand::Task(TaskCommand::Save { task, mut draft }) => {
                 draft.prompt = Some(text);
-                Errand::Task(TaskErrand::Save { task, draft })
+                Errand::Task(TaskCommand::Save { task, draft })
             }
             other => other,
         })
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn what_the_model_may_type_stays() {
         let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/frozen-names.txt");
-        let mut command = Line::command();
+        let mut command = CommandLine::command();
         command.build();
         octo_testkit::check_names(&list, "commands of the model", &octo_testkit::grammar(&command));
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// A location in the file and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct EditSpan {
     pub start: usize,
     pub end: usize,
     pub replacement: Vec<u8>,
@@ -30,7 +30,7 @@ pub(super) enum How {
 /// Matches of the first method that found any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    pub spans: Vec<Span>,
+    pub spans: Vec<EditSpan>,
     pub how: How,
 }
 
@@ -60,19 +60,20 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
     if !undone.is_empty() {
         let spans = literal(content, &unescaped, new);
         if !spans.is_empty() {
-            return in_doubt(&undone, new).unwrap_or_else(|| found(spans, How::Unescaped));
+            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, How::Unescaped));
         }
         let spans = trimmed(content, &unescaped, new);
         if !spans.is_empty() {
-            return in_doubt(&undone, new).unwrap_or_else(|| found(spans, How::UnescapedTrimmed));
+            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, How::UnescapedTrimmed));
         }
     }
     let bare = (without_outer_blank_lines(old), without_outer_blank_lines(new));
-    for (escapes, how) in [(Escapes::Kept, How::Lines), (Escapes::Undone, How::UnescapedLines)] {
+    for (escapes, how) in [(EscapeHandling::Kept, How::Lines), (EscapeHandling::Undone, How::UnescapedLines)]
+    {
         for (old, new) in [(old, new), bare] {
-            let (spans, undone) = windows(content, old, new, escapes);
+            let (spans, undone) = matching_windows(content, old, new, escapes);
             if !spans.is_empty() {
-                return in_doubt(&undone, new).unwrap_or_else(|| found(spans, how));
+                return ambiguity(&undone, new).unwrap_or_else(|| found(spans, how));
             }
         }
     }
@@ -81,7 +82,7 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
 
 /// Returns the refusal if the replacement contains an escape that matched only when interpreted: it is unclear
 /// whether it is meant literally.
-fn in_doubt(undone: &Undone, new: &str) -> Option<Search> {
+fn ambiguity(undone: &InterpretedEscapes, new: &str) -> Option<Search> {
     let both: Vec<String> =
         undone.iter().map(|letter| format!("\\{letter}")).filter(|escape| new.contains(escape)).collect();
     if both.is_empty() {
@@ -96,7 +97,7 @@ fn in_doubt(undone: &Undone, new: &str) -> Option<Search> {
 }
 
 /// Returns the content with every span replaced; spans are in order and do not overlap.
-pub(super) fn replace(content: &[u8], spans: &[Span]) -> Vec<u8> {
+pub(super) fn replace(content: &[u8], spans: &[EditSpan]) -> Vec<u8> {
     let mut after = Vec::with_capacity(content.len());
     let mut from = 0;
     for span in spans {
@@ -108,10 +109,10 @@ pub(super) fn replace(content: &[u8], spans: &[Span]) -> Vec<u8> {
     after
 }
 
-fn literal(content: &[u8], old: &str, new: &str) -> Vec<Span> {
+fn literal(content: &[u8], old: &str, new: &str) -> Vec<EditSpan> {
     places(content, old)
         .into_iter()
-        .map(|(start, end)| Span { start, end, replacement: with_line_ends(new, content, start, end) })
+        .map(|(start, end)| EditSpan { start, end, replacement: with_line_ends(new, content, start, end) })
         .collect()
 }
 
@@ -150,7 +151,7 @@ fn with_line_ends(new: &str, content: &[u8], start: usize, end: usize) -> Vec<u8
 /// Matches `old` without its outer white space, if the file also has only white space there: up to the start of
 /// the line for the trimmed beginning, up to its end for the trimmed end. So a trimmed text never matches
 /// inside a longer word. The trimmed white space stays unchanged in the file, and `new` is trimmed likewise.
-fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
+fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<EditSpan> {
     let core = old.trim_matches(BLANK);
     if core.is_empty() || core.len() == old.len() {
         return Vec::new();
@@ -186,24 +187,24 @@ fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
     places(content, core)
         .into_iter()
         .filter(|(start, end)| (lead == 0 || starts_line(*start)) && (trail == 0 || ends_line(*end)))
-        .map(|(start, end)| Span { start, end, replacement: with_line_ends(new, content, start, end) })
+        .map(|(start, end)| EditSpan { start, end, replacement: with_line_ends(new, content, start, end) })
         .collect()
 }
 
 /// Letters of the escapes that were interpreted.
-type Undone = BTreeSet<char>;
+type InterpretedEscapes = BTreeSet<char>;
 
 /// Whether to interpret escapes in a quote that do not match literally.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Escapes {
+enum EscapeHandling {
     Kept,
     Undone,
 }
 
 /// Interprets escapes that a model may have escaped once too often, and returns the text and their letters.
-fn unescape(text: &str) -> (String, Undone) {
+fn unescape(text: &str) -> (String, InterpretedEscapes) {
     let mut plain = String::with_capacity(text.len());
-    let mut undone = Undone::new();
+    let mut undone = InterpretedEscapes::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         plain.push_str(before);
@@ -252,7 +253,7 @@ fn without_outer_blank_lines(text: &str) -> &str {
 }
 
 /// A line of the file.
-struct Line<'a> {
+struct FileLine<'a> {
     start: usize,
     /// Its text without the line end.
     text: &'a [u8],
@@ -260,14 +261,14 @@ struct Line<'a> {
     next: usize,
 }
 
-fn lines(content: &[u8]) -> Vec<Line<'_>> {
+fn lines(content: &[u8]) -> Vec<FileLine<'_>> {
     let mut start = 0;
     content
         .split_inclusive(|byte| *byte == b'\n')
         .map(|line| {
             let text = line.strip_suffix(b"\n").unwrap_or(line);
             let line =
-                Line { start, text: text.strip_suffix(b"\r").unwrap_or(text), next: start + line.len() };
+                FileLine { start, text: text.strip_suffix(b"\r").unwrap_or(text), next: start + line.len() };
             start = line.next;
             line
         })
@@ -277,7 +278,12 @@ fn lines(content: &[u8]) -> Vec<Line<'_>> {
 /// Finds runs of whole lines that equal those of `old` except for white space at either end of each line, if a
 /// single rule converts one set of indents to the other. `new` is indented by that rule. Also returns the
 /// interpreted escapes.
-fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>, Undone) {
+fn matching_windows(
+    content: &[u8],
+    old: &str,
+    new: &str,
+    escapes: EscapeHandling,
+) -> (Vec<EditSpan>, InterpretedEscapes) {
     let (whole_lines, new) = match old.strip_suffix('\n') {
         // Deletes the lines, including their last line end.
         Some(_) if new.is_empty() => (true, new),
@@ -287,7 +293,7 @@ fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>
     };
     let wanted: Vec<&str> =
         old.strip_suffix('\n').unwrap_or(old).split('\n').map(|line| line.trim_end_matches('\r')).collect();
-    let (mut spans, mut undone) = (Vec::new(), Undone::new());
+    let (mut spans, mut undone) = (Vec::new(), InterpretedEscapes::new());
     if wanted.iter().all(|line| line.trim_matches(BLANK).is_empty()) {
         return (spans, undone);
     }
@@ -295,7 +301,7 @@ fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>
     let mut at = 0;
     while let Some(window) = lines.get(at..at + wanted.len()) {
         let (Some((indents, more)), Some(first), Some(last)) =
-            (compare(window, &wanted, escapes), window.first(), window.last())
+            (match_window(window, &wanted, escapes), window.first(), window.last())
         else {
             at += 1;
             continue;
@@ -303,7 +309,7 @@ fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>
         undone.extend(more);
         let (start, end) = (first.start, if whole_lines { last.next } else { last.start + last.text.len() });
         let indented = indents.apply(new);
-        spans.push(Span { start, end, replacement: with_line_ends(&indented, content, start, end) });
+        spans.push(EditSpan { start, end, replacement: with_line_ends(&indented, content, start, end) });
         at += wanted.len();
     }
     (spans, undone)
@@ -311,15 +317,19 @@ fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>
 
 /// Returns the rule that converts the indents of `wanted` to those of the window, and the interpreted escapes;
 /// `None` if the lines differ in more than outer white space, or no single rule fits.
-fn compare(window: &[Line<'_>], wanted: &[&str], escapes: Escapes) -> Option<(Indents, Undone)> {
-    let (mut indents, mut undone) = (Indents::default(), Undone::new());
+fn match_window(
+    window: &[FileLine<'_>],
+    wanted: &[&str],
+    escapes: EscapeHandling,
+) -> Option<(Indents, InterpretedEscapes)> {
+    let (mut indents, mut undone) = (Indents::default(), InterpretedEscapes::new());
     for (line, wanted) in window.iter().zip(wanted) {
         let (file_indent, file_text) = split_indent(line.text);
         let (wanted_indent, wanted_text) = split_indent(wanted.as_bytes());
         let file_text = file_text.trim_ascii_end();
         let wanted_text = wanted_text.trim_ascii_end();
         if file_text != wanted_text {
-            if escapes == Escapes::Kept {
+            if escapes == EscapeHandling::Kept {
                 return None;
             }
             let (plain, more) = unescape(std::str::from_utf8(wanted_text).ok()?);

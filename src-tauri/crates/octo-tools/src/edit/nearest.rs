@@ -5,8 +5,8 @@ use std::collections::HashSet;
 /// Maximum lines compared; a longer search for a failed edit is not worth the time.
 const MAX_LINES: usize = 50_000;
 /// Lines shown before the nearest one, and from it on.
-const BEFORE: usize = 2;
-const AFTER: usize = 3;
+const LINES_BEFORE: usize = 2;
+const LINES_AFTER: usize = 3;
 /// Characters shown of a line.
 const MAX_SHOWN: usize = 200;
 /// Likeness below which two lines count as unrelated.
@@ -21,12 +21,12 @@ pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
         .collect();
     let nearest = match nearest(&lines, old) {
         Some(at) => {
-            let from = at.saturating_sub(BEFORE);
+            let from = at.saturating_sub(LINES_BEFORE);
             let shown: Vec<String> = lines
                 .iter()
                 .enumerate()
                 .skip(from)
-                .take(at - from + AFTER)
+                .take(at - from + LINES_AFTER)
                 .map(|(number, line)| {
                     let text: String = line.trim_end_matches('\r').chars().take(MAX_SHOWN).collect();
                     format!("{:>6}\t{text}", number + 1)

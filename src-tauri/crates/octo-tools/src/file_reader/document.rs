@@ -7,7 +7,7 @@ use super::text::{self, Range, Shown};
 use crate::{ToolContext, ToolError, ToolOutput, blocking::blocking};
 use octo_documents::{DocumentError, Format, Reading};
 use octo_protocol::CommandState;
-use octo_shell::{Carried, Pace, Run};
+use octo_shell::{CarryScope, Pace, Run};
 use octo_workspace::{FileStat, ShippedScript};
 use std::{
     io::BufReader,
@@ -20,11 +20,11 @@ use std::{
 /// discarded.
 const READERS: u32 = 1;
 /// Timeout of a script: recognising fifty scanned pages takes about this long.
-const SCRIPT: Duration = Duration::from_secs(120);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Maximum bytes read of a script's output.
 const MAX_OUTPUT: u64 = 16 << 20;
 /// Maximum characters of a failed script's message that the model sees.
-const SAID: usize = 800;
+const MAX_SCRIPT_MESSAGE: usize = 800;
 
 /// Scripts shipped with Octo, for `~/.octo/scripts`.
 pub const SHIPPED_SCRIPTS: &[ShippedScript] = &[
@@ -59,14 +59,14 @@ pub(super) async fn read(document: Document, context: ToolContext) -> Result<Too
     let document = Arc::new(document);
     let (shared, reading) = (document.clone(), context.clone());
     let (name, read) = blocking(move || {
-        let name = kept_name(&shared, &reading.files.stat(&shared.path)?);
+        let name = cache_name(&shared, &reading.files.stat(&shared.path)?);
         if let Some(kept) = reading.outputs.find(&name) {
             return Ok((name, Ok(kept)));
         }
         let (file, _) = reading.files.open(&shared.path)?;
         let stop = || reading.cancel.is_cancelled();
         let read = match reading.documents.read(shared.format, Reading::File(file), &stop) {
-            Ok(text) => Ok(keep(&name, &text, &reading)?),
+            Ok(text) => Ok(cache_text(&name, &text, &reading)?),
             Err(error) => Err(error),
         };
         Ok((name, read))
@@ -76,9 +76,9 @@ pub(super) async fn read(document: Document, context: ToolContext) -> Result<Too
         Ok(kept) => kept,
         Err(DocumentError::Stopped) => return Err(ToolError::new("Reading was stopped.")),
         Err(error) => {
-            let text = by_script(&document, &error, &context).await?;
+            let text = read_with_script(&document, &error, &context).await?;
             let context = context.clone();
-            blocking(move || keep(&name, &text, &context)).await?
+            blocking(move || cache_text(&name, &text, &context)).await?
         }
     };
     blocking(move || {
@@ -90,7 +90,7 @@ pub(super) async fn read(document: Document, context: ToolContext) -> Result<Too
 }
 
 /// Returns the cache name of a document's text, which changes with the file.
-fn kept_name(document: &Document, stat: &FileStat) -> String {
+fn cache_name(document: &Document, stat: &FileStat) -> String {
     let modified = stat.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |since| since.as_nanos());
     let key = format!(
@@ -103,7 +103,7 @@ fn kept_name(document: &Document, stat: &FileStat) -> String {
     format!("document-{}.md", hash.as_str().get(..24).unwrap_or_default())
 }
 
-fn keep(name: &str, text: &str, context: &ToolContext) -> Result<PathBuf, ToolError> {
+fn cache_text(name: &str, text: &str, context: &ToolContext) -> Result<PathBuf, ToolError> {
     let text = text.trim_matches('\n');
     context
         .outputs
@@ -112,7 +112,7 @@ fn keep(name: &str, text: &str, context: &ToolContext) -> Result<PathBuf, ToolEr
 }
 
 /// Extracts the text with a script, after Octo's own reader failed.
-async fn by_script(
+async fn read_with_script(
     document: &Document,
     error: &DocumentError,
     context: &ToolContext,
@@ -151,10 +151,10 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
         folder: context.cwd.clone(),
         cwd: Some(context.cwd.clone()),
         env: Vec::new(),
-        carried: Carried::FolderOnly,
+        carried: CarryScope::FolderOnly,
         live: Arc::new(|_| {}),
         cancel: context.cancel.clone(),
-        wait: SCRIPT,
+        wait: SCRIPT_TIMEOUT,
         pace: Pace::Foreground,
         confinement: context.confinement.clone(),
     };
@@ -162,7 +162,10 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
     if let Some(handle) = &report.handle {
         // It may have ended already.
         let _ = context.shell.kill(handle, context.call).await;
-        return Err(format!("it did not end within {} seconds, or waited for input.", SCRIPT.as_secs()));
+        return Err(format!(
+            "it did not end within {} seconds, or waited for input.",
+            SCRIPT_TIMEOUT.as_secs()
+        ));
     }
     let text = match &report.log {
         Some(log) if report.truncated => {
@@ -177,7 +180,7 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
         return Ok(text);
     }
     let count = text.trim().chars().count();
-    let said: String = text.trim().chars().skip(count.saturating_sub(SAID)).collect();
+    let said: String = text.trim().chars().skip(count.saturating_sub(MAX_SCRIPT_MESSAGE)).collect();
     Err(match report.state {
         CommandState::Exited { code: 0 } => "it printed nothing.".to_owned(),
         CommandState::Exited { code } => format!("it ended with {code}. {said}"),

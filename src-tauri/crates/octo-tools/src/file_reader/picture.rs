@@ -43,7 +43,7 @@ pub(super) fn read(bytes: Vec<u8>, path: &Path, context: &ToolContext) -> Result
     Ok(ToolOutput { text, images, view, outcome: Outcome::Done })
 }
 
-struct Picture {
+struct ScaledPicture {
     bytes: Vec<u8>,
     format: ImageFormat,
     /// Width and height in the file.
@@ -52,7 +52,7 @@ struct Picture {
     shown: (u32, u32),
 }
 
-fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image::ImageError> {
+fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<ScaledPicture, image::ImageError> {
     let mut reader = ImageReader::new(Cursor::new(&bytes)).with_guessed_format()?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_DECODED);
@@ -65,7 +65,7 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image
     let mut image = DynamicImage::from_decoder(decoder)?;
     let size = (image.width(), image.height());
     if size.0.max(size.1) <= max_edge && bytes.len() <= max_bytes {
-        return Ok(Picture { bytes, format, size, shown: size });
+        return Ok(ScaledPicture { bytes, format, size, shown: size });
     }
     // A re-encoded picture has no EXIF data to rotate it.
     image.apply_orientation(orientation);
@@ -83,7 +83,7 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image
         let mut bytes = Vec::new();
         scaled.write_to(&mut Cursor::new(&mut bytes), format)?;
         if bytes.len() <= max_bytes || edge <= MIN_EDGE {
-            return Ok(Picture { bytes, format, size, shown: (scaled.width(), scaled.height()) });
+            return Ok(ScaledPicture { bytes, format, size, shown: (scaled.width(), scaled.height()) });
         }
         edge = edge * 3 / 4;
     }

@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 60_000;
 /// Maximum bytes read after the range to count the file's lines.
 const MAX_COUNTED: u64 = 16 << 20;
 /// Number of lines between checks for cancellation.
-const STOP_EVERY: u64 = 4_096;
+const CANCEL_CHECK_INTERVAL: u64 = 4_096;
 
 /// Source of the lines.
 #[derive(Clone, Copy)]
@@ -63,17 +63,17 @@ pub(super) fn read(
 ) -> Result<ToolOutput, ToolError> {
     let failed =
         |error: std::io::Error| ToolError::new(format!("{} cannot be read: {error}.", path.display()));
-    let mut lines = Lines { source: &mut source, read: 0 };
+    let mut lines = LineReader { source: &mut source, read: 0 };
     while lines.read + 1 < range.first {
-        stop_if_asked(lines.read, context)?;
+        check_cancelled(lines.read, context)?;
         if lines.skip().map_err(failed)? == 0 {
-            return Err(beyond(range, lines.read));
+            return Err(range_beyond_end(range, lines.read));
         }
     }
     let (mut numbered, mut plain) = (String::new(), String::new());
     let (mut invalid, mut is_full, mut is_end) = (0_u64, false, false);
     while lines.read < range.last {
-        stop_if_asked(lines.read, context)?;
+        check_cancelled(lines.read, context)?;
         let Some(line) = lines.next().map_err(failed)? else {
             is_end = true;
             break;
@@ -103,7 +103,7 @@ pub(super) fn read(
     }
     let last = lines.read;
     if is_end && last < range.first && last > 0 {
-        return Err(beyond(range, last));
+        return Err(range_beyond_end(range, last));
     }
     let total = lines.count_rest(is_end, context).map_err(failed)?;
 
@@ -143,30 +143,30 @@ pub(super) fn read(
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
-fn beyond(range: &Range, total: u64) -> ToolError {
+fn range_beyond_end(range: &Range, total: u64) -> ToolError {
     ToolError::new(format!("start_line {} exceeds total lines ({total}).", range.first))
 }
 
-fn stop_if_asked(lines: u64, context: &ToolContext) -> Result<(), ToolError> {
-    if lines.is_multiple_of(STOP_EVERY) && context.cancel.is_cancelled() {
+fn check_cancelled(lines: u64, context: &ToolContext) -> Result<(), ToolError> {
+    if lines.is_multiple_of(CANCEL_CHECK_INTERVAL) && context.cancel.is_cancelled() {
         return Err(ToolError::new("Reading was stopped."));
     }
     Ok(())
 }
 
-struct Lines<'a, R> {
+struct LineReader<'a, R> {
     source: &'a mut R,
     read: u64,
 }
 
-struct Line {
+struct TruncatedLine {
     /// Its first bytes, without the line end.
     bytes: Vec<u8>,
     /// Its length in bytes.
     len: u64,
 }
 
-impl<R: BufRead> Lines<'_, R> {
+impl<R: BufRead> LineReader<'_, R> {
     /// Skips a line and returns its number of bytes, 0 at the end.
     fn skip(&mut self) -> std::io::Result<usize> {
         let bytes = self.source.skip_until(b'\n')?;
@@ -174,7 +174,7 @@ impl<R: BufRead> Lines<'_, R> {
         Ok(bytes)
     }
 
-    fn next(&mut self) -> std::io::Result<Option<Line>> {
+    fn next(&mut self) -> std::io::Result<Option<TruncatedLine>> {
         let mut bytes = Vec::new();
         let mut len = self.source.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? as u64;
         if len == 0 {
@@ -191,7 +191,7 @@ impl<R: BufRead> Lines<'_, R> {
         } else if len == MAX_LINE_BYTES {
             len += self.skip_rest()?;
         }
-        Ok(Some(Line { bytes, len }))
+        Ok(Some(TruncatedLine { bytes, len }))
     }
 
     /// Skips the rest of a line and returns its number of bytes without the line end.

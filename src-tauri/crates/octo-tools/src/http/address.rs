@@ -33,9 +33,9 @@ impl Site {
         let host = url.host()?;
         let port = url.port_or_known_default()?;
         let reach = match &host {
-            Host::Ipv4(address) => reach_of(IpAddr::V4(*address)),
-            Host::Ipv6(address) => reach_of(IpAddr::V6(*address)),
-            Host::Domain(name) => reach_of_name(name),
+            Host::Ipv4(address) => distance_of(IpAddr::V4(*address)),
+            Host::Ipv6(address) => distance_of(IpAddr::V6(*address)),
+            Host::Domain(name) => distance_of_name(name),
         };
         Some(Self { host: host.to_string().trim_end_matches('.').to_ascii_lowercase(), port, reach })
     }
@@ -53,14 +53,14 @@ impl fmt::Display for Site {
 }
 
 /// Classifies a name by its text alone. `localhost` is this machine whatever a name service says (RFC 6761).
-fn reach_of_name(name: &str) -> Reach {
+fn distance_of_name(name: &str) -> Reach {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     if name == "localhost" || name.ends_with(".localhost") { Reach::Private } else { Reach::World }
 }
 
 /// Returns the network distance of an address, for requests without the person's browser: this machine counts
 /// the same as its network.
-pub(crate) fn reach_of(address: IpAddr) -> Reach {
+pub(crate) fn distance_of(address: IpAddr) -> Reach {
     match nearness_of(address) {
         Nearness::World => Reach::World,
         Nearness::Network | Nearness::Machine => Reach::Private,
@@ -142,7 +142,7 @@ mod tests {
             ("ff02::1", Private),
             ("4000::1", Private),
         ] {
-            assert_eq!(reach_of(address.parse().unwrap()), reach, "{address}");
+            assert_eq!(distance_of(address.parse().unwrap()), reach, "{address}");
         }
     }
 

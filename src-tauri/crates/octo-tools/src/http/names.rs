@@ -8,16 +8,16 @@ use std::{
 };
 
 /// Resolver of host names.
-pub trait Names: Send + Sync {
+pub trait NameResolver: Send + Sync {
     /// Returns the addresses of a host. An empty result is an error.
     fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
 /// The system's name service.
 #[derive(Debug)]
-pub struct SystemNames;
+pub struct SystemResolver;
 
-impl Names for SystemNames {
+impl NameResolver for SystemResolver {
     fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found: Vec<IpAddr> =
@@ -29,13 +29,13 @@ impl Names for SystemNames {
 
 /// One host with its checked addresses. Other names (a proxy's) are resolved as usual; this one is never
 /// resolved again, so a second answer of its name service changes nothing.
-pub(super) struct Pinned {
+pub(super) struct PinnedHost {
     pub(super) host: String,
     /// Empty if the name could not be resolved here: then only a proxy can reach it.
     pub(super) addresses: Vec<SocketAddr>,
 }
 
-impl Resolve for Pinned {
+impl Resolve for PinnedHost {
     fn resolve(&self, name: Name) -> Resolving {
         if name.as_str().trim_end_matches('.').eq_ignore_ascii_case(&self.host) {
             let addresses = self.addresses.clone();

@@ -23,7 +23,7 @@ impl Answers {
     }
 }
 
-impl Names for Answers {
+impl NameResolver for Answers {
     fn look_up<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let mut answers = self.answers.lock().unwrap();
@@ -80,7 +80,7 @@ async fn near_addresses_are_refused_however_they_are_written() {
     }
     assert_eq!(server.requests().len(), 0);
     // An approval covers one site: this port and no other.
-    let granted = http.granting([(server.site(), Granted::ByMode)]);
+    let granted = http.granting([(server.site(), SiteGrant::ByMode)]);
     assert_eq!(fetch(&granted, &server.url("/")).await.unwrap().body.bytes, b"secret");
     let other = WebServer::new(|_| answer("text/plain", "other"));
     assert!(matches!(fetch(&granted, &other.url("/")).await, Err(HttpError::Private { .. })));
@@ -95,12 +95,12 @@ async fn a_mode_does_not_open_a_clouds_own_services() {
     let metadata = Site::of(&"http://169.254.169.254/".parse().unwrap()).unwrap();
     let http = Http::new(direct());
     assert!(!http.may_reach(&metadata, metadata.reach));
-    assert!(!http.granting([(metadata.clone(), Granted::ByMode)]).may_reach(&metadata, metadata.reach));
-    assert!(http.granting([(metadata.clone(), Granted::ByName)]).may_reach(&metadata, metadata.reach));
+    assert!(!http.granting([(metadata.clone(), SiteGrant::ByMode)]).may_reach(&metadata, metadata.reach));
+    assert!(http.granting([(metadata.clone(), SiteGrant::ByName)]).may_reach(&metadata, metadata.reach));
     // A name is classified by the address it resolves to.
-    let http = Http::with_names(direct(), Answers::new(&[&["169.254.169.254"]]));
+    let http = Http::with_resolver(direct(), Answers::new(&[&["169.254.169.254"]]));
     let named = Site::of(&"http://metadata.example/".parse().unwrap()).unwrap();
-    let by_mode = http.granting([(named.clone(), Granted::ByMode)]);
+    let by_mode = http.granting([(named.clone(), SiteGrant::ByMode)]);
     assert!(matches!(fetch(&by_mode, "http://metadata.example/").await, Err(HttpError::Private { .. })));
     assert_eq!(http.look_up(named).await.reach, Reach::Metadata);
 }
@@ -112,7 +112,7 @@ async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
     let url = format!("http://{site}/");
     // The second answer leads to an address where nothing listens.
     let names = Answers::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
-    let http = Http::with_names(direct(), names.clone()).granting([(site, Granted::ByName)]);
+    let http = Http::with_resolver(direct(), names.clone()).granting([(site, SiteGrant::ByName)]);
     let reply = fetch(&http, &url).await.unwrap();
     assert_eq!((reply.body.bytes.as_slice(), names.asked.load(Ordering::SeqCst)), (&b"here"[..], 1));
     let request = server.requests().pop().unwrap().to_lowercase();
@@ -121,11 +121,11 @@ async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
     // One private address among others is enough to refuse; so is a second resolution that is nearer than the
     // first.
     for answers in [&[&["8.8.8.8", "127.0.0.1"][..]][..], &[&["10.0.0.1"]], &[&["::1"]], &[&["fe80::1"]]] {
-        let http = Http::with_names(direct(), Answers::new(answers));
+        let http = Http::with_resolver(direct(), Answers::new(answers));
         assert!(matches!(fetch(&http, &url).await, Err(HttpError::Private { .. })), "{answers:?}");
     }
     assert_eq!(server.requests().len(), 1);
-    let http = Http::with_names(direct(), Answers::new(&[&[]]));
+    let http = Http::with_resolver(direct(), Answers::new(&[&[]]));
     assert_eq!(fetch(&http, &url).await.unwrap_err(), HttpError::UnknownHost("page.example".into()));
 }
 
@@ -154,7 +154,7 @@ async fn each_redirect_is_checked_like_the_first_address() {
             },
         }
     });
-    let http = Http::new(direct()).granting([(server.site(), Granted::ByName)]);
+    let http = Http::new(direct()).granting([(server.site(), SiteGrant::ByName)]);
     let outcome = async |path: &str| match fetch(&http, &server.url(path)).await {
         Ok(reply) => format!("{} {}", reply.url.path(), String::from_utf8(reply.body.bytes).unwrap()),
         Err(error) => error.to_string(),
@@ -200,7 +200,7 @@ async fn bodies_end_at_the_limit_packed_or_not() {
         "/cut" => b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec(),
         _ => b"no http at all\r\n\r\n".to_vec(),
     });
-    let http = Http::new(direct()).granting([(server.site(), Granted::ByName)]);
+    let http = Http::new(direct()).granting([(server.site(), SiteGrant::ByName)]);
     for (path, length, whole) in
         [("/large", 1_000, false), ("/exact", 1_000, true), ("/bomb", 1_000, false), ("/packed", 5, true)]
     {
@@ -228,7 +228,7 @@ async fn a_server_that_says_nothing_is_given_up() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", silent.local_addr().unwrap().port());
     let site = Site::of(&url.parse().unwrap()).unwrap();
-    let http = Http::new(direct()).granting([(site, Granted::ByName)]);
+    let http = Http::new(direct()).granting([(site, SiteGrant::ByName)]);
     let error = fetch(&http, &url).await.unwrap_err();
     assert!(matches!(error, HttpError::TimeOut(_)), "{error}");
 }
@@ -242,7 +242,7 @@ async fn through_a_proxy_what_is_written_is_still_checked() {
         ..Network::default()
     };
     // A name that only the proxy knows.
-    let http = Http::with_names(network.clone(), Answers::new(&[&[]]));
+    let http = Http::with_resolver(network.clone(), Answers::new(&[&[]]));
     assert_eq!(fetch(&http, "http://far.example/page").await.unwrap().body.bytes, b"by the proxy");
     let request = proxy.requests().pop().unwrap();
     assert!(request.starts_with("GET http://far.example/page HTTP/1.1"), "{request}");
@@ -250,7 +250,7 @@ async fn through_a_proxy_what_is_written_is_still_checked() {
     for url in ["http://10.0.0.1/", "http://169.254.169.254/", "http://localhost/"] {
         assert!(matches!(fetch(&http, url).await, Err(HttpError::Private { .. })), "{url}");
     }
-    let http = Http::with_names(network, Answers::new(&[&["192.168.0.7"]]));
+    let http = Http::with_resolver(network, Answers::new(&[&["192.168.0.7"]]));
     assert!(matches!(fetch(&http, "http://intranet.example/").await, Err(HttpError::Private { .. })));
     assert_eq!(proxy.requests().len(), 1);
 }

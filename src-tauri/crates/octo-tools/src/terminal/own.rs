@@ -6,8 +6,8 @@
 
 use super::TerminalInput;
 use crate::{
-    DeskAsker, DeskEffect, Effects, Outcome, Site, SkillErrand, SkillPlace, ToolContext, ToolError,
-    ToolOutput,
+    BuiltinCommandEffect, CommandOrigin, Effects, Outcome, Site, SkillCommand, SkillSourceRef, ToolContext,
+    ToolError, ToolOutput,
     desk::{self, Asked, Errand},
 };
 use octo_protocol::{CommandState, CommandView, ToolView};
@@ -69,26 +69,26 @@ pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Ow
 pub(super) fn effects(own: &Own) -> Effects {
     // Certain to fail before anything happens: the run reports why.
     let Own::Asked(asked) = own else { return Effects::none() };
-    let desk = asked.errand().change().map_or(DeskEffect::Looks, DeskEffect::Changes);
+    let desk = asked.errand().change().map_or(BuiltinCommandEffect::Looks, BuiltinCommandEffect::Changes);
     let mut effects = Effects { desk: Some(desk), ..Effects::none() };
     effects.reads.extend(asked.body().map(Path::to_owned));
     match asked.errand() {
         Errand::Skill(
-            SkillErrand::Validate { path }
-            | SkillErrand::Propose { path, .. }
-            | SkillErrand::Inspect { source: SkillPlace::Path(path) }
-            | SkillErrand::Install { source: SkillPlace::Path(path), .. },
+            SkillCommand::Validate { path }
+            | SkillCommand::Propose { path, .. }
+            | SkillCommand::Inspect { source: SkillSourceRef::Path(path) }
+            | SkillCommand::Install { source: SkillSourceRef::Path(path), .. },
         ) => effects.reads.push(path.clone()),
-        Errand::Skill(SkillErrand::Inspect { source: SkillPlace::Address(address) }) => {
+        Errand::Skill(SkillCommand::Inspect { source: SkillSourceRef::Address(address) }) => {
             let site = Url::parse(address).ok().and_then(|url| Site::of(&url));
             effects.sites.extend(site);
         }
-        Errand::Skill(SkillErrand::Export { file, .. }) => effects.writes.push(file.clone()),
+        Errand::Skill(SkillCommand::Export { file, .. }) => effects.writes.push(file.clone()),
         // A source that was fetched before is installed from the cached copy.
         Errand::Skill(
-            SkillErrand::Install { source: SkillPlace::Address(_), .. }
-            | SkillErrand::List
-            | SkillErrand::Show { .. },
+            SkillCommand::Install { source: SkillSourceRef::Address(_), .. }
+            | SkillCommand::List
+            | SkillCommand::Show { .. },
         )
         | Errand::Memory(_)
         | Errand::Persona(_)
@@ -99,8 +99,8 @@ pub(super) fn effects(own: &Own) -> Effects {
     effects
 }
 
-fn asker(context: &ToolContext) -> DeskAsker {
-    DeskAsker { session: context.session, call: context.call, folder: context.cwd.clone() }
+fn asker(context: &ToolContext) -> CommandOrigin {
+    CommandOrigin { session: context.session, call: context.call, folder: context.cwd.clone() }
 }
 
 /// Returns the preview for the person.

@@ -1,10 +1,10 @@
 use crate::testing::Bench;
 use octo_protocol::{RemovedBy, ToolView};
-use octo_workspace::{Removal, Slip};
+use octo_workspace::{Removal, TrashSlip};
 use serde_json::{Value, json};
 
 impl Bench {
-    fn removed(&self, name: &str) -> Slip {
+    fn removed(&self, name: &str) -> TrashSlip {
         let removal = Removal {
             who: RemovedBy::Agent,
             session: Some(self.context.session),
@@ -82,7 +82,7 @@ fn this_projects_files_are_listed_first_and_a_wrong_path_gets_suggestions() {
     let bench = Bench::new();
     bench.put("mine.txt", "12345");
     bench.removed("mine.txt");
-    bench.removed_elsewhere("theirs.txt");
+    bench.remove_in_other_project("theirs.txt");
     let text = bench.trash(json!({ "action": "list" })).unwrap();
     let (mine, theirs) = (text.find("mine.txt").unwrap(), text.find("theirs.txt").unwrap());
     assert!(mine < theirs && text.contains("Of other projects:"), "{text}");

@@ -7,24 +7,24 @@ use url::Url;
 
 /// Maximum depth of elements; deeper ones are left out: the conversion recurses for each level, and no
 /// human-written page is nearly as deep.
-const DEEPEST: usize = 150;
+const MAX_DEPTH: usize = 150;
 /// Maximum number of simultaneously open elements; a page with more is not parsed, since that takes quadratic
 /// time.
-const MOST_OPEN: usize = 1_000;
+const MAX_OPEN: usize = 1_000;
 /// Elements that have no end tag, or need none.
-const WITHOUT_END: &[&str] = &[
+const VOID_ELEMENTS: &[&str] = &[
     "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option",
     "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
 ];
 /// Elements that are never content.
-const NEVER: &[&str] = &[
+const NON_CONTENT: &[&str] = &[
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas", "head", "link",
     "meta", "dialog",
 ];
 /// Elements that surround the content.
-const AROUND: &[&str] = &["nav", "aside"];
+const SURROUNDING: &[&str] = &["nav", "aside"];
 /// Elements that surround the content of a page without a declared main part.
-const AROUND_BODY: &[&str] = &["header", "footer"];
+const SURROUNDING_BODY: &[&str] = &["header", "footer"];
 
 /// Content of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct Page {
 
 /// Reads a page. Makes its links absolute.
 pub(super) fn read(html: &str, address: &Url) -> Page {
-    if most_open(html) > MOST_OPEN {
+    if count_open(html) > MAX_OPEN {
         return Page { markdown: tidy(&without_tags(html)), ..Page::default() };
     }
     let mut document = Html::parse_document(html);
@@ -50,7 +50,7 @@ pub(super) fn read(html: &str, address: &Url) -> Page {
     let main = main(&document);
     let is_said = main.is_some();
     prune(&mut document, is_said);
-    absolute(&mut document, &base);
+    make_links_absolute(&mut document, &base);
     let whole = || selected(&document, "body").unwrap_or_else(|| document.root_element());
     let content =
         main.and_then(|id| document.tree.get(id)).and_then(ElementRef::wrap).unwrap_or_else(whole).html();
@@ -62,14 +62,14 @@ pub(super) fn read(html: &str, address: &Url) -> Page {
 }
 
 /// Estimates the maximum number of simultaneously open elements, by counting tags.
-fn most_open(html: &str) -> usize {
+fn count_open(html: &str) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for tag in html.split('<').skip(1) {
         let (is_end, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
         let end = tag.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(tag.len());
         let name = tag.get(..end).unwrap_or_default().to_ascii_lowercase();
         if !name.starts_with(|first: char| first.is_ascii_alphabetic())
-            || WITHOUT_END.contains(&name.as_str())
+            || VOID_ELEMENTS.contains(&name.as_str())
         {
             continue;
         }
@@ -117,7 +117,7 @@ fn prune(document: &mut Html, is_said: bool) {
                     Node::Comment(_) => true,
                     _ => false,
                 };
-                if is_noise || depth > DEEPEST {
+                if is_noise || depth > MAX_DEPTH {
                     doomed.push(node.id());
                 }
             }
@@ -133,7 +133,10 @@ fn prune(document: &mut Html, is_said: bool) {
 
 fn is_noise(element: &Element, is_said: bool) -> bool {
     let name = element.name();
-    if NEVER.contains(&name) || AROUND.contains(&name) || (!is_said && AROUND_BODY.contains(&name)) {
+    if NON_CONTENT.contains(&name)
+        || SURROUNDING.contains(&name)
+        || (!is_said && SURROUNDING_BODY.contains(&name))
+    {
         return true;
     }
     let style = element.attr("style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
@@ -145,7 +148,7 @@ fn is_noise(element: &Element, is_said: bool) -> bool {
 }
 
 /// Makes the addresses of links and pictures absolute, and drops invalid ones.
-fn absolute(document: &mut Html, base: &Url) {
+fn make_links_absolute(document: &mut Html, base: &Url) {
     let ids: Vec<_> = document.tree.root().descendants().map(|node| node.id()).collect();
     for id in ids {
         let Some(mut node) = document.tree.get_mut(id) else { continue };

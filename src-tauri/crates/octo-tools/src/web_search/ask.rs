@@ -1,7 +1,7 @@
 //! Queries one provider.
 
 use super::{engine::Engine, parse};
-use crate::http::{Ask, Granted, Http, HttpError, Reply};
+use crate::http::{Ask, Http, HttpError, Reply, SiteGrant};
 use octo_protocol::{SearchProviderKind, WebResult};
 use reqwest::{
     Method,
@@ -17,10 +17,10 @@ use url::Url;
 /// Maximum bytes read of an answer. Pages of results are far smaller.
 const MAX_ANSWER: usize = 2 << 20;
 /// Maximum redirects followed of a provider's page. APIs with keys have none.
-const REDIRECTS: usize = 2;
+const MAX_REDIRECTS: usize = 2;
 /// User agent for browser pages. They return nothing useful to other clients; no compression is requested,
 /// since Bing sends a page without results to a client that asks for compression and runs no scripts.
-const BROWSER: &str =
+const BROWSER_USER_AGENT: &str =
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 
 /// Reason why a provider returned no results.
@@ -44,7 +44,7 @@ impl Refusal {
     /// Returns whether asking again soon is useless, because the provider itself refuses. A network failure
     /// says nothing about the provider, and an empty result may be the query's fault, but not twice: pages for
     /// robots look the same.
-    pub(super) fn is_the_providers(&self) -> bool {
+    pub(super) fn is_by_provider(&self) -> bool {
         match self {
             Self::Status { .. } | Self::Empty | Self::Malformed => true,
             Self::Http(HttpError::TimeOut(_)) => true,
@@ -74,7 +74,7 @@ pub(super) async fn ask(
     most: usize,
 ) -> Result<Vec<WebResult>, Refusal> {
     let (url, ask) = request(engine, query, most)?;
-    let http = http.granting(engine.chosen_site().map(|site| (site, Granted::ByName)));
+    let http = http.granting(engine.chosen_site().map(|site| (site, SiteGrant::ByName)));
     let reply = http.send(&url, ask, MAX_ANSWER).await.map_err(Refusal::Http)?;
     let mut results = read(engine.kind, &reply)?;
     results.retain(|result| is_page(&result.url) && !result.title.is_empty());
@@ -97,7 +97,7 @@ fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), Refu
     let (mut method, mut body, mut redirects) = (Method::GET, None, 0);
     match engine.kind {
         SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing => {
-            fixed(&mut headers, USER_AGENT, BROWSER);
+            fixed(&mut headers, USER_AGENT, BROWSER_USER_AGENT);
             fixed(&mut headers, ACCEPT, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
             fixed(&mut headers, ACCEPT_LANGUAGE, "en-US,en;q=0.8,zh-CN;q=0.6");
             for (name, value) in [
@@ -108,7 +108,7 @@ fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), Refu
             ] {
                 fixed(&mut headers, HeaderName::from_static(name), value);
             }
-            redirects = REDIRECTS;
+            redirects = MAX_REDIRECTS;
             url.query_pairs_mut().append_pair("q", query);
             if engine.kind == SearchProviderKind::Bing {
                 url.query_pairs_mut().append_pair("count", &count);

@@ -12,7 +12,7 @@ use std::{
 use url::Url;
 
 /// Pause after a provider refused; the same as in the reference system.
-const REST: Duration = Duration::from_secs(10 * 60);
+const REST_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// A search provider.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Engine {
 }
 
 /// Source of the providers to query: the person's settings, with keys from the keychain.
-pub trait Engines: Send + Sync {
+pub trait SearchEngines: Send + Sync {
     /// Returns the providers in the order of queries.
     fn engines(&self) -> BoxFuture<'_, Vec<Engine>>;
 }
@@ -35,7 +35,7 @@ pub trait Engines: Send + Sync {
 /// all.
 #[derive(Clone)]
 pub struct Search {
-    engines: Arc<dyn Engines>,
+    engines: Arc<dyn SearchEngines>,
     resting: Arc<Mutex<HashMap<SearchProviderKind, Instant>>>,
 }
 
@@ -78,7 +78,7 @@ impl Engine {
 
 impl Search {
     /// Creates a search with these providers.
-    pub fn new(engines: Arc<dyn Engines>) -> Self {
+    pub fn new(engines: Arc<dyn SearchEngines>) -> Self {
         Self { engines, resting: Arc::default() }
     }
 
@@ -94,7 +94,7 @@ impl Search {
 
     /// Excludes a provider for a while.
     pub(super) fn rest(&self, kind: SearchProviderKind, now: Instant) {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, now + REST);
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, now + REST_TIME);
     }
 
     /// Ends all pauses, so the next search asks every provider: the settings have changed.
@@ -115,7 +115,7 @@ mod tests {
 
     struct Nobody;
 
-    impl Engines for Nobody {
+    impl SearchEngines for Nobody {
         fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
             Box::pin(async { Vec::new() })
         }
@@ -129,7 +129,7 @@ mod tests {
         search.clone().rest(bing, began);
         assert_eq!(search.resting(bing, began + Duration::from_secs(60)), Some(Duration::from_secs(540)));
         assert_eq!(search.resting(SearchProviderKind::DuckDuckGo, began), None);
-        assert_eq!(search.resting(bing, began + REST), None);
+        assert_eq!(search.resting(bing, began + REST_TIME), None);
         search.rest(bing, began);
         search.wake();
         assert_eq!(search.resting(bing, began), None);

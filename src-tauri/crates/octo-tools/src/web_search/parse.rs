@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 
 /// Maximum characters of a snippet.
-const SNIPPET: usize = 400;
+const MAX_SNIPPET: usize = 400;
 /// Maximum characters of a title.
 const TITLE: usize = 200;
 /// Base64 variant of Bing's addresses, with or without padding.
@@ -30,14 +30,14 @@ pub(super) fn duckduckgo(page: &str) -> Vec<WebResult> {
         .filter_map(|block| {
             let link = first(block, "a.result__a")?;
             let snippet = first(block, ".result__snippet").map(text).unwrap_or_default();
-            let url = behind_duckduckgo(link.attr("href")?)?;
+            let url = duckduckgo_target(link.attr("href")?)?;
             Some(result(&text(link), url, &snippet))
         })
         .collect()
 }
 
 /// Returns the target of a DuckDuckGo link: `//duckduckgo.com/l/?uddg=…`, or the address itself.
-fn behind_duckduckgo(href: &str) -> Option<String> {
+fn duckduckgo_target(href: &str) -> Option<String> {
     let base = Url::parse("https://duckduckgo.com").ok()?;
     let url = base.join(href).ok()?;
     if !is_of(&url, "duckduckgo.com") {
@@ -61,14 +61,14 @@ pub(super) fn bing(page: &str) -> Vec<WebResult> {
                 .iter()
                 .find_map(|selector| first(block, selector).map(text).filter(|text| !text.is_empty()))
                 .unwrap_or_default();
-            let url = behind_bing(link.attr("href")?)?;
+            let url = bing_target(link.attr("href")?)?;
             Some(result(&text(link), url, &snippet))
         })
         .collect()
 }
 
 /// Returns the target of a Bing link: `https://www.bing.com/ck/a?…&u=a1<base64>…`, or the address itself.
-fn behind_bing(href: &str) -> Option<String> {
+fn bing_target(href: &str) -> Option<String> {
     let base = Url::parse("https://www.bing.com").ok()?;
     let url = base.join(href).ok()?;
     if !is_of(&url, "bing.com") {
@@ -119,7 +119,7 @@ fn rows(rows: Option<&Value>, snippet: &str) -> Vec<WebResult> {
 }
 
 fn result(title: &str, url: String, snippet: &str) -> WebResult {
-    WebResult { title: line(title, TITLE), url, snippet: line(snippet, SNIPPET) }
+    WebResult { title: line(title, TITLE), url, snippet: line(snippet, MAX_SNIPPET) }
 }
 
 /// Removes tags and entities: APIs mark matches with tags (`<strong>`) and write the rest as HTML.

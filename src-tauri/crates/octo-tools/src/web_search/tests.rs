@@ -1,5 +1,5 @@
 use super::{Engine, Search};
-use crate::testing::{Bench, Fixed, WebServer, answer, path_of, respond};
+use crate::testing::{Bench, FixedEngines, WebServer, answer, path_of, respond};
 use octo_protocol::{SearchProviderKind, ToolView};
 use serde_json::json;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn bench(server: &WebServer, kinds: &[SearchProviderKind]) -> Bench {
         address: server.url(&format!("/{kind:?}").to_lowercase()).parse().unwrap(),
         key: Some("s3cret-key".into()),
     });
-    bench.context.search = Search::new(Arc::new(Fixed(engines.collect())));
+    bench.context.search = Search::new(Arc::new(FixedEngines(engines.collect())));
     bench.allow(server.site());
     bench
 }
@@ -104,7 +104,8 @@ fn a_network_that_is_down_makes_nobody_rest() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut bench = Bench::new();
     let address = format!("http://127.0.0.1:{port}/search").parse().unwrap();
-    bench.context.search = Search::new(Arc::new(Fixed(vec![Engine { kind: Searxng, address, key: None }])));
+    bench.context.search =
+        Search::new(Arc::new(FixedEngines(vec![Engine { kind: Searxng, address, key: None }])));
     for _ in 0..2 {
         let error = bench.error("web_search", json!({"query": "x"}));
         assert!(error.contains("SearXNG: The request failed:"), "{error}");

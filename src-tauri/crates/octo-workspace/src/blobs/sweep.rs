@@ -6,7 +6,7 @@
 //! same content has either renewed the time, which brings the blob back, or finds no file and writes the blob
 //! again. A process killed in between leaves blobs in that folder; [`Blobs::put_back`] restores them.
 
-use super::{BlobError, Blobs, GRACE, HALF};
+use super::{BlobError, Blobs, GRACE, TEMPORARY_PREFIX};
 use octo_protocol::BlobHash;
 use std::{
     collections::HashSet,
@@ -17,7 +17,7 @@ use std::{
 };
 
 /// The folder of blobs that are about to be removed, under their full hashes.
-const ASIDE: &str = "leaving";
+const REMOVAL_FOLDER: &str = "leaving";
 
 /// The number and size of all stored blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Kept {
 
 /// The number and size of the blobs a sweep removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct BlobSweepReport {
     /// The number of blobs.
     pub blobs: u64,
     /// Their total size in bytes.
@@ -59,7 +59,7 @@ impl Blobs {
                     let hash = BlobHash(format!("{first}{second}{rest}"));
                     let Ok(meta) = fs::symlink_metadata(&path) else { continue };
                     if self.path(&hash).is_err() {
-                        if rest.starts_with(HALF) && age(&meta, now) >= GRACE {
+                        if rest.starts_with(TEMPORARY_PREFIX) && age(&meta, now) >= GRACE {
                             let _ = fs::remove_file(&path);
                         }
                         continue;
@@ -78,12 +78,12 @@ impl Blobs {
     /// # Errors
     ///
     /// I/O errors; the remaining blobs are kept.
-    pub fn sweep(&self, unused: &HashSet<BlobHash>) -> Result<Swept, BlobError> {
-        let mut swept = Swept::default();
+    pub fn sweep(&self, unused: &HashSet<BlobHash>) -> Result<BlobSweepReport, BlobError> {
+        let mut swept = BlobSweepReport::default();
         if unused.is_empty() {
             return Ok(swept);
         }
-        let aside = self.root.join(ASIDE);
+        let aside = self.root.join(REMOVAL_FOLDER);
         fs::create_dir_all(&aside)?;
         for hash in unused {
             let path = self.path(hash)?;
@@ -116,7 +116,7 @@ impl Blobs {
     ///
     /// I/O errors.
     pub fn put_back(&self) -> Result<(), BlobError> {
-        for away in entries(&self.root.join(ASIDE))? {
+        for away in entries(&self.root.join(REMOVAL_FOLDER))? {
             let Some(name) = away.file_name() else { continue };
             let Ok(path) = self.path(&BlobHash(name.to_string_lossy().into_owned())) else { continue };
             if let Some(folder) = path.parent() {

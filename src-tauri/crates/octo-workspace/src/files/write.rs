@@ -1,7 +1,7 @@
 //! Writes whole files, through a temporary file in the same folder and a rename.
 
 use super::{Access, FileKind, Files, FilesError, kind, ledger::Stamp};
-use crate::{Recorded, Unfinished, is_inside};
+use crate::{Recorded, UnfinishedWrites, is_inside};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Write},
@@ -61,7 +61,7 @@ impl Files {
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
         // The umask applies to the mode, as for any new file. The file is removed unless persisted.
-        let (mut temporary, _noted) = Unfinished::temporary_in(self.unfinished.as_ref(), parent, 0o666)
+        let (mut temporary, _noted) = UnfinishedWrites::temporary_in(self.unfinished.as_ref(), parent, 0o666)
             .map_err(|error| failed(&error))?;
         temporary.write_all(content).map_err(|error| failed(&error))?;
         if let Some((_, meta)) = &before {
@@ -73,7 +73,7 @@ impl Files {
         if self.check_write(path)? != real || real.parent().is_none_or(|parent| !is_real_folder(parent)) {
             return Err(FilesError::Outside { path: path.to_owned(), access: Access::Write });
         }
-        if !still_the_same(&real, before.as_ref().map(|(_, meta)| meta)) {
+        if !is_unchanged(&real, before.as_ref().map(|(_, meta)| meta)) {
             return Err(FilesError::Changed { path: real });
         }
         let written = temporary.persist(&real).map_err(|error| failed(&error.error))?;
@@ -141,7 +141,7 @@ fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
-fn still_the_same(path: &Path, before: Option<&Metadata>) -> bool {
+fn is_unchanged(path: &Path, before: Option<&Metadata>) -> bool {
     match (fs::symlink_metadata(path), before) {
         (Ok(now), Some(before)) => {
             now.is_file() && now.len() == before.len() && now.modified().ok() == before.modified().ok()

@@ -1,6 +1,6 @@
 //! Inspects a copy of the home.
 
-use super::{ResidenceError, tree};
+use super::{HomePlanError, tree};
 use crate::write_private;
 use octo_protocol::Millis;
 use octo_store::{OpenError, inspect};
@@ -16,7 +16,7 @@ const NOTE: &str = "octo-copy.json";
 
 /// The description a copy contains of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CopyNote {
+pub struct CopyManifest {
     /// The Octo version that made it.
     pub octo: String,
     /// The time it was made.
@@ -29,7 +29,7 @@ pub struct CopyNote {
 
 /// The content of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HomeCopied {
+pub struct CopySummary {
     /// The folder, without links.
     pub path: PathBuf,
     /// The time it was made: from its own description, else the time its database was last written.
@@ -50,9 +50,9 @@ pub struct HomeCopied {
 /// # Errors
 ///
 /// I/O errors.
-pub fn note_copy(copy: &Path, octo: &str, at: Millis) -> io::Result<()> {
+pub fn write_copy_manifest(copy: &Path, octo: &str, at: Millis) -> io::Result<()> {
     let amount = tree::measure(copy, &|name| name == NOTE).map_err(io::Error::other)?;
-    let note = CopyNote { octo: octo.to_owned(), at, files: amount.files, bytes: amount.bytes };
+    let note = CopyManifest { octo: octo.to_owned(), at, files: amount.files, bytes: amount.bytes };
     write_private(&copy.join(NOTE), &serde_json::to_vec_pretty(&note)?)
 }
 
@@ -60,14 +60,14 @@ pub fn note_copy(copy: &Path, octo: &str, at: Millis) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// [`ResidenceError::NoCopy`], [`ResidenceError::Copy`] for a copy that is damaged or from a newer Octo,
-/// [`ResidenceError::Incomplete`].
-pub fn look_at_copy(copy: &Path) -> Result<HomeCopied, ResidenceError> {
+/// [`HomePlanError::NoCopy`], [`HomePlanError::Copy`] for a copy that is damaged or from a newer Octo,
+/// [`HomePlanError::Incomplete`].
+pub fn look_at_copy(copy: &Path) -> Result<CopySummary, HomePlanError> {
     let path = crate::real(copy).ok().filter(|path| path.is_dir());
-    let path = path.ok_or_else(|| ResidenceError::NoCopy(copy.to_owned()))?;
+    let path = path.ok_or_else(|| HomePlanError::NoCopy(copy.to_owned()))?;
     let database = path.join("octo.db");
     if !database.is_file() {
-        return Err(ResidenceError::NoCopy(path));
+        return Err(HomePlanError::NoCopy(path));
     }
     let inspected = inspect(&database)?;
     let note = read_note(&path)?;
@@ -75,14 +75,14 @@ pub fn look_at_copy(copy: &Path) -> Result<HomeCopied, ResidenceError> {
     if let Some(note) = note.as_ref().filter(|note| (note.files, note.bytes) != (found.files, found.bytes)) {
         // Extra files do no harm; fewer files or bytes mean loss.
         if found.files < note.files || found.bytes < note.bytes {
-            return Err(ResidenceError::Incomplete { path, expected: note.files, found: found.files });
+            return Err(HomePlanError::Incomplete { path, expected: note.files, found: found.files });
         }
     }
     let written = || {
         let modified = database.metadata().and_then(|meta| meta.modified()).ok()?;
         Millis::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
     };
-    Ok(HomeCopied {
+    Ok(CopySummary {
         at: note.as_ref().map(|note| note.at).or_else(written),
         octo: note.map(|note| note.octo),
         sessions: inspected.sessions,
@@ -92,11 +92,10 @@ pub fn look_at_copy(copy: &Path) -> Result<HomeCopied, ResidenceError> {
     })
 }
 
-fn read_note(copy: &Path) -> Result<Option<CopyNote>, ResidenceError> {
+fn read_note(copy: &Path) -> Result<Option<CopyManifest>, HomePlanError> {
     let path = copy.join(NOTE);
-    let damaged = |detail: String| {
-        ResidenceError::Copy(OpenError::Damaged { path: path.clone(), backup: None, detail })
-    };
+    let damaged =
+        |detail: String| HomePlanError::Copy(OpenError::Damaged { path: path.clone(), backup: None, detail });
     match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| damaged(error.to_string())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -106,6 +105,6 @@ fn read_note(copy: &Path) -> Result<Option<CopyNote>, ResidenceError> {
 
 /// Whether a file in a copy or a home is left out of a home made from it: notes about the folder itself, and
 /// files of one running process.
-pub(super) fn is_of_the_folder(name: &str) -> bool {
-    matches!(name, NOTE | "README.txt" | "octo.lock" | "octo.db-shm") || name == super::MOVED
+pub(super) fn is_folder_local(name: &str) -> bool {
+    matches!(name, NOTE | "README.txt" | "octo.lock" | "octo.db-shm") || name == super::MOVED_NOTE
 }

@@ -1,6 +1,6 @@
 //! Former homes: kept until the person deletes them.
 
-use super::{Residence, pointer::Pointer, tree};
+use super::{HomeLocation, pointer::HomePointer, tree};
 use crate::erase_home;
 use std::{
     fs, io,
@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The suffix of a former home's name, after the home's own name.
-pub const PUT_ASIDE: &str = "-before-";
+pub const FORMER_HOME_INFIX: &str = "-before-";
 
 /// A former home that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub struct KeptHome {
 }
 
 /// Returns the former homes: those replaced by a copy, and those at earlier locations.
-pub fn kept_homes(residence: &Residence) -> Vec<KeptHome> {
+pub fn former_homes(residence: &HomeLocation) -> Vec<KeptHome> {
     let mut places: Vec<PathBuf> = residence.former.clone();
     for home in residence.former.iter().chain([&residence.home]) {
-        places.extend(put_aside(home));
+        places.extend(former_homes_next_to(home));
     }
     places.sort();
     places.dedup();
@@ -43,8 +43,8 @@ pub fn kept_homes(residence: &Residence) -> Vec<KeptHome> {
 /// # Errors
 ///
 /// I/O errors; `NotFound` for any other folder.
-pub fn drop_kept(residence: &Residence, path: &Path) -> io::Result<Vec<String>> {
-    if !kept_homes(residence).iter().any(|kept| kept.path == path) {
+pub fn delete_former_home(residence: &HomeLocation, path: &Path) -> io::Result<Vec<String>> {
+    if !former_homes(residence).iter().any(|kept| kept.path == path) {
         return Err(io::ErrorKind::NotFound.into());
     }
     erase_home(path)
@@ -56,9 +56,9 @@ pub fn drop_kept(residence: &Residence, path: &Path) -> io::Result<Vec<String>> 
 /// # Errors
 ///
 /// I/O errors of reading the home.
-pub fn erase_all(residence: &Residence, home: &Path) -> io::Result<Vec<String>> {
+pub fn erase_all(residence: &HomeLocation, home: &Path) -> io::Result<Vec<String>> {
     let mut others = Vec::new();
-    for kept in kept_homes(residence) {
+    for kept in former_homes(residence) {
         let left = erase_home(&kept.path).unwrap_or_else(|_| vec![".".to_owned()]);
         others.extend(left.iter().map(|name| kept.path.join(name).display().to_string()));
     }
@@ -70,9 +70,9 @@ pub fn erase_all(residence: &Residence, home: &Path) -> io::Result<Vec<String>> 
     Ok(left)
 }
 
-fn put_aside(home: &Path) -> Vec<PathBuf> {
+fn former_homes_next_to(home: &Path) -> Vec<PathBuf> {
     let Some((above, name)) = home.parent().zip(home.file_name()) else { return Vec::new() };
-    let begin = format!("{}{PUT_ASIDE}", name.to_string_lossy());
+    let begin = format!("{}{FORMER_HOME_INFIX}", name.to_string_lossy());
     let entries = fs::read_dir(above).into_iter().flatten().flatten();
     entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin))
@@ -80,7 +80,7 @@ fn put_aside(home: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-impl Pointer {
+impl HomePointer {
     /// Returns the pointer after the home moved from one path to another.
     pub(super) fn moved(before: Option<Self>, from: &Path, to: &Path) -> Self {
         let mut former = before.map(|pointer| pointer.former).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The plan for the next start: a file next to the usual home.
 
-use super::{PENDING, Residence, ResidenceError, beside, tree, write_beside};
+use super::{HomeLocation, HomePlanError, PENDING, beside, tree, write_sibling};
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -12,7 +12,7 @@ use std::{
 
 /// The plan for a home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
+pub struct PendingHomePlan {
     /// The time the person requested it.
     pub at: Millis,
     /// The home's path at that time.
@@ -43,7 +43,7 @@ pub enum Plan {
     },
 }
 
-impl Planned {
+impl PendingHomePlan {
     pub(super) fn place(usual: &Path) -> PathBuf {
         beside(usual, PENDING)
     }
@@ -52,13 +52,13 @@ impl Planned {
     ///
     /// # Errors
     ///
-    /// [`ResidenceError::Unreadable`].
-    pub fn read(residence: &Residence) -> Result<Option<Self>, ResidenceError> {
+    /// [`HomePlanError::Unreadable`].
+    pub fn read(residence: &HomeLocation) -> Result<Option<Self>, HomePlanError> {
         read(&Self::place(&residence.usual))
     }
 
     pub(super) fn write(&self, usual: &Path) -> io::Result<()> {
-        write_beside(&Self::place(usual), self)
+        write_sibling(&Self::place(usual), self)
     }
 
     pub(super) fn remove(usual: &Path) -> io::Result<()> {
@@ -67,7 +67,7 @@ impl Planned {
 
     /// Returns the plan, locked by this process: another process waits and then finds it carried out. Returns
     /// `None` if no plan exists.
-    pub(super) fn hold(usual: &Path) -> Result<Option<(Self, File)>, ResidenceError> {
+    pub(super) fn hold(usual: &Path) -> Result<Option<(Self, File)>, HomePlanError> {
         let path = Self::place(usual);
         loop {
             let file = match File::open(&path) {
@@ -91,7 +91,7 @@ impl Planned {
     }
 }
 
-fn read(path: &Path) -> Result<Option<Planned>, ResidenceError> {
+fn read(path: &Path) -> Result<Option<PendingHomePlan>, HomePlanError> {
     match fs::read(path) {
         Ok(bytes) => parse(path, &bytes).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -99,12 +99,12 @@ fn read(path: &Path) -> Result<Option<Planned>, ResidenceError> {
     }
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Planned, ResidenceError> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<PendingHomePlan, HomePlanError> {
     serde_json::from_slice(bytes).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, detail: &dyn Display) -> ResidenceError {
-    ResidenceError::Unreadable { path: path.to_owned(), detail: detail.to_string() }
+fn unreadable(path: &Path, detail: &dyn Display) -> HomePlanError {
+    HomePlanError::Unreadable { path: path.to_owned(), detail: detail.to_string() }
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! The location of a moved home: a file next to the usual path.
 
-use super::{POINTER, ResidenceError, beside, tree, write_beside};
+use super::{HomePlanError, POINTER, beside, tree, write_sibling};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -9,14 +9,14 @@ use std::{
 
 /// The content of the pointer file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Pointer {
+pub(super) struct HomePointer {
     /// The home's path.
     pub(super) home: PathBuf,
     /// Its former locations, the newest last.
     pub(super) former: Vec<PathBuf>,
 }
 
-impl Pointer {
+impl HomePointer {
     /// Returns the file's path for a usual home.
     pub(super) fn place(usual: &Path) -> PathBuf {
         beside(usual, POINTER)
@@ -26,10 +26,10 @@ impl Pointer {
     ///
     /// # Errors
     ///
-    /// [`ResidenceError::Unreadable`]: the home's location is unknown then, and a new home would hide it.
-    pub(super) fn read(usual: &Path) -> Result<Option<Self>, ResidenceError> {
+    /// [`HomePlanError::Unreadable`]: the home's location is unknown then, and a new home would hide it.
+    pub(super) fn read(usual: &Path) -> Result<Option<Self>, HomePlanError> {
         let path = Self::place(usual);
-        let unreadable = |detail: String| ResidenceError::Unreadable { path: path.clone(), detail };
+        let unreadable = |detail: String| HomePlanError::Unreadable { path: path.clone(), detail };
         match fs::read(&path) {
             Ok(bytes) => {
                 let pointer: Self =
@@ -45,7 +45,7 @@ impl Pointer {
     }
 
     pub(super) fn write(&self, usual: &Path) -> io::Result<()> {
-        write_beside(&Self::place(usual), self)
+        write_sibling(&Self::place(usual), self)
     }
 
     pub(super) fn remove(usual: &Path) -> io::Result<()> {

@@ -1,8 +1,8 @@
 //! The steps while Octo runs: makes a plan and checks all its requirements. Nothing in the home changes.
 
 use super::{
-    Chosen, HomeCopied, Plan, Planned, Residence, ResidenceError, STAGED, beside,
-    copied::is_of_the_folder,
+    Chosen, CopySummary, HomeLocation, HomePlanError, PendingHomePlan, Plan, STAGED, beside,
+    copied::is_folder_local,
     look_at_copy,
     tree::{self, Links, Watch},
 };
@@ -14,54 +14,54 @@ use std::{
 };
 
 /// The space left free in addition to a plan's need, because the home keeps growing.
-const SPARE: u64 = 64 << 20;
+const SPARE_BYTES: u64 = 64 << 20;
 
 /// Makes a complete home from a copy, next to the present home, and plans the replacement for the next start.
 /// `stamp`, which must be unique, names the folder the present home is renamed to.
 ///
 /// # Errors
 ///
-/// See [`ResidenceError`]; partial work is removed again.
+/// See [`HomePlanError`]; partial work is removed again.
 pub fn plan_restore(
-    residence: &Residence,
+    residence: &HomeLocation,
     copy: &Path,
     at: Millis,
     stamp: &str,
-) -> Result<(Planned, HomeCopied), ResidenceError> {
+) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
     restore(residence, copy, at, stamp, &mut || {})
 }
 
 pub(super) fn restore(
-    residence: &Residence,
+    residence: &HomeLocation,
     copy: &Path,
     at: Millis,
     stamp: &str,
     watch: Watch<'_>,
-) -> Result<(Planned, HomeCopied), ResidenceError> {
-    free_to_plan(residence)?;
+) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
+    require_no_plan(residence)?;
     let found = look_at_copy(copy)?;
     let home = &residence.home;
     if let Ok(real) = crate::real(home)
         && (is_inside(&found.path, &real) || is_inside(&real, &found.path))
     {
-        return Err(ResidenceError::Inside(found.path));
+        return Err(HomePlanError::Inside(found.path));
     }
     if tree::is_mount(home) {
-        return Err(ResidenceError::Fixed(home.clone()));
+        return Err(HomePlanError::Fixed(home.clone()));
     }
     let staged = beside(home, STAGED);
     let above = home.parent().unwrap_or_else(|| Path::new("/"));
     has_room(above, found.bytes)?;
     // Left by an unfinished attempt.
     tree::remove(&staged)?;
-    private_folder(&staged).map_err(|_| ResidenceError::Fixed(home.clone()))?;
+    private_folder(&staged).map_err(|_| HomePlanError::Fixed(home.clone()))?;
     let planned = (|| {
         watch();
-        tree::copy_content(&found.path, &staged, Links::LeftOut, &is_of_the_folder, watch)?;
+        tree::copy_content(&found.path, &staged, Links::LeftOut, &is_folder_local, watch)?;
         let aside = free_name(home, stamp);
         let plan = Plan::Restore { from: found.path.clone(), staged: staged.clone(), aside };
-        let planned = Planned { at, home: home.clone(), plan };
-        planned.write(&residence.usual).map_err(|error| ResidenceError::of(&staged, error))?;
+        let planned = PendingHomePlan { at, home: home.clone(), plan };
+        planned.write(&residence.usual).map_err(|error| HomePlanError::of(&staged, error))?;
         watch();
         Ok(planned)
     })();
@@ -80,23 +80,23 @@ pub(super) fn restore(
 ///
 /// # Errors
 ///
-/// See [`ResidenceError`].
-pub fn plan_move(residence: &Residence, to: &Path, at: Millis) -> Result<Planned, ResidenceError> {
+/// See [`HomePlanError`].
+pub fn plan_move(residence: &HomeLocation, to: &Path, at: Millis) -> Result<PendingHomePlan, HomePlanError> {
     if residence.chosen == Chosen::ByVariable {
-        return Err(ResidenceError::ByVariable);
+        return Err(HomePlanError::ByVariable);
     }
-    free_to_plan(residence)?;
+    require_no_plan(residence)?;
     let to = usable(&residence.home, to)?;
     if !tree::entries(&to)?.is_empty() {
-        return Err(ResidenceError::NotEmpty(to));
+        return Err(HomePlanError::NotEmpty(to));
     }
     can_write(&to)?;
     let size = tree::measure(&residence.home, &|name| !is_moved(name))?;
     has_room(&to, size.bytes)?;
     let mark = blake3::hash(format!("{at} {} {}", std::process::id(), to.display()).as_bytes()).to_hex();
     let plan = Plan::Move { to: to.clone(), mark: mark.to_string() };
-    let planned = Planned { at, home: residence.home.clone(), plan };
-    planned.write(&residence.usual).map_err(|error| ResidenceError::of(&to, error))?;
+    let planned = PendingHomePlan { at, home: residence.home.clone(), plan };
+    planned.write(&residence.usual).map_err(|error| HomePlanError::of(&to, error))?;
     Ok(planned)
 }
 
@@ -105,11 +105,11 @@ pub fn plan_move(residence: &Residence, to: &Path, at: Millis) -> Result<Planned
 /// # Errors
 ///
 /// I/O errors.
-pub fn cancel_plan(residence: &Residence) -> io::Result<()> {
+pub fn cancel_plan(residence: &HomeLocation) -> io::Result<()> {
     // Whatever the plan says, and even if it cannot be read.
-    let planned = Planned::read(residence);
-    Planned::remove(&residence.usual)?;
-    if let Ok(Some(Planned { plan: Plan::Restore { staged, .. }, .. })) = planned {
+    let planned = PendingHomePlan::read(residence);
+    PendingHomePlan::remove(&residence.usual)?;
+    if let Ok(Some(PendingHomePlan { plan: Plan::Restore { staged, .. }, .. })) = planned {
         tree::remove(&staged).map_err(io::Error::other)?;
     }
     Ok(())
@@ -117,12 +117,12 @@ pub fn cancel_plan(residence: &Residence) -> io::Result<()> {
 
 /// Whether an entry moves with the home: all do except files of one running process.
 pub(super) fn is_moved(name: &str) -> bool {
-    !matches!(name, "octo.lock" | "octo.db-shm") && name != super::MOVED
+    !matches!(name, "octo.lock" | "octo.db-shm") && name != super::MOVED_NOTE
 }
 
 /// Returns the target folder without links; it must exist, and neither contain the home nor be inside it.
-pub(super) fn usable(home: &Path, to: &Path) -> Result<PathBuf, ResidenceError> {
-    let unusable = |error| ResidenceError::Unusable { path: to.to_owned(), error };
+pub(super) fn usable(home: &Path, to: &Path) -> Result<PathBuf, HomePlanError> {
+    let unusable = |error| HomePlanError::Unusable { path: to.to_owned(), error };
     if !to.is_absolute() {
         return Err(unusable(io::ErrorKind::InvalidInput.into()));
     }
@@ -132,39 +132,39 @@ pub(super) fn usable(home: &Path, to: &Path) -> Result<PathBuf, ResidenceError> 
     }
     let home = crate::real(home).unwrap_or_else(|_| home.to_owned());
     if is_inside(&real, &home) || is_inside(&home, &real) {
-        return Err(ResidenceError::Inside(real));
+        return Err(HomePlanError::Inside(real));
     }
     Ok(real)
 }
 
-fn can_write(folder: &Path) -> Result<(), ResidenceError> {
+fn can_write(folder: &Path) -> Result<(), HomePlanError> {
     tempfile::Builder::new()
         .prefix(".octo-")
         .tempfile_in(folder)
         .map(drop)
-        .map_err(|error| ResidenceError::Unusable { path: folder.to_owned(), error })
+        .map_err(|error| HomePlanError::Unusable { path: folder.to_owned(), error })
 }
 
-pub(super) fn has_room(folder: &Path, bytes: u64) -> Result<(), ResidenceError> {
-    let needed = bytes.saturating_add(SPARE);
+pub(super) fn has_room(folder: &Path, bytes: u64) -> Result<(), HomePlanError> {
+    let needed = bytes.saturating_add(SPARE_BYTES);
     match tree::room(folder) {
         Some(room) if room < needed => {
-            Err(ResidenceError::NoRoom { path: folder.to_owned(), needed: Some(needed) })
+            Err(HomePlanError::NoRoom { path: folder.to_owned(), needed: Some(needed) })
         }
         Some(_) | None => Ok(()),
     }
 }
 
-fn free_to_plan(residence: &Residence) -> Result<(), ResidenceError> {
-    match Planned::read(residence)? {
-        Some(_) => Err(ResidenceError::Planned),
+fn require_no_plan(residence: &HomeLocation) -> Result<(), HomePlanError> {
+    match PendingHomePlan::read(residence)? {
+        Some(_) => Err(HomePlanError::Planned),
         None => Ok(()),
     }
 }
 
 /// Returns an unused name next to the home.
 pub(super) fn free_name(home: &Path, stamp: &str) -> PathBuf {
-    let first = beside(home, &format!("{}{stamp}", super::PUT_ASIDE));
+    let first = beside(home, &format!("{}{stamp}", super::FORMER_HOME_INFIX));
     let others = (2..).map(|number| beside(&first, &format!("-{number}")));
     let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
     std::iter::once(first.clone()).chain(others.take(1_000)).find(is_free).unwrap_or(first)

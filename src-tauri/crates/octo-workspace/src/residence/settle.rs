@@ -1,8 +1,8 @@
 //! The steps at startup, before anything opens the home.
 
 use super::{
-    Chosen, Plan, Planned, Residence, ResidenceError, STAGED, beside,
-    pointer::Pointer,
+    Chosen, HomeLocation, HomePlanError, PendingHomePlan, Plan, STAGED, beside,
+    pointer::HomePointer,
     prepare::{free_name, has_room, is_moved, usable},
     tree::{self, Links, Watch},
 };
@@ -17,7 +17,7 @@ use std::{
 
 /// The file in a former home that says where the home moved to. A former home with this file is not opened:
 /// changes there would be missing from the home.
-pub const MOVED: &str = "MOVED.txt";
+pub const MOVED_NOTE: &str = "MOVED.txt";
 
 /// The marker file in a folder that is being filled.
 const MARK: &str = ".octo-arriving";
@@ -26,70 +26,73 @@ const MARK: &str = ".octo-arriving";
 #[derive(Clone, Debug)]
 pub struct Settled {
     /// Its location.
-    pub residence: Residence,
+    pub residence: HomeLocation,
     /// The reasons why a plan was not carried out, if so; the home is unchanged then.
     pub remarks: Vec<ApiError>,
 }
 
 impl Settled {
     /// Returns a home without a plan.
-    pub fn at(residence: Residence) -> Self {
+    pub fn at(residence: HomeLocation) -> Self {
         Self { residence, remarks: Vec::new() }
     }
 }
 
 /// How long to wait while the home is still in use: a restarted Octo begins before the previous process has
 /// ended.
-const PATIENCE: Duration = Duration::from_secs(2);
+const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Carries out the plan for a home. Every process calls this before it opens anything in the home or fixes the
 /// home's location. A move takes time in proportion to the home's size.
 ///
 /// # Errors
 ///
-/// When the home's location cannot be read; see [`Residence::by_octo`].
-pub fn settle(residence: Residence) -> Result<Settled, ResidenceError> {
-    settle_watched(residence, &mut || {})
+/// When the home's location cannot be read; see [`HomeLocation::by_octo`].
+pub fn settle(residence: HomeLocation) -> Result<Settled, HomePlanError> {
+    carry_out_observed(residence, &mut || {})
 }
 
-pub(super) fn settle_watched(residence: Residence, watch: Watch<'_>) -> Result<Settled, ResidenceError> {
+pub(super) fn carry_out_observed(
+    residence: HomeLocation,
+    watch: Watch<'_>,
+) -> Result<Settled, HomePlanError> {
     let usual = residence.usual.clone();
-    let Some((planned, held)) = Planned::hold(&usual)? else {
+    let Some((planned, held)) = PendingHomePlan::hold(&usual)? else {
         // Another process may just have carried it out.
-        let residence = anew(residence)?;
-        sweep(&residence.home);
-        return Ok(Settled { residence: residence.must_be_there()?, remarks: Vec::new() });
+        let residence = reread_location(residence)?;
+        remove_stale_staging(&residence.home);
+        return Ok(Settled { residence: residence.require_home()?, remarks: Vec::new() });
     };
-    if !can_be_done(&planned) {
+    if !sources_exist(&planned) {
         // Its disk is not connected: the plan waits too.
         drop(held);
-        return Ok(Settled { residence: anew(residence)?.must_be_there()?, remarks: Vec::new() });
+        return Ok(Settled { residence: reread_location(residence)?.require_home()?, remarks: Vec::new() });
     }
     let outcome = match &planned.plan {
-        Plan::Restore { .. } => exchange(&planned, watch),
+        Plan::Restore { .. } => replace_home(&planned, watch),
         Plan::Move { to, mark } => move_home(&usual, &planned, to, mark, watch),
     };
     let remarks = match outcome {
         Ok(()) => {
-            finish(&usual, watch);
+            remove_finished_plan(&usual, watch);
             Vec::new()
         }
-        Err(ResidenceError::InUse) => {
+        Err(HomePlanError::InUse) => {
             tracing::warn!("what is planned for the home waits: another process works in it");
             vec![ApiError::new("home.plan_waits")]
         }
         Err(error) => {
             tracing::error!(%error, "what was planned for the home was not done");
-            finish(&usual, watch);
-            explained(&planned, error)
+            remove_finished_plan(&usual, watch);
+            plan_errors(&planned, error)
         }
     };
     drop(held);
-    Ok(Settled { residence: anew(residence)?.must_be_there()?, remarks })
+    Ok(Settled { residence: reread_location(residence)?.require_home()?, remarks })
 }
 
 /// Whether the sources of a plan exist.
-fn can_be_done(planned: &Planned) -> bool {
+fn sources_exist(planned: &PendingHomePlan) -> bool {
     let is_home = |place: &Path| has_database(place);
     match &planned.plan {
         Plan::Restore { staged, aside, .. } => is_home(&planned.home) || is_home(staged) || is_home(aside),
@@ -98,16 +101,16 @@ fn can_be_done(planned: &Planned) -> bool {
 }
 
 /// Reads the home's location again.
-fn anew(residence: Residence) -> Result<Residence, ResidenceError> {
+fn reread_location(residence: HomeLocation) -> Result<HomeLocation, HomePlanError> {
     match residence.chosen {
         Chosen::ByVariable => Ok(residence),
-        Chosen::ByOcto => Residence::by_octo(residence.usual),
+        Chosen::ByOcto => HomeLocation::by_octo(residence.usual),
     }
 }
 
 /// Removes the unpacked copy of a plan that was never completed. Not called while another process may be about
 /// to make a plan.
-fn sweep(home: &Path) {
+fn remove_stale_staging(home: &Path) {
     let staged = beside(home, STAGED);
     if staged.symlink_metadata().is_ok()
         && let Ok(Claim::Alone(_lock)) = claim(home)
@@ -118,15 +121,15 @@ fn sweep(home: &Path) {
 }
 
 /// Removes the finished plan. If that fails, the next start checks the plan again and finds it finished.
-fn finish(usual: &Path, watch: Watch<'_>) {
-    if let Err(error) = Planned::remove(usual) {
+fn remove_finished_plan(usual: &Path, watch: Watch<'_>) {
+    if let Err(error) = PendingHomePlan::remove(usual) {
         tracing::warn!(%error, "a plan for the home that is over stays");
     }
     watch();
 }
 
 /// Returns the errors that explain why a plan was not carried out.
-fn explained(planned: &Planned, why: ResidenceError) -> Vec<ApiError> {
+fn plan_errors(planned: &PendingHomePlan, why: HomePlanError) -> Vec<ApiError> {
     let what = match &planned.plan {
         Plan::Restore { from, .. } => ApiError::new("home.not_restored").arg("path", from.display()),
         Plan::Move { to, .. } => ApiError::new("home.not_moved").arg("path", to.display()),
@@ -135,19 +138,19 @@ fn explained(planned: &Planned, why: ResidenceError) -> Vec<ApiError> {
 }
 
 /// Replaces the home with a copy. Each step is a rename; the files on disk show which step is next.
-fn exchange(planned: &Planned, watch: Watch<'_>) -> Result<(), ResidenceError> {
+fn replace_home(planned: &PendingHomePlan, watch: Watch<'_>) -> Result<(), HomePlanError> {
     let Plan::Restore { staged, aside, .. } = &planned.plan else { return Ok(()) };
     let home = &planned.home;
-    let _lock = alone(home)?;
+    let _lock = claim_exclusively(home)?;
     let there = |place: &Path| place.symlink_metadata().is_ok();
-    let failed = |path: &Path, error| ResidenceError::of(path, error);
+    let failed = |path: &Path, error| HomePlanError::of(path, error);
     if !there(staged) {
         if there(home) {
             // Done already, or the unpacked copy is gone.
-            return if there(aside) { Ok(()) } else { Err(ResidenceError::NoCopy(staged.clone())) };
+            return if there(aside) { Ok(()) } else { Err(HomePlanError::NoCopy(staged.clone())) };
         }
         tree::rename(aside, home).map_err(|error| failed(aside, error))?;
-        return Err(ResidenceError::NoCopy(staged.clone()));
+        return Err(HomePlanError::NoCopy(staged.clone()));
     }
     if there(home) {
         // If both exist, a process created a home between the two steps: it is kept too.
@@ -170,33 +173,33 @@ fn exchange(planned: &Planned, watch: Watch<'_>) -> Result<(), ResidenceError> {
 /// afterwards.
 fn move_home(
     usual: &Path,
-    planned: &Planned,
+    planned: &PendingHomePlan,
     to: &Path,
     mark: &str,
     watch: Watch<'_>,
-) -> Result<(), ResidenceError> {
-    let (home, before) = (&planned.home, Pointer::read(usual)?);
+) -> Result<(), HomePlanError> {
+    let (home, before) = (&planned.home, HomePointer::read(usual)?);
     if before.as_ref().is_none_or(|pointer| pointer.home != to) {
-        let _lock = alone(home)?;
-        if let Err(error) = fill(home, to, mark, watch) {
+        let _lock = claim_exclusively(home)?;
+        if let Err(error) = fill_target(home, to, mark, watch) {
             // An incomplete home is worse than none.
-            if let Err(error) = empty(to, mark) {
+            if let Err(error) = clear_target(to, mark) {
                 tracing::warn!(%error, "an unfinished copy stays where the home was to go");
             }
             return Err(error);
         }
-        let pointer = Pointer::moved(before, home, to);
+        let pointer = HomePointer::moved(before, home, to);
         if let Err(error) = pointer.write(usual) {
-            empty(to, mark)?;
-            return Err(ResidenceError::of(usual, error));
+            clear_target(to, mark)?;
+            return Err(HomePlanError::of(usual, error));
         }
         watch();
     }
     // The home has moved: the remaining steps may fail without harm.
-    let said = write_private(&home.join(MOVED), moved_to(to).as_bytes());
+    let said = write_private(&home.join(MOVED_NOTE), moved_to(to).as_bytes());
     let unmarked = tree::remove_file_if_there(&to.join(MARK));
     // A home that returned to an earlier location is no longer a former one there.
-    let at_home = tree::remove_file_if_there(&to.join(MOVED));
+    let at_home = tree::remove_file_if_there(&to.join(MOVED_NOTE));
     for outcome in [said, unmarked, at_home] {
         if let Err(error) = outcome {
             tracing::warn!(%error, "a note about the moved home is missing or too much");
@@ -215,16 +218,16 @@ fn moved_to(to: &Path) -> String {
 }
 
 /// Builds the whole home in a folder that is empty, or was left unfinished by this same plan.
-fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), ResidenceError> {
+fn fill_target(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), HomePlanError> {
     let real = usable(home, to)?;
     let names = tree::entries(&real)?;
     // A process that was killed while writing the mark left only its draft.
     let untouched = names.iter().all(|name| name.to_string_lossy().starts_with(DRAFT));
     if !untouched && !is_marked(to, mark) {
-        return Err(ResidenceError::NotEmpty(real));
+        return Err(HomePlanError::NotEmpty(real));
     }
     closed_to_others(&real)?;
-    write_private(&to.join(MARK), mark.as_bytes()).map_err(|error| ResidenceError::of(to, error))?;
+    write_private(&to.join(MARK), mark.as_bytes()).map_err(|error| HomePlanError::of(to, error))?;
     watch();
     tree::clear(to, MARK, watch)?;
     let size = tree::measure(home, &|name| !is_moved(name))?;
@@ -236,28 +239,28 @@ fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), Resi
             "{} files were to be copied, {} were, {} are there",
             size.files, copied.files, arrived.files
         ));
-        return Err(ResidenceError::Failed { path: to.to_owned(), error });
+        return Err(HomePlanError::Failed { path: to.to_owned(), error });
     }
-    tree::sync_folder_of(to).map_err(|error| ResidenceError::of(to, error))
+    tree::sync_folder_of(to).map_err(|error| HomePlanError::of(to, error))
 }
 
 /// Closes the folder to other users: the person may have created it readable for all, and a home's content is
 /// private.
 #[cfg(unix)]
-fn closed_to_others(folder: &Path) -> Result<(), ResidenceError> {
+fn closed_to_others(folder: &Path) -> Result<(), HomePlanError> {
     use std::os::unix::fs::PermissionsExt as _;
     let closed = fs::Permissions::from_mode(0o700);
     fs::set_permissions(folder, closed)
-        .map_err(|error| ResidenceError::Unusable { path: folder.to_owned(), error })
+        .map_err(|error| HomePlanError::Unusable { path: folder.to_owned(), error })
 }
 
 #[cfg(not(unix))]
-fn closed_to_others(_folder: &Path) -> Result<(), ResidenceError> {
+fn closed_to_others(_folder: &Path) -> Result<(), HomePlanError> {
     Ok(())
 }
 
 /// Removes the files this plan put into a folder; the folder belongs to the person and stays.
-fn empty(to: &Path, mark: &str) -> Result<(), ResidenceError> {
+fn clear_target(to: &Path, mark: &str) -> Result<(), HomePlanError> {
     if is_marked(to, mark) {
         tree::clear(to, MARK, &mut || {})?;
         tree::remove(&to.join(MARK))?;
@@ -270,13 +273,13 @@ fn is_marked(folder: &Path, mark: &str) -> bool {
 }
 
 /// Keeps other processes out of a home while the returned file is open.
-fn alone(home: &Path) -> Result<Option<fs::File>, ResidenceError> {
+fn claim_exclusively(home: &Path) -> Result<Option<fs::File>, HomePlanError> {
     let begun = Instant::now();
     loop {
-        match claim(home).map_err(|error| ResidenceError::of(home, error))? {
+        match claim(home).map_err(|error| HomePlanError::of(home, error))? {
             // There, a folder with an open file in it cannot be renamed.
             Claim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
-            Claim::Occupied if begun.elapsed() >= PATIENCE => return Err(ResidenceError::InUse),
+            Claim::Occupied if begun.elapsed() >= IN_USE_TIMEOUT => return Err(HomePlanError::InUse),
             Claim::Occupied => std::thread::sleep(Duration::from_millis(20)),
         }
     }

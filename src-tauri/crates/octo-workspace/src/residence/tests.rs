@@ -2,7 +2,7 @@
 
 mod scene;
 
-use super::{prepare::restore, settle::settle_watched, *};
+use super::{prepare::restore, settle::carry_out_observed, *};
 use crate::copy_home;
 use octo_protocol::{Draft, Millis};
 use octo_store::{Holder, Store, probe};
@@ -22,16 +22,16 @@ fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
     assert_eq!(found.files, 5, "the database, three files and how to go back");
     let (planned, _) = plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
     assert_eq!(which(&scene.home()).unwrap(), "old", "until the next start nothing changes");
-    assert_eq!(Planned::read(&scene.residence()).unwrap().as_ref(), Some(&planned));
+    assert_eq!(PendingHomePlan::read(&scene.residence()).unwrap().as_ref(), Some(&planned));
     assert!(matches!(
         plan_restore(&scene.residence(), &scene.copy(), AT, STAMP),
-        Err(ResidenceError::Planned)
+        Err(HomePlanError::Planned)
     ));
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home.clone(), settled.remarks), (scene.home(), vec![]));
     assert_eq!(which(&scene.home()).unwrap(), "new");
     assert!(!scene.home().join("README.txt").exists() && !scene.home().join("octo-copy.json").exists());
-    let kept = kept_homes(&scene.residence());
+    let kept = former_homes(&scene.residence());
     assert_eq!(
         kept.iter().map(|kept| kept.path.clone()).collect::<Vec<_>>(),
         [scene.base.join(format!(".octo-before-{STAMP}"))]
@@ -41,12 +41,12 @@ fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
     // The second time, the same name is taken.
     plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
     settle(scene.residence()).unwrap();
-    assert_eq!(kept_homes(&scene.residence()).len(), 2);
+    assert_eq!(former_homes(&scene.residence()).len(), 2);
     // Only a former home is deleted, and only Octo's files in it.
-    assert!(drop_kept(&scene.residence(), &scene.base.join("other")).is_err());
-    assert!(drop_kept(&scene.residence(), &scene.home()).is_err());
-    assert_eq!(drop_kept(&scene.residence(), &kept[0].path).unwrap(), ["diary.md"]);
-    assert_eq!(kept_homes(&scene.residence()).len(), 1);
+    assert!(delete_former_home(&scene.residence(), &scene.base.join("other")).is_err());
+    assert!(delete_former_home(&scene.residence(), &scene.home()).is_err());
+    assert_eq!(delete_former_home(&scene.residence(), &kept[0].path).unwrap(), ["diary.md"]);
+    assert_eq!(former_homes(&scene.residence()).len(), 1);
 }
 
 #[test]
@@ -61,17 +61,19 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
     assert_eq!(which(&scene.to()).unwrap(), "old");
     #[cfg(unix)]
     assert_eq!(fs::read_link(scene.to().join("skills/linked")).unwrap(), Path::new("/nowhere"));
-    assert!(fs::read_to_string(scene.home().join(MOVED)).unwrap().contains(scene.to().to_str().unwrap()));
+    assert!(
+        fs::read_to_string(scene.home().join(MOVED_NOTE)).unwrap().contains(scene.to().to_str().unwrap())
+    );
     assert_eq!(scene.beside(), [".octo.place"]);
     // Every process finds it, and so does a path stored under the old location.
     let residence = settle(scene.residence()).unwrap().residence;
     assert_eq!(residence.home, scene.to());
-    assert_eq!(residence.now_at(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
-    assert_eq!(residence.now_at(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
+    assert_eq!(residence.current_path(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
+    assert_eq!(residence.current_path(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
     // A copy can replace the moved home, too.
-    let kept: Vec<PathBuf> = kept_homes(&residence).into_iter().map(|kept| kept.path).collect();
+    let kept: Vec<PathBuf> = former_homes(&residence).into_iter().map(|kept| kept.path).collect();
     assert_eq!(kept, [scene.home()]);
-    assert_eq!(drop_kept(&residence, &scene.home()).unwrap(), ["diary.md"]);
+    assert_eq!(delete_former_home(&residence, &scene.home()).unwrap(), ["diary.md"]);
     fs::remove_dir_all(scene.home()).unwrap();
     // And back to its old location.
     fs::create_dir(scene.home()).unwrap();
@@ -79,7 +81,7 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
     let back = settle(scene.residence()).unwrap().residence;
     assert_eq!((back.home.clone(), back.former), (scene.home(), vec![scene.to()]));
     assert_eq!(which(&scene.home()).unwrap(), "old");
-    assert!(!scene.home().join(MOVED).exists());
+    assert!(!scene.home().join(MOVED_NOTE).exists());
 }
 
 #[test]
@@ -89,12 +91,12 @@ fn a_process_that_ends_anywhere_while_a_copy_comes_back_leaves_one_home_or_the_o
         let scene = Scene::with_copy();
         let over = killed_at(n, |watch| {
             restore(&scene.residence(), &scene.copy(), AT, STAMP, watch).unwrap();
-            settle_watched(scene.residence(), watch).unwrap();
+            carry_out_observed(scene.residence(), watch).unwrap();
         });
         let settled = settle(scene.residence()).unwrap();
         assert_eq!(settled.remarks, [], "killed at {n}");
         let found = which(&settled.residence.home).unwrap_or_else(|error| panic!("killed at {n}: {error}"));
-        let kept = kept_homes(&settled.residence);
+        let kept = former_homes(&settled.residence);
         match found.as_str() {
             "old" => assert_eq!(kept, [], "killed at {n}"),
             _ => assert_eq!(which(&kept[0].path).as_deref(), Ok("old"), "killed at {n}"),
@@ -115,7 +117,7 @@ fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
         let scene = Scene::new();
         plan_move(&scene.residence(), &scene.to(), AT).unwrap();
         let over = killed_at(n, |watch| {
-            settle_watched(scene.residence(), watch).unwrap();
+            carry_out_observed(scene.residence(), watch).unwrap();
         });
         // After the kill, the old home is intact; a start that cannot continue opens it there.
         let residence = scene.residence();
@@ -123,13 +125,13 @@ fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
         *outcomes.entry(residence.home == scene.to()).or_insert(0) += 1;
         // The next start continues; it is killed too, and the one after it is not.
         killed_at(3, |watch| {
-            settle_watched(scene.residence(), watch).unwrap();
+            carry_out_observed(scene.residence(), watch).unwrap();
         });
         let settled = settle(scene.residence()).unwrap();
         assert_eq!((settled.residence.home, settled.remarks), (scene.to(), vec![]), "killed at {n}");
         assert_eq!(which(&scene.to()).as_deref(), Ok("old"), "killed at {n}");
         assert_eq!(which(&scene.home()).as_deref(), Ok("old"), "the one before is kept, killed at {n}");
-        assert!(!scene.to().join(".octo-arriving").exists() && scene.home().join(MOVED).exists());
+        assert!(!scene.to().join(".octo-arriving").exists() && scene.home().join(MOVED_NOTE).exists());
         assert_eq!(scene.beside(), [".octo.place"]);
         if over {
             break;
@@ -219,7 +221,7 @@ fn a_folder_that_cannot_be_moved_into_is_refused() {
         let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
         assert_eq!(ApiError::from(refused).key, key, "{}", to.display());
     }
-    let by_variable = Residence::by_variable(scene.home());
+    let by_variable = HomeLocation::by_variable(scene.home());
     let refused = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
     assert_eq!(ApiError::from(refused).key, "home.by_variable");
     assert_eq!(settle(by_variable).unwrap().residence.home, scene.home());
@@ -265,7 +267,7 @@ fn a_moved_home_that_is_not_there_is_never_begun_anew() {
     fs::rename(scene.base.join("unplugged"), scene.base.join("to")).unwrap();
     assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.base.join("to"));
     fs::write(scene.base.join(".octo.place"), "{ half").unwrap();
-    assert_eq!(ApiError::from(Residence::by_octo(scene.home()).unwrap_err()).key, "start.plan_unreadable");
+    assert_eq!(ApiError::from(HomeLocation::by_octo(scene.home()).unwrap_err()).key, "start.plan_unreadable");
 }
 
 #[cfg(unix)]
@@ -303,9 +305,9 @@ fn a_plan_waits_for_the_disk_its_home_is_on() {
     // The mount point still exists as a folder.
     fs::rename(&to, &away).unwrap();
     fs::create_dir(&to).unwrap();
-    assert!(matches!(settle(scene.residence()), Err(ResidenceError::Away { .. })));
+    assert!(matches!(settle(scene.residence()), Err(HomePlanError::Away { .. })));
     assert!(names(&elsewhere).is_empty(), "nothing is not a home");
-    assert!(Planned::read(&scene.residence()).unwrap().is_some());
+    assert!(PendingHomePlan::read(&scene.residence()).unwrap().is_some());
     fs::remove_dir_all(&to).unwrap();
     fs::rename(&away, &to).unwrap();
     assert_eq!(settle(scene.residence()).unwrap().residence.home, elsewhere);
@@ -319,7 +321,7 @@ fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
     let (first, second) = (scene.residence(), scene.residence());
     let found = std::thread::scope(|threads| {
         let mut other = None;
-        settle_watched(first, &mut || {
+        carry_out_observed(first, &mut || {
             let residence = second.clone();
             other.get_or_insert_with(|| threads.spawn(move || settle(residence).unwrap()));
         })
@@ -361,7 +363,7 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     let scene = Scene::with_copy();
     let Some(small) = Disk::mount(scene.base.join("small"), "size=3m") else { return };
     let refused = plan_move(&scene.residence(), &small.0, AT).unwrap_err();
-    assert!(matches!(refused, ResidenceError::NoRoom { needed: Some(_), .. }), "{refused}");
+    assert!(matches!(refused, HomePlanError::NoRoom { needed: Some(_), .. }), "{refused}");
 
     let Some(disk) = Disk::mount(scene.base.join("disk"), "size=90m") else { return };
     let to = disk.0.join("octo");
@@ -369,7 +371,7 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     plan_move(&scene.residence(), &to, AT).unwrap();
     // It fills up while the home is being copied.
     let hog = disk.0.join("hog");
-    let settled = settle_watched(scene.residence(), &mut || {
+    let settled = carry_out_observed(scene.residence(), &mut || {
         if !hog.exists() && to.join("diary.md").exists() {
             let _full = fs::write(&hog, vec![1; 100 << 20]);
         }
@@ -400,8 +402,8 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
 
     // A home that is a mount point has no name that a copy could take.
     let refused =
-        plan_restore(&Residence::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
-    assert!(matches!(refused, ResidenceError::Fixed(_)), "{refused}");
+        plan_restore(&HomeLocation::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
+    assert!(matches!(refused, HomePlanError::Fixed(_)), "{refused}");
     // A copy on a read-only disk is read like any other.
     let copy = disk.0.join("copy");
     fs::create_dir(&copy).unwrap();

@@ -1,6 +1,6 @@
 //! Copies, compares and flushes folders.
 
-use super::ResidenceError;
+use super::HomePlanError;
 use crate::private_folder;
 use blake3::Hasher;
 use std::{
@@ -13,11 +13,11 @@ use std::{
 pub(super) type Watch<'a> = &'a mut dyn FnMut();
 
 /// Bytes read at a time.
-const PIECE: usize = 1 << 16;
+const CHUNK_BYTES: usize = 1 << 16;
 
 /// The number and size of copied files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amount {
+pub(super) struct CopiedAmount {
     pub(super) files: u64,
     pub(super) bytes: u64,
 }
@@ -39,15 +39,15 @@ pub(super) fn copy_content(
     links: Links,
     leave: &dyn Fn(&str) -> bool,
     watch: Watch<'_>,
-) -> Result<Amount, ResidenceError> {
-    let mut amount = Amount::default();
+) -> Result<CopiedAmount, HomePlanError> {
+    let mut amount = CopiedAmount::default();
     for entry in entries(from)? {
         if leave(&entry.to_string_lossy()) {
             continue;
         }
         copy(&from.join(&entry), &to.join(&entry), links, &mut amount, watch)?;
     }
-    sync_folder(to).map_err(|error| ResidenceError::of(to, error))?;
+    sync_folder(to).map_err(|error| HomePlanError::of(to, error))?;
     Ok(amount)
 }
 
@@ -55,11 +55,11 @@ fn copy(
     from: &Path,
     to: &Path,
     links: Links,
-    amount: &mut Amount,
+    amount: &mut CopiedAmount,
     watch: Watch<'_>,
-) -> Result<(), ResidenceError> {
-    let meta = from.symlink_metadata().map_err(|error| ResidenceError::of(from, error))?;
-    let written = |error| ResidenceError::of(to, error);
+) -> Result<(), HomePlanError> {
+    let meta = from.symlink_metadata().map_err(|error| HomePlanError::of(from, error))?;
+    let written = |error| HomePlanError::of(to, error);
     if meta.is_dir() {
         private_folder(to).map_err(written)?;
         watch();
@@ -72,18 +72,18 @@ fn copy(
         amount.files += 1;
         watch();
     } else if meta.is_symlink() && links == Links::Kept {
-        let target = fs::read_link(from).map_err(|error| ResidenceError::of(from, error))?;
+        let target = fs::read_link(from).map_err(|error| HomePlanError::of(from, error))?;
         link(&target, to).map_err(written)?;
         watch();
     }
     Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata, links: Links) -> Result<u64, ResidenceError> {
-    let (read, written) = (|error| ResidenceError::of(from, error), |error| ResidenceError::of(to, error));
+fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata, links: Links) -> Result<u64, HomePlanError> {
+    let (read, written) = (|error| HomePlanError::of(from, error), |error| HomePlanError::of(to, error));
     let mut source = File::open(from).map_err(read)?;
     let mut made = File::create_new(to).map_err(written)?;
-    let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0, vec![0; PIECE]);
+    let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
         let length = source.read(&mut piece).map_err(read)?;
         let part = piece.get(..length).unwrap_or_default();
@@ -140,8 +140,8 @@ fn hash(path: &Path) -> io::Result<blake3::Hash> {
 }
 
 /// Returns the names in a folder, sorted.
-pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, ResidenceError> {
-    let of = |error| ResidenceError::of(folder, error);
+pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, HomePlanError> {
+    let of = |error| HomePlanError::of(folder, error);
     let names = fs::read_dir(folder).map_err(of)?.map(|entry| entry.map(|entry| entry.file_name()));
     let mut names = names.collect::<io::Result<Vec<_>>>().map_err(of)?;
     names.sort_unstable();
@@ -150,9 +150,9 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, Residenc
 
 /// Returns the number and size of a folder's files, except the top-level names in `leave`. Does not follow
 /// links.
-pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Amount, ResidenceError> {
-    fn count(path: &Path, amount: &mut Amount) -> Result<(), ResidenceError> {
-        let meta = path.symlink_metadata().map_err(|error| ResidenceError::of(path, error))?;
+pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<CopiedAmount, HomePlanError> {
+    fn count(path: &Path, amount: &mut CopiedAmount) -> Result<(), HomePlanError> {
+        let meta = path.symlink_metadata().map_err(|error| HomePlanError::of(path, error))?;
         if meta.is_dir() {
             for entry in entries(path)? {
                 count(&path.join(entry), amount)?;
@@ -163,7 +163,7 @@ pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Amo
         }
         Ok(())
     }
-    let mut amount = Amount::default();
+    let mut amount = CopiedAmount::default();
     for entry in entries(folder)? {
         if !leave(&entry.to_string_lossy()) {
             count(&folder.join(entry), &mut amount)?;
@@ -173,7 +173,7 @@ pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Amo
 }
 
 /// Deletes the content of a folder, except for one name.
-pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), ResidenceError> {
+pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), HomePlanError> {
     for entry in entries(folder)? {
         if entry.to_string_lossy() == but {
             continue;
@@ -185,14 +185,14 @@ pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), Re
 }
 
 /// Deletes a file, a link, or a folder with its content. A missing path is no error.
-pub(super) fn remove(path: &Path) -> Result<(), ResidenceError> {
+pub(super) fn remove(path: &Path) -> Result<(), HomePlanError> {
     let removed = match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(error) => Err(error),
     };
     match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResidenceError::of(path, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HomePlanError::of(path, error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }

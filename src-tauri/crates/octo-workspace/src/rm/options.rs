@@ -21,7 +21,7 @@ pub(super) struct Options {
     pub recursive: bool,
     pub empty_folders: bool,
     pub ignore_missing: bool,
-    pub interactive: Interactive,
+    pub interactive: PromptMode,
     pub prompt_once: bool,
     pub verbose: bool,
     /// Behave like `unlink`: one file, no questions.
@@ -30,7 +30,7 @@ pub(super) struct Options {
 
 /// When to ask before a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Interactive {
+pub(super) enum PromptMode {
     Never,
     /// For write-protected files, at a terminal.
     #[default]
@@ -107,7 +107,7 @@ fn short(options: &mut Options, letter: u8, arguments: &[OsString]) -> Result<()
     match letter {
         b'd' => options.empty_folders = true,
         b'f' => force(options),
-        b'i' => ask(options, Interactive::Always),
+        b'i' => ask(options, PromptMode::Always),
         b'I' => ask_once(options),
         b'r' | b'R' => options.recursive = true,
         b'v' => options.verbose = true,
@@ -120,19 +120,19 @@ fn short(options: &mut Options, letter: u8, arguments: &[OsString]) -> Result<()
 }
 
 fn force(options: &mut Options) {
-    options.interactive = Interactive::Never;
+    options.interactive = PromptMode::Never;
     options.ignore_missing = true;
     options.prompt_once = false;
 }
 
-fn ask(options: &mut Options, when: Interactive) {
+fn ask(options: &mut Options, when: PromptMode) {
     options.interactive = when;
     options.ignore_missing = false;
     options.prompt_once = false;
 }
 
 fn ask_once(options: &mut Options) {
-    ask(options, Interactive::Sometimes);
+    ask(options, PromptMode::Sometimes);
     options.prompt_once = true;
 }
 
@@ -158,7 +158,7 @@ fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Resu
     };
     match (name, value) {
         ("interactive", value) => match value {
-            None => ask(options, Interactive::Always),
+            None => ask(options, PromptMode::Always),
             Some(when) => interactive(options, when)?,
         },
         ("preserve-root", None | Some("all")) => {}
@@ -184,7 +184,7 @@ fn interactive(options: &mut Options, when: &str) -> Result<(), String> {
     // "n" abbreviates three words with the same meaning.
     match fitting.first() {
         Some(&("never" | "no" | "none")) => {
-            ask(options, Interactive::Never);
+            ask(options, PromptMode::Never);
             Ok(())
         }
         Some(&"once") => {
@@ -192,7 +192,7 @@ fn interactive(options: &mut Options, when: &str) -> Result<(), String> {
             Ok(())
         }
         Some(&("always" | "yes")) => {
-            ask(options, Interactive::Always);
+            ask(options, PromptMode::Always);
             Ok(())
         }
         Some(_) | None => Err(format!(
@@ -244,7 +244,7 @@ pub(super) fn unlink(arguments: &[OsString]) -> Result<Asked, String> {
     match paths {
         [] => Err("missing operand".to_owned()),
         [path] => {
-            let options = Options { interactive: Interactive::Never, unlink: true, ..Options::default() };
+            let options = Options { interactive: PromptMode::Never, unlink: true, ..Options::default() };
             Ok(Asked::Remove(options, vec![path.clone()]))
         }
         [_, extra, ..] => Err(format!("extra operand ‘{}’", plain(extra))),

@@ -2,7 +2,7 @@
 
 use super::{
     Run, Terminal,
-    options::{Interactive, Options},
+    options::{Options, PromptMode},
     quote::quoted,
 };
 use crate::TrashError;
@@ -45,13 +45,13 @@ pub(super) fn remove(run: &mut Run<'_>, options: &Options, operand: &OsStr) {
             return run.complain(&format!("cannot remove {}: Not a directory", quoted(operand)));
         }
     }
-    if meta.is_dir() && options.interactive == Interactive::Always && !is_empty(&path) {
+    if meta.is_dir() && options.interactive == PromptMode::Always && !is_empty(&path) {
         // Confirmed one by one, so also moved one by one.
-        one_by_one(run, options, operand, &path, &meta);
+        remove_with_prompts(run, options, operand, &path, &meta);
         return;
     }
-    if asks(run, options, operand, &path, &meta, Step::Remove) {
-        take(run, options, operand, &path, &meta);
+    if may_remove(run, options, operand, &path, &meta, RmQuestion::Remove) {
+        move_to_trash(run, options, operand, &path, &meta);
     }
 }
 
@@ -65,35 +65,35 @@ fn missing(run: &mut Run<'_>, options: &Options, operand: &OsStr, error: &io::Er
 
 /// The question to ask.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum RmQuestion {
     Descend,
     Remove,
 }
 
 /// Whether the removal may proceed: asks if the options or a write protection require it.
-fn asks(
+fn may_remove(
     run: &mut Run<'_>,
     options: &Options,
     operand: &OsStr,
     path: &Path,
     meta: &Metadata,
-    step: Step,
+    step: RmQuestion,
 ) -> bool {
-    if options.interactive == Interactive::Never {
+    if options.interactive == PromptMode::Never {
         return true;
     }
     let looks = !options.ignore_missing
-        && (options.interactive == Interactive::Always || run.terminal == Terminal::Yes)
+        && (options.interactive == PromptMode::Always || run.terminal == Terminal::Yes)
         && !meta.is_symlink();
     let protected = looks && is_write_protected(path);
-    if !protected && options.interactive != Interactive::Always {
+    if !protected && options.interactive != PromptMode::Always {
         return true;
     }
     let guarded = if protected { "write-protected " } else { "" };
     let (program, name) = (run.program, quoted(operand));
     let question = match step {
-        Step::Descend => format!("{program}: descend into {guarded}directory {name}? "),
-        Step::Remove => format!("{program}: remove {guarded}{} {name}? ", kind(meta)),
+        RmQuestion::Descend => format!("{program}: descend into {guarded}directory {name}? "),
+        RmQuestion::Remove => format!("{program}: remove {guarded}{} {name}? ", kind(meta)),
     };
     run.agrees(&question)
 }
@@ -130,8 +130,8 @@ fn kind(meta: &Metadata) -> &'static str {
 
 /// Removes a folder under `-i`: asks about every part, removes the confirmed ones, then the folder itself if it
 /// is empty.
-fn one_by_one(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
-    if !asks(run, options, operand, path, meta, Step::Descend) {
+fn remove_with_prompts(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+    if !may_remove(run, options, operand, path, meta, RmQuestion::Descend) {
         return;
     }
     let inside = match fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
@@ -146,26 +146,28 @@ fn one_by_one(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path
         named.push(entry.file_name());
         let part = entry.path();
         match fs::symlink_metadata(&part) {
-            Ok(meta) if meta.is_dir() && !is_empty(&part) => one_by_one(run, options, &named, &part, &meta),
+            Ok(meta) if meta.is_dir() && !is_empty(&part) => {
+                remove_with_prompts(run, options, &named, &part, &meta)
+            }
             Ok(meta) => {
-                if asks(run, options, &named, &part, &meta, Step::Remove) {
-                    take(run, options, &named, &part, &meta);
+                if may_remove(run, options, &named, &part, &meta, RmQuestion::Remove) {
+                    move_to_trash(run, options, &named, &part, &meta);
                 }
             }
             Err(error) => missing(run, options, &named, &error),
         }
     }
-    if !asks(run, options, operand, path, meta, Step::Remove) {
+    if !may_remove(run, options, operand, path, meta, RmQuestion::Remove) {
         return;
     }
     if is_empty(path) {
-        take(run, options, operand, path, meta);
+        move_to_trash(run, options, operand, path, meta);
     } else {
         run.complain(&format!("cannot remove {}: Directory not empty", quoted(operand)));
     }
 }
 
-fn take(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+fn move_to_trash(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
     let name = quoted(operand);
     let verb = if options.unlink { "unlink" } else { "remove" };
     let Some(trash) = run.trash() else {
@@ -176,7 +178,7 @@ fn take(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta
     let removal = run.removal.clone();
     match trash.take(path, &removal) {
         Ok(slip) if options.verbose => {
-            let words = explained(operand, &trash.content(slip.id), meta);
+            let words = verbose_lines(operand, &trash.content(slip.id), meta);
             run.say(&words);
         }
         Ok(_) => {}
@@ -201,7 +203,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Returns the lines `-v` prints, read from the new location: the content of a folder first.
-fn explained(operand: &OsStr, content: &Path, meta: &Metadata) -> String {
+fn verbose_lines(operand: &OsStr, content: &Path, meta: &Metadata) -> String {
     let mut lines = String::new();
     if meta.is_dir() {
         explain_folder(Path::new(operand), content, &mut lines);

@@ -1,6 +1,6 @@
 //! Files by name.
 
-use super::{SearchError, Skipped, walk};
+use super::{SearchError, SkippedFiles, walk};
 use crate::{Closed, Files, PathError, resolve};
 use std::{
     cmp::Reverse,
@@ -23,13 +23,13 @@ pub struct GlobQuery {
 
 /// The result of a search for file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GlobFound {
+pub struct GlobMatches {
     /// The newest paths first, at most the limit; by path if equally old.
     pub paths: Vec<PathBuf>,
     /// The total number of matches.
     pub total: usize,
     /// The files left out.
-    pub skipped: Skipped,
+    pub skipped: SkippedFiles,
 }
 
 /// Splits `pattern` into the folder where its search starts and the rest of the pattern. The leading folders
@@ -52,7 +52,11 @@ pub fn glob_base(pattern: &str, base: &str, cwd: &Path) -> Result<(PathBuf, Stri
 
 /// Returns the files below a folder whose path matches. Leaves out ignored and denied files, and secret files
 /// unless the pattern's last part has letters of their name in it.
-pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Result<GlobFound, SearchError> {
+pub fn glob(
+    files: &Files,
+    query: &GlobQuery,
+    cancel: &CancellationToken,
+) -> Result<GlobMatches, SearchError> {
     if query.pattern.trim().is_empty() {
         return Err(SearchError::Empty);
     }
@@ -72,7 +76,7 @@ pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Res
     let last = query.pattern.rsplit('/').next().unwrap_or_default();
     let names_files = last.chars().any(char::is_alphanumeric) || files.closed(&base) == Closed::Secret;
 
-    let mut found = GlobFound::default();
+    let mut found = GlobMatches::default();
     // The oldest one is on top, and is removed first if there are too many.
     let mut newest: BinaryHeap<Reverse<(SystemTime, Reverse<PathBuf>)>> = BinaryHeap::new();
     for entry in walk::walk(&base).build() {

@@ -3,9 +3,9 @@
 mod collect;
 mod sink;
 
-use super::{SearchError, Skipped, walk};
+use super::{SearchError, SkippedFiles, walk};
 use crate::{Closed, FileKind, Files};
-use collect::Collected;
+use collect::MatchCollector;
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -31,7 +31,7 @@ pub struct GrepQuery {
     /// Not applied if `base` is a file.
     pub file_pattern: Option<String>,
     /// The case sensitivity.
-    pub case: Case,
+    pub case: CaseSensitivity,
     /// The number of lines shown before and after each match.
     pub context: usize,
     /// The maximum number of files returned: the first by path.
@@ -50,7 +50,7 @@ pub struct GrepQuery {
 
 /// The case sensitivity of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum CaseSensitivity {
     /// `a` does not match `A`.
     Counts,
     /// `a` matches `A`.
@@ -59,7 +59,7 @@ pub enum Case {
 
 /// The result of a search for lines. It does not depend on the number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GrepFound {
+pub struct GrepMatches {
     /// The files returned, by path.
     pub files: Vec<FileHits>,
     /// The number of matching lines in all files, returned or not.
@@ -69,14 +69,14 @@ pub struct GrepFound {
     /// The number of files searched.
     pub searched: u64,
     /// The files left out of the search.
-    pub skipped: Skipped,
+    pub skipped: SkippedFiles,
     /// The first limit that cut the result short; `None` if all matching lines are returned.
-    pub cut_short: Option<CutShort>,
+    pub cut_short: Option<ReachedLimit>,
 }
 
 /// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CutShort {
+pub enum ReachedLimit {
     /// [`GrepQuery::max_files`].
     Files,
     /// [`GrepQuery::max_matches_per_file`].
@@ -100,7 +100,11 @@ pub struct FileHits {
 
 /// Searches a folder as ripgrep does, or one file. Skips binary and denied files, and secret files unless
 /// `base` is the file itself.
-pub fn grep(files: &Files, query: &GrepQuery, cancel: &CancellationToken) -> Result<GrepFound, SearchError> {
+pub fn grep(
+    files: &Files,
+    query: &GrepQuery,
+    cancel: &CancellationToken,
+) -> Result<GrepMatches, SearchError> {
     if query.pattern.is_empty() {
         return Err(SearchError::Empty);
     }
@@ -109,7 +113,7 @@ pub fn grep(files: &Files, query: &GrepQuery, cancel: &CancellationToken) -> Res
     let found = match files.stat(&base)?.kind {
         FileKind::Folder => search_folder(files, query, &base, &matcher, cancel)?,
         FileKind::File => {
-            let collected = Collected::new(query);
+            let collected = MatchCollector::new(query);
             search_file(&mut searcher(query), &matcher, query, &base, &collected, cancel);
             collected.finish()
         }
@@ -122,7 +126,7 @@ fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {
     RegexMatcherBuilder::new()
         .multi_line(true)
         .crlf(true)
-        .case_insensitive(query.case == Case::Ignored)
+        .case_insensitive(query.case == CaseSensitivity::Ignored)
         .build(&query.pattern)
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })
 }
@@ -145,7 +149,7 @@ fn search_folder(
     base: &Path,
     matcher: &RegexMatcher,
     cancel: &CancellationToken,
-) -> Result<GrepFound, SearchError> {
+) -> Result<GrepMatches, SearchError> {
     let glob = query
         .file_pattern
         .as_deref()
@@ -153,7 +157,7 @@ fn search_folder(
         .map(walk::matcher)
         .transpose()
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
-    let collected = Collected::new(query);
+    let collected = MatchCollector::new(query);
     // A caller that may search a secret folder by name may search its content.
     let secrets_named = files.closed(base) == Closed::Secret;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
@@ -201,7 +205,7 @@ fn search_file(
     matcher: &RegexMatcher,
     query: &GrepQuery,
     path: &Path,
-    collected: &Collected,
+    collected: &MatchCollector,
     cancel: &CancellationToken,
 ) {
     let Ok(file) = std::fs::File::open(path) else {

@@ -28,7 +28,7 @@ fn tree(entries: &[(&str, &str)]) -> Tree {
 }
 
 impl Tree {
-    fn glob(&self, pattern: &str, limit: usize) -> GlobFound {
+    fn glob(&self, pattern: &str, limit: usize) -> GlobMatches {
         let (base, pattern) = glob_base(pattern, ".", &self.root).unwrap();
         glob(&self.files, &GlobQuery { base, pattern, limit }, &CancellationToken::new()).unwrap()
     }
@@ -50,7 +50,7 @@ impl Tree {
             base: self.root.clone(),
             pattern: pattern.to_owned(),
             file_pattern: None,
-            case: Case::Counts,
+            case: CaseSensitivity::Counts,
             context: 0,
             max_files: 50,
             max_matches_per_file: 50,
@@ -61,7 +61,7 @@ impl Tree {
         }
     }
 
-    fn grep(&self, query: &GrepQuery) -> GrepFound {
+    fn grep(&self, query: &GrepQuery) -> GrepMatches {
         grep(&self.files, query, &CancellationToken::new()).unwrap()
     }
 
@@ -279,7 +279,7 @@ fn patterns_and_line_ends() {
     assert_eq!(tree.hits(&tree.query("foo$")), ["crlf.txt:1:foo"], "the end of a line is before its CRLF");
     assert_eq!(tree.hits(&tree.query("^bar$")), ["crlf.txt:2:bar", "lf.txt:2:bar"]);
     let mut query = tree.query("foo");
-    query.case = Case::Ignored;
+    query.case = CaseSensitivity::Ignored;
     assert_eq!(tree.hits(&query), ["crlf.txt:1:foo", "lf.txt:1:Foo"]);
     assert_eq!(tree.hits(&tree.query(r"\w+ 世.")), ["utf8.txt:1:grüße 世界"]);
     for bad in ["(", r"(?=x)", "a\nb"] {
@@ -318,7 +318,7 @@ fn limits_cut_from_the_end_and_are_named() {
     let names: Vec<String> = (0..20).map(|n| format!("f{n:02}.txt")).collect();
     let tree = tree(&names.iter().map(|name| (name.as_str(), content.as_str())).collect::<Vec<_>>());
     let query = tree.query("needle");
-    let shown = |found: &GrepFound| found.files.iter().map(|hits| hits.lines.len()).sum::<usize>();
+    let shown = |found: &GrepMatches| found.files.iter().map(|hits| hits.lines.len()).sum::<usize>();
 
     let found = tree.grep(&query);
     assert_eq!(
@@ -328,23 +328,23 @@ fn limits_cut_from_the_end_and_are_named() {
     assert_eq!(shown(&found), 200);
 
     let found = tree.grep(&GrepQuery { max_files: 3, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found), found.total_matches), (Some(CutShort::Files), 30, 200));
+    assert_eq!((found.cut_short, shown(&found), found.total_matches), (Some(ReachedLimit::Files), 30, 200));
     assert_eq!(
         found.files.iter().map(|hits| tree.relative(&hits.path)).collect::<Vec<_>>(),
         ["f00.txt", "f01.txt", "f02.txt"]
     );
 
     let found = tree.grep(&GrepQuery { max_matches_per_file: 4, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::MatchesPerFile), 80));
+    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::MatchesPerFile), 80));
     assert!(found.files.iter().all(|hits| hits.matches == 10));
 
     let found = tree.grep(&GrepQuery { max_matches: 15, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::Matches), 15));
+    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::Matches), 15));
     let found = tree.grep(&GrepQuery { max_matches: 5, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::Matches), 5));
+    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::Matches), 5));
 
     let found = tree.grep(&GrepQuery { max_bytes: 100, ..query });
-    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::Bytes), 16));
+    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::Bytes), 16));
 }
 
 #[test]

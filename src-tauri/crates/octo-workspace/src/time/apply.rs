@@ -6,9 +6,9 @@
 use super::{
     TimeError,
     bytes::path_of,
-    folder::{Entry, Folder, Folders, is_no_way, parts},
+    folder::{Entry, Folder, FolderCache, is_missing_parent, parts},
     journal::{Journal, Line},
-    keep::{Keep, image_of},
+    keep::{ContentMode, image_of},
 };
 use crate::{BlobError, Blobs};
 use octo_protocol::{BlobHash, FileImage};
@@ -25,23 +25,23 @@ pub(super) fn stage(blobs: &Blobs, line: &Line) -> Result<(), TimeError> {
     let path = line.path();
     let (folder, name) = parts(&staged).map_err(|error| TimeError::disk(&path, error))?;
     let folder = Folder::open(folder).map_err(|error| TimeError::disk(&path, error))?;
-    prepare(blobs, &folder, name, &line.to).map_err(|error| at(&path, error))
+    write_staged(blobs, &folder, name, &line.to).map_err(|error| at(&path, error))
 }
 
 /// Removes staged files that were not used.
 pub(super) fn unstage(journal: &Journal) {
-    let mut folders = Folders::default();
+    let mut folders = FolderCache::default();
     for staged in journal.steps.iter().filter_map(Line::staged) {
         let removed = folders.of(&staged).and_then(|(folder, name)| folder.remove_file(name));
         match removed {
             Ok(()) => {}
-            Err(error) if is_no_way(&error) => {}
+            Err(error) if is_missing_parent(&error) => {}
             Err(error) => tracing::warn!(%error, "a prepared file of a restore stays behind"),
         }
     }
 }
 
-fn prepare(blobs: &Blobs, folder: &Folder, name: &OsStr, image: &FileImage) -> Result<(), BlobError> {
+fn write_staged(blobs: &Blobs, folder: &Folder, name: &OsStr, image: &FileImage) -> Result<(), BlobError> {
     match image {
         FileImage::File { blob, mode, .. } => {
             let mut file = folder.create(name)?;
@@ -94,7 +94,7 @@ fn is_folder(image: &FileImage) -> bool {
 pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     let mut lines: Vec<(PathBuf, &Line)> = journal.steps.iter().map(|line| (line.path(), line)).collect();
     lines.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let mut run = Run { blobs, id: &journal.id, folders: Folders::default(), changed: BTreeSet::new() };
+    let mut run = Run { blobs, id: &journal.id, folders: FolderCache::default(), changed: BTreeSet::new() };
     // A folder that is read-only now may become writable, and must be writable while its content is moved.
     for (path, line) in &lines {
         if let (FileImage::Folder { .. }, FileImage::Folder { mode }) = (&line.from, &line.to) {
@@ -152,7 +152,7 @@ fn set_folder_mode(folder: &Folder, name: &OsStr, mode: u32) -> io::Result<()> {
 struct Run<'a> {
     blobs: &'a Blobs,
     id: &'a str,
-    folders: Folders,
+    folders: FolderCache,
     changed: BTreeSet<PathBuf>,
 }
 
@@ -181,7 +181,7 @@ impl Run<'_> {
         work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
     ) -> Result<(), TimeError> {
         match self.folders.of(path) {
-            Err(error) if is_no_way(&error) => Ok(()),
+            Err(error) if is_missing_parent(&error) => Ok(()),
             _ => self.step(path, work),
         }
     }
@@ -193,7 +193,7 @@ impl Run<'_> {
         }
         let (folder, name) = self.folders.of(path).map_err(|error| TimeError::disk(path, error))?;
         let entry = folder.look(name).map_err(|error| TimeError::disk(path, error))?;
-        let present = image_of(entry, u64::MAX, Keep::Hash).map_err(|error| at(path, error))?;
+        let present = image_of(entry, u64::MAX, ContentMode::Hash).map_err(|error| at(path, error))?;
         if present == line.to {
             return Ok(()); // Done before the restore was cut short.
         }
@@ -207,7 +207,9 @@ impl Run<'_> {
             return Err(TimeError::disk(path, io::ErrorKind::IsADirectory.into()));
         }
         let staged = match line.staged() {
-            Some(staged) if Folders::default().look(&staged).is_ok_and(|entry| entry.stamp().is_some()) => {
+            Some(staged)
+                if FolderCache::default().look(&staged).is_ok_and(|entry| entry.stamp().is_some()) =>
+            {
                 staged
             }
             _ => {
@@ -220,7 +222,7 @@ impl Run<'_> {
                     }
                     _ => {}
                 }
-                prepare(self.blobs, folder, name, &line.to).map_err(|error| at(path, error))?;
+                write_staged(self.blobs, folder, name, &line.to).map_err(|error| at(path, error))?;
                 staged
             }
         };

@@ -7,8 +7,8 @@
 //! unreferenced content, which the next collection finds.
 
 use super::{Inner, TimeError, TimeMachine};
-use octo_protocol::{BlobHash, FileImage, TimeCollected, TimeSpace};
-use octo_store::TimeSide;
+use octo_protocol::{BlobHash, FileImage, TimeCleanup, TimeSpace};
+use octo_store::StateMoment;
 use std::{
     collections::{HashMap, HashSet},
     time::Duration,
@@ -31,9 +31,9 @@ impl TimeMachine {
     /// # Errors
     ///
     /// Errors of the store and the disk. No referenced content is lost.
-    pub fn collect(&self, budget: u64) -> Result<TimeCollected, TimeError> {
+    pub fn collect(&self, budget: u64) -> Result<TimeCleanup, TimeError> {
         let inner = &self.inner;
-        let mut collected = TimeCollected::default();
+        let mut collected = TimeCleanup::default();
         let sizes = inner.sweep(&mut collected)?;
         let total: u64 = sizes.values().sum();
         collected.kept_bytes = total;
@@ -51,7 +51,7 @@ impl TimeMachine {
 
 impl Inner {
     /// Removes unreferenced content. Returns the remaining blobs with their sizes.
-    fn sweep(&self, collected: &mut TimeCollected) -> Result<HashMap<BlobHash, u64>, TimeError> {
+    fn sweep(&self, collected: &mut TimeCleanup) -> Result<HashMap<BlobHash, u64>, TimeError> {
         let mut sizes = HashMap::new();
         let mut unused = HashSet::new();
         self.blobs.for_each(|hash, len, age: Duration| {
@@ -61,7 +61,7 @@ impl Inner {
             sizes.insert(hash, len);
         })?;
         // In this order: recorded states come from snapshots, and reach the disk through journals.
-        self.picture_blobs(|hash| {
+        self.for_each_snapshot_blob(|hash| {
             unused.remove(&hash);
         });
         let journals = self.journals.texts().map_err(TimeError::Journal)?;
@@ -84,15 +84,15 @@ impl Inner {
         &self,
         sizes: &HashMap<BlobHash, u64>,
         mut excess: u64,
-        collected: &mut TimeCollected,
+        collected: &mut TimeCleanup,
     ) -> Result<bool, TimeError> {
-        let tasks = self.store.read_blocking(|reader| reader.time_tasks_by_age())?;
+        let tasks = self.store.read_blocking(|reader| reader.time_steps_by_age())?;
         let mut recorded = Vec::new();
         let mut uses: HashMap<BlobHash, u32> = HashMap::new();
         for (session, number) in tasks {
             let states = self.store.read_blocking(|reader| {
                 let mut states = Vec::new();
-                for side in [TimeSide::Before, TimeSide::After, TimeSide::Left] {
+                for side in [StateMoment::Before, StateMoment::After, StateMoment::Left] {
                     states.extend(reader.time_states_at(session, number, side)?);
                 }
                 Ok(states)

@@ -9,14 +9,14 @@
 //! finds count as the step's.
 
 use super::{
-    Inner, TaskId, TimeError, TimeMachine,
+    Inner, StepId, TimeError, TimeMachine,
     bytes::{bytes_of, path_of},
     git,
-    picture::{Camera, Difference, Item, Kept, Picture, Shelf, diff, image, name_of},
+    picture::{Item, Kept, Picture, Shelf, SnapshotContext, SnapshotDifference, diff, image, name_of},
     watch::Watch,
 };
-use octo_protocol::{FileImage, LeftOut, SessionId, Unsaved};
-use octo_store::TimeSource;
+use octo_protocol::{FileImage, LeftOut, SessionId, UnsavedReason};
+use octo_store::StateSource;
 use std::{
     collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
@@ -24,7 +24,7 @@ use std::{
 };
 
 /// The maximum length of a displayed list; people do not read more.
-const SHOWN: usize = 200;
+const MAX_LISTED: usize = 200;
 
 /// A running command. Passed to [`TimeMachine::after_command`] when it has ended.
 #[derive(Debug)]
@@ -36,11 +36,11 @@ pub struct RunningCommand {
 
 /// The maximum number of folders watched at the same time. Watches are a resource shared by all programs of the
 /// account.
-const WATCHED: usize = 16;
+const MAX_WATCHED_FOLDERS: usize = 16;
 
 /// The snapshots of a folder.
 #[derive(Debug, Default)]
-pub(super) struct Album {
+pub(super) struct FolderHistory {
     latest: Option<Picture>,
     loaded: bool,
     /// Whether the snapshot stored on disk is outdated.
@@ -49,10 +49,10 @@ pub(super) struct Album {
     watch: Option<Watch>,
     /// Whether the latest snapshot relied on the watch for unreported paths.
     trusting: bool,
-    running: HashMap<i64, TaskId>,
+    running: HashMap<i64, StepId>,
 }
 
-impl Album {
+impl FolderHistory {
     /// Whether the file on disk is up to date, and no command or step end is pending.
     fn rests(&self) -> bool {
         self.running.is_empty() && !self.stale && !self.trusting
@@ -61,7 +61,7 @@ impl Album {
 
 /// How much of the folder a snapshot checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum CheckExtent {
     /// Only the reported changes, if they are known.
     Seen,
     /// Everything.
@@ -75,13 +75,13 @@ impl TimeMachine {
     /// # Errors
     ///
     /// When the folder cannot be read or its content cannot be stored: the command could not be undone.
-    pub fn before_command(&self, task: TaskId, folder: &Path) -> Result<RunningCommand, TimeError> {
+    pub fn before_command(&self, task: StepId, folder: &Path) -> Result<RunningCommand, TimeError> {
         let inner = &self.inner;
         let album = inner.album(folder);
         let mut album = super::lock(&album);
-        inner.look(&mut album, folder, Extent::Seen, None)?;
+        inner.look(&mut album, folder, CheckExtent::Seen, None)?;
         inner.save(&mut album, folder);
-        let (TaskId { session, number }, bytes) = (task, bytes_of(folder));
+        let (StepId { session, number }, bytes) = (task, bytes_of(folder));
         let key = inner.store.write_blocking(move |tx| tx.add_time_command(session, number, &bytes))?;
         album.running.insert(key, task);
         Ok(RunningCommand { key, folder: folder.to_owned() })
@@ -97,7 +97,7 @@ impl TimeMachine {
         let inner = &self.inner;
         let album = inner.album(&command.folder);
         let mut album = super::lock(&album);
-        let changed = inner.look(&mut album, &command.folder, Extent::Seen, None)?;
+        let changed = inner.look(&mut album, &command.folder, CheckExtent::Seen, None)?;
         let key = command.key;
         inner.store.write_blocking(move |tx| tx.remove_time_command(key))?;
         album.running.remove(&key);
@@ -114,7 +114,7 @@ impl TimeMachine {
         self.inner.load(&mut album, folder);
         let all = album.latest.as_ref().map(Picture::left_out).unwrap_or_default();
         let count = all.len();
-        let shown = all.into_iter().take(SHOWN);
+        let shown = all.into_iter().take(MAX_LISTED);
         let shown = shown.map(|(path, why)| LeftOut { path: super::bytes::text_of(&path), why });
         (shown.collect(), count)
     }
@@ -130,10 +130,10 @@ impl TimeMachine {
             let mut album = super::lock(&album);
             let here: Vec<_> = commands.iter().filter(|command| path_of(&command.folder) == folder).collect();
             for command in &here {
-                let task = TaskId { session: command.session, number: command.number };
+                let task = StepId { session: command.session, number: command.number };
                 album.running.insert(command.key, task);
             }
-            if let Err(error) = inner.look(&mut album, &folder, Extent::Everything, None) {
+            if let Err(error) = inner.look(&mut album, &folder, CheckExtent::Everything, None) {
                 // The folder may be gone for good; that must not prevent Octo from starting.
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
@@ -151,7 +151,7 @@ impl TimeMachine {
 }
 
 impl Inner {
-    fn album(&self, folder: &Path) -> Arc<Mutex<Album>> {
+    fn album(&self, folder: &Path) -> Arc<Mutex<FolderHistory>> {
         Arc::clone(super::lock(&self.albums).entry(folder.to_owned()).or_default())
     }
 
@@ -159,25 +159,25 @@ impl Inner {
         self.home.join("time").join("pictures")
     }
 
-    fn picture_file(&self, folder: &Path) -> PathBuf {
+    fn snapshot_file(&self, folder: &Path) -> PathBuf {
         self.pictures().join(blake3::hash(&bytes_of(folder)).to_hex().as_str())
     }
 
-    fn load(&self, album: &mut Album, folder: &Path) {
+    fn load(&self, album: &mut FolderHistory, folder: &Path) {
         if !album.loaded {
             album.loaded = true;
             album.latest =
-                Picture::load(&self.picture_file(folder)).filter(|picture| picture.folder == folder);
+                Picture::load(&self.snapshot_file(folder)).filter(|picture| picture.folder == folder);
         }
     }
 
     /// Writes the snapshot to its file if the file is outdated.
-    pub(super) fn save(&self, album: &mut Album, folder: &Path) {
+    pub(super) fn save(&self, album: &mut FolderHistory, folder: &Path) {
         if !album.stale {
             return;
         }
         if let Some(picture) = &album.latest {
-            let shelf = album.shelf.get_or_insert_with(|| Shelf::new(self.picture_file(folder)));
+            let shelf = album.shelf.get_or_insert_with(|| Shelf::new(self.snapshot_file(folder)));
             match shelf.keep(picture) {
                 Ok(()) => album.stale = false,
                 // Without it, the next start reads the folder again.
@@ -190,10 +190,10 @@ impl Inner {
     /// `whose` if given.
     fn look(
         &self,
-        album: &mut Album,
+        album: &mut FolderHistory,
         folder: &Path,
-        extent: Extent,
-        whose: Option<TaskId>,
+        extent: CheckExtent,
+        whose: Option<StepId>,
     ) -> Result<usize, TimeError> {
         self.load(album, folder);
         let picture = self.picture(album, folder, extent)?;
@@ -212,7 +212,7 @@ impl Inner {
             if changed > 0 && !tasks.is_empty() {
                 let found = self.images(last, &differences)?;
                 for (session, number) in tasks {
-                    self.record_found(TaskId { session, number }, found.clone())?;
+                    self.record_found(StepId { session, number }, found.clone())?;
                 }
             }
         } else {
@@ -222,14 +222,19 @@ impl Inner {
         Ok(changed)
     }
 
-    fn picture(&self, album: &mut Album, folder: &Path, extent: Extent) -> Result<Picture, TimeError> {
-        let camera = Camera { blobs: &self.blobs, limits: self.limits, home: &self.home };
+    fn picture(
+        &self,
+        album: &mut FolderHistory,
+        folder: &Path,
+        extent: CheckExtent,
+    ) -> Result<Picture, TimeError> {
+        let camera = SnapshotContext { blobs: &self.blobs, limits: self.limits, home: &self.home };
         // A drained watch only reports later changes, so after any failure from here on the next snapshot
         // checks everything.
         let watch = album.watch.take();
         let seen = watch.as_ref().and_then(Watch::seen);
         let again = match (&watch, &seen, &album.latest) {
-            (Some(watch), Some(seen), Some(last)) if extent == Extent::Seen => {
+            (Some(watch), Some(seen), Some(last)) if extent == CheckExtent::Seen => {
                 last.again(seen, &camera, watch)?
             }
             _ => None,
@@ -258,7 +263,7 @@ impl Inner {
             let mut order = super::lock(&self.watched);
             order.retain(|known| known != folder);
             order.push_back(folder.to_owned());
-            if order.len() > WATCHED { order.pop_front() } else { None }
+            if order.len() > MAX_WATCHED_FOLDERS { order.pop_front() } else { None }
         };
         let album = oldest.and_then(|oldest| super::lock(&self.albums).get(&oldest).map(Arc::clone));
         // A folder that is being checked right now stays watched.
@@ -267,11 +272,11 @@ impl Inner {
         {
             album.watch = None;
         }
-        self.forget_rested();
+        self.drop_idle_folders();
     }
 
     /// Drops the cached state of folders that are no longer watched. Their files have everything needed later.
-    fn forget_rested(&self) {
+    fn drop_idle_folders(&self) {
         let watched = super::lock(&self.watched).clone();
         // While this lock is held, no caller can start to use an entry.
         super::lock(&self.albums).retain(|folder, album| {
@@ -282,27 +287,27 @@ impl Inner {
     }
 
     /// Checks everything a step's commands may have changed without a report by the watch.
-    pub(super) fn look_at_the_end(&self, task: TaskId, folder: &Path) -> Result<(), TimeError> {
+    pub(super) fn check_completely(&self, task: StepId, folder: &Path) -> Result<(), TimeError> {
         let Some(album) = super::lock(&self.albums).get(folder).map(Arc::clone) else { return Ok(()) };
         let mut album = super::lock(&album);
         if !album.trusting {
             return Ok(());
         }
         // Changes reported since the last command ended have another author.
-        self.look(&mut album, folder, Extent::Seen, None)?;
-        self.look(&mut album, folder, Extent::Everything, Some(task))?;
+        self.look(&mut album, folder, CheckExtent::Seen, None)?;
+        self.look(&mut album, folder, CheckExtent::Everything, Some(task))?;
         self.save(&mut album, folder);
         Ok(())
     }
 
-    fn record_found(&self, task: TaskId, found: Vec<(PathBuf, FileImage)>) -> Result<(), TimeError> {
+    fn record_found(&self, task: StepId, found: Vec<(PathBuf, FileImage)>) -> Result<(), TimeError> {
         let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
-        self.record(task, found, TimeSource::Found)?;
+        self.record(task, found, StateSource::Found)?;
         // A command that outlives its step changes the step's final state.
         let ended =
             self.read_tree(task.session)?.task(task.number).is_none_or(|task| task.ended_at.is_some());
         if ended {
-            let touched = paths.into_iter().map(|path| (path, TimeSource::Found)).collect();
+            let touched = paths.into_iter().map(|path| (path, StateSource::Found)).collect();
             let after = self.look_after(task, touched)?;
             self.store.write_blocking(move |tx| tx.record_time_states(task.session, &after))?;
         }
@@ -313,7 +318,7 @@ impl Inner {
     fn images(
         &self,
         last: &Picture,
-        differences: &[Difference<'_>],
+        differences: &[SnapshotDifference<'_>],
     ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
         let mut wanted = HashMap::new();
         for item in differences.iter().filter_map(|difference| difference.before) {
@@ -344,7 +349,7 @@ impl Inner {
     /// Returns the present state of a path and stores its content. Does not read files again that a snapshot
     /// already covers.
     pub(super) fn known(&self, path: &Path, stamp: super::folder::Stamp) -> Option<FileImage> {
-        let albums: Vec<Arc<Mutex<Album>>> = super::lock(&self.albums)
+        let albums: Vec<Arc<Mutex<FolderHistory>>> = super::lock(&self.albums)
             .iter()
             .filter(|(folder, _)| path.starts_with(folder))
             .map(|(_, album)| Arc::clone(album))
@@ -354,8 +359,9 @@ impl Inner {
     }
 
     /// Calls `each` with the blobs that snapshots refer to, in memory and in files.
-    pub(super) fn picture_blobs(&self, mut each: impl FnMut(octo_protocol::BlobHash)) {
-        let albums: Vec<Arc<Mutex<Album>>> = super::lock(&self.albums).values().map(Arc::clone).collect();
+    pub(super) fn for_each_snapshot_blob(&self, mut each: impl FnMut(octo_protocol::BlobHash)) {
+        let albums: Vec<Arc<Mutex<FolderHistory>>> =
+            super::lock(&self.albums).values().map(Arc::clone).collect();
         for album in albums {
             super::lock(&album).latest.iter().flat_map(Picture::blobs).for_each(&mut each);
         }
@@ -369,7 +375,7 @@ impl Inner {
 fn item_image(item: &Item, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
     let unsaved = |why| FileImage::Unsaved { why, len: item.stamp.len, modified: item.stamp.modified };
     match &item.kept {
-        Kept::Git(hash, _) if is_lost(hash) => unsaved(Unsaved::Forgotten),
+        Kept::Git(hash, _) if is_lost(hash) => unsaved(UnsavedReason::Forgotten),
         Kept::Blob(hash) | Kept::Git(hash, _) => image(item, name_of(*hash)),
         Kept::Link(target) => FileImage::Link { target: target.to_vec() },
         Kept::Folder => FileImage::Folder { mode: item.stamp.permissions() },

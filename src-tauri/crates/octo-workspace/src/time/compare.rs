@@ -3,26 +3,27 @@
 use super::{
     TimeError, TimeMachine,
     bytes::{path_of, text_of},
-    folder::Folders,
-    keep::{Keep, look, same},
+    folder::FolderCache,
+    keep::{ContentMode, look, same},
     plan::change,
-    tree::Records,
+    tree::StateRecords,
 };
 use crate::{Blobs, diff};
 use octo_protocol::{
-    ChangedPath, CompareWith, ComparedSide, FileComparison, FileImage, SessionId, TaskChanges, TaskNumber,
+    ChangedPath, ComparedSide, ComparisonTarget, FileComparison, FileImage, SessionId, StepChanges,
+    StepNumber,
 };
-use octo_store::TimeSide;
+use octo_store::StateMoment;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
 /// The maximum file size for a line-by-line comparison. Larger files are only compared by length.
-const LONGEST: u64 = 2 << 20;
+const MAX_COMPARED_BYTES: u64 = 2 << 20;
 
 /// The maximum total bytes whose lines are counted for one list; further files are listed without counts.
-const COUNTED: u64 = 32 << 20;
+const MAX_COUNTED_BYTES: u64 = 32 << 20;
 
 impl TimeMachine {
     /// Returns the recorded changes of a step to files. For a running step: the paths it touched, compared with
@@ -31,12 +32,12 @@ impl TimeMachine {
     /// # Errors
     ///
     /// [`TimeError::UnknownTask`]; errors of the store.
-    pub fn changes(&self, session: SessionId, task: TaskNumber) -> Result<TaskChanges, TimeError> {
+    pub fn changes(&self, session: SessionId, task: StepNumber) -> Result<StepChanges, TimeError> {
         let (tasks, before, after, lasting) = self.inner.store.read_blocking(|reader| {
             Ok((
-                reader.time_tasks(session)?,
-                reader.time_states_at(session, task, TimeSide::Before)?,
-                reader.time_states_at(session, task, TimeSide::After)?,
+                reader.time_steps(session)?,
+                reader.time_states_at(session, task, StateMoment::Before)?,
+                reader.time_states_at(session, task, StateMoment::After)?,
                 reader.time_lasting(session, &[task])?,
             ))
         })?;
@@ -44,14 +45,14 @@ impl TimeMachine {
         let folder = path_of(&known.ok_or(TimeError::UnknownTask(task))?.folder);
         let after: BTreeMap<Vec<u8>, FileImage> =
             after.into_iter().map(|state| (state.path, state.image)).collect();
-        let mut folders = Folders::default();
+        let mut folders = FolderCache::default();
         let mut paths = Vec::new();
-        let mut budget = COUNTED;
+        let mut budget = MAX_COUNTED_BYTES;
         for state in before {
             let path = path_of(&state.path);
             let now = match after.get(&state.path) {
                 Some(image) => image.clone(),
-                None => look(&mut folders, &path, self.inner.limits.largest, Keep::Hash)?.0,
+                None => look(&mut folders, &path, self.inner.limits.largest, ContentMode::Hash)?.0,
             };
             if !same(&state.image, &now) {
                 paths.push(self.changed(&path, &state.image, &now, &mut budget));
@@ -59,7 +60,7 @@ impl TimeMachine {
         }
         let (left_out, total) = self.left_out(&folder);
         let left_out_total = u32::try_from(total).unwrap_or(u32::MAX);
-        Ok(TaskChanges { paths, left_out, left_out_total, lasting })
+        Ok(StepChanges { paths, left_out, left_out_total, lasting })
     }
 
     fn changed(&self, path: &Path, from: &FileImage, to: &FileImage, budget: &mut u64) -> ChangedPath {
@@ -81,7 +82,7 @@ impl TimeMachine {
     fn lines(&self, from: &FileImage, to: &FileImage, budget: &mut u64) -> Option<(u32, u32)> {
         let len = |image: &FileImage| match image {
             FileImage::Absent => Some(0),
-            FileImage::File { len, .. } if *len <= LONGEST => Some(*len),
+            FileImage::File { len, .. } if *len <= MAX_COMPARED_BYTES => Some(*len),
             _ => None,
         };
         *budget = budget.checked_sub(len(from)? + len(to)?)?;
@@ -98,34 +99,34 @@ impl TimeMachine {
     pub fn compare(
         &self,
         session: SessionId,
-        task: TaskNumber,
+        task: StepNumber,
         path: &Path,
-        with: CompareWith,
+        with: ComparisonTarget,
     ) -> Result<FileComparison, TimeError> {
         let paths = [super::bytes::bytes_of(path)];
         let (tasks, states) = self.inner.store.read_blocking(|reader| {
-            Ok((reader.time_tasks(session)?, reader.time_states_of(session, &paths)?))
+            Ok((reader.time_steps(session)?, reader.time_states_of(session, &paths)?))
         })?;
-        let (tree, records) = (super::tree::Tree::new(tasks), Records::new(states));
+        let (tree, records) = (super::tree::Tree::new(tasks), StateRecords::new(states));
         tree.task(task).ok_or(TimeError::UnknownTask(task))?;
         let chain = tree.chain(task);
         let end = records.at_end(&chain, path).ok_or_else(|| TimeError::UnknownPath(path.to_owned()))?;
         // The state the step itself left: later changes by others are not its work.
-        let end = records.at(path, task, TimeSide::After).unwrap_or(end);
+        let end = records.at(path, task, StateMoment::After).unwrap_or(end);
         let now = || -> Result<FileImage, TimeError> {
-            let keep = Keep::Content(&self.inner.blobs, crate::Flush::Later);
-            Ok(look(&mut Folders::default(), path, self.inner.limits.largest, keep)?.0)
+            let keep = ContentMode::Content(&self.inner.blobs, crate::FlushTiming::Later);
+            Ok(look(&mut FolderCache::default(), path, self.inner.limits.largest, keep)?.0)
         };
         let running = tree.running().any(|running| running == task);
         let (old, new) = match with {
-            CompareWith::Before => {
-                let before = records.at(path, task, TimeSide::Before).unwrap_or(end).clone();
+            ComparisonTarget::Before => {
+                let before = records.at(path, task, StateMoment::Before).unwrap_or(end).clone();
                 (before, if running { now()? } else { end.clone() })
             }
-            CompareWith::Present => (end.clone(), now()?),
+            ComparisonTarget::Present => (end.clone(), now()?),
         };
         let blobs = &self.inner.blobs;
-        let (old_text, new_text) = (shown(blobs, &old)?, shown(blobs, &new)?);
+        let (old_text, new_text) = (compared_bytes(blobs, &old)?, compared_bytes(blobs, &new)?);
         let lines = match (&old_text, &new_text) {
             (Some(old_text), Some(new_text)) => {
                 let before = (old != FileImage::Absent).then_some(old_text.as_slice());
@@ -161,10 +162,10 @@ fn text(blobs: &Blobs, image: &FileImage) -> Option<Vec<u8>> {
 }
 
 /// Returns the part of a state that is compared: the text of a file, the target of a link.
-fn shown(blobs: &Blobs, image: &FileImage) -> Result<Option<Vec<u8>>, TimeError> {
+fn compared_bytes(blobs: &Blobs, image: &FileImage) -> Result<Option<Vec<u8>>, TimeError> {
     Ok(match image {
         FileImage::Absent => Some(Vec::new()),
-        FileImage::File { blob, len, .. } if *len <= LONGEST => {
+        FileImage::File { blob, len, .. } if *len <= MAX_COMPARED_BYTES => {
             Some(blobs.get(blob)?).filter(|bytes| is_text(bytes))
         }
         FileImage::Link { target } => Some(target.clone()),

@@ -1,7 +1,7 @@
 //! Reasons why the time machine refused or failed.
 
 use crate::BlobError;
-use octo_protocol::{ApiError, TaskNumber};
+use octo_protocol::{ApiError, StepNumber};
 use octo_store::StoreError;
 use std::{
     io,
@@ -20,7 +20,7 @@ pub enum TimeError {
     Blob(#[from] BlobError),
     /// The step does not exist.
     #[error("there is no task {0}")]
-    UnknownTask(TaskNumber),
+    UnknownTask(StepNumber),
     /// A file should be recorded, but no step is open.
     #[error("no task runs")]
     NoTask,

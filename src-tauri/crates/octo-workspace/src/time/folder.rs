@@ -112,9 +112,9 @@ pub(crate) fn parts(path: &Path) -> io::Result<(&Path, &OsStr)> {
 
 /// Opens the folders of paths, and keeps the last one open, because consecutive paths often share it.
 #[derive(Default)]
-pub(crate) struct Folders(Option<(PathBuf, Folder)>);
+pub(crate) struct FolderCache(Option<(PathBuf, Folder)>);
 
-impl Folders {
+impl FolderCache {
     /// Returns the folder that contains `path`, and the name of `path` in it.
     pub(crate) fn of<'a>(&mut self, path: &'a Path) -> io::Result<(&Folder, &'a OsStr)> {
         let (parent, name) = parts(path)?;
@@ -137,14 +137,14 @@ impl Folders {
     pub(crate) fn look(&mut self, path: &Path) -> io::Result<Entry> {
         match self.of(path) {
             Ok((folder, name)) => folder.look(name),
-            Err(error) if is_no_way(&error) => Ok(Entry::Absent),
+            Err(error) if is_missing_parent(&error) => Ok(Entry::Absent),
             Err(error) => Err(error),
         }
     }
 }
 
 /// Whether the error means that the parent folder does not exist.
-pub(crate) fn is_no_way(error: &io::Error) -> bool {
+pub(crate) fn is_missing_parent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) || is_loop(error)
 }
 

@@ -23,25 +23,26 @@ use std::{
 };
 
 use super::bytes::path_of;
-use crate::{Blobs, Flush, paths::real};
+use crate::{Blobs, FlushTiming, paths::real};
 
-type Object = [u8; 20];
+type GitObject = [u8; 20];
 
 /// The repository of a folder, with the content of its index.
-pub(crate) struct Repository {
+pub(crate) struct GitRepository {
     /// Its data folder.
     data: PathBuf,
     /// The files of the index whose objects exist.
-    objects: HashMap<PathBuf, Object>,
+    objects: HashMap<PathBuf, GitObject>,
 }
 
-impl Repository {
+impl GitRepository {
     /// Returns the repository of a folder, or `None` if git would not read one there.
     pub(crate) fn find(folder: &Path) -> Option<Self> {
-        let (tree, data) = folder.ancestors().find_map(|tree| Some((tree, data_of(&tree.join(".git"))?)))?;
+        let (tree, data) =
+            folder.ancestors().find_map(|tree| Some((tree, data_folder_of(&tree.join(".git"))?)))?;
         let index = std::fs::read(data.join("index")).ok()?;
         let mut objects = read_index(&index)?;
-        let wanted: HashSet<Object> = objects.iter().map(|(_, object)| *object).collect();
+        let wanted: HashSet<GitObject> = objects.iter().map(|(_, object)| *object).collect();
         let there = existing(&data, &wanted)?;
         objects.retain(|(_, object)| there.contains(object));
         let objects = objects.into_iter().map(|(path, object)| (tree.join(path_of(&path)), object)).collect();
@@ -53,7 +54,7 @@ impl Repository {
     }
 
     /// Returns the BLAKE3 hash and the object of a file if the object store has exactly its bytes.
-    pub(crate) fn holds(&self, path: &Path, file: &mut File, len: u64) -> Option<([u8; 32], Object)> {
+    pub(crate) fn holds(&self, path: &Path, file: &mut File, len: u64) -> Option<([u8; 32], GitObject)> {
         let object = self.objects.get(path)?;
         let mut git = Sha1::new();
         git.update(format!("blob {len}\0"));
@@ -71,7 +72,7 @@ impl Repository {
 }
 
 /// Returns the data folder of a repository: `.git` itself, or the target of a file of that name.
-fn data_of(git: &Path) -> Option<PathBuf> {
+fn data_folder_of(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git.to_owned());
     }
@@ -82,7 +83,7 @@ fn data_of(git: &Path) -> Option<PathBuf> {
 
 /// Returns the files of an index (versions 2 to 4) with their objects, or `None` if the format is not
 /// understood.
-fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Object)>> {
+fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, GitObject)>> {
     const STAT: usize = 40;
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
@@ -97,7 +98,7 @@ fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Object)>> {
     let mut name: Vec<u8> = Vec::new();
     for _ in 0..count {
         let mode = word(at + 24)?;
-        let object: Object = bytes.get(at + STAT..at + STAT + 20)?.try_into().ok()?;
+        let object: GitObject = bytes.get(at + STAT..at + STAT + 20)?.try_into().ok()?;
         let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
         let mut start = at + 62;
         if flags & 0x4000 != 0 {
@@ -127,7 +128,7 @@ fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Object)>> {
     Some(files)
 }
 
-fn hex(object: &Object) -> String {
+fn hex(object: &GitObject) -> String {
     use std::fmt::Write as _;
     object.iter().fold(String::with_capacity(40), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -135,7 +136,7 @@ fn hex(object: &Object) -> String {
     })
 }
 
-fn of_hex(text: &str) -> Option<Object> {
+fn parse_hex(text: &str) -> Option<GitObject> {
     let mut object = [0; 20];
     if text.len() != 40 || !text.is_ascii() {
         return None;
@@ -173,7 +174,7 @@ fn cat_file(data: &Path, mode: &str) -> io::Result<(Child, ChildStdin, BufReader
 }
 
 /// Returns which of these objects exist.
-fn existing(data: &Path, wanted: &HashSet<Object>) -> Option<HashSet<Object>> {
+fn existing(data: &Path, wanted: &HashSet<GitObject>) -> Option<HashSet<GitObject>> {
     if wanted.is_empty() {
         return Some(HashSet::new());
     }
@@ -191,7 +192,7 @@ fn existing(data: &Path, wanted: &HashSet<Object>) -> Option<HashSet<Object>> {
         for line in output.lines() {
             let Ok(line) = line else { break };
             let mut words = line.split(' ');
-            if let (Some(object), Some("blob")) = (words.next().and_then(of_hex), words.next()) {
+            if let (Some(object), Some("blob")) = (words.next().and_then(parse_hex), words.next()) {
                 there.insert(object);
             }
         }
@@ -203,7 +204,7 @@ fn existing(data: &Path, wanted: &HashSet<Object>) -> Option<HashSet<Object>> {
 /// Copies objects to blobs. Returns which of the hashes are blobs now.
 pub(crate) fn copy_to_blobs(
     data: &Path,
-    wanted: &HashMap<[u8; 32], Object>,
+    wanted: &HashMap<[u8; 32], GitObject>,
     blobs: &Blobs,
 ) -> HashSet<[u8; 32]> {
     let mut copied = HashSet::new();
@@ -211,7 +212,7 @@ pub(crate) fn copy_to_blobs(
         return copied;
     }
     let Ok((mut child, mut input, mut output)) = cat_file(data, "--batch") else { return copied };
-    let mut ask = |hash: &[u8; 32], object: &Object| -> io::Result<bool> {
+    let mut ask = |hash: &[u8; 32], object: &GitObject| -> io::Result<bool> {
         writeln!(input, "{}", hex(object))?;
         input.flush()?;
         let mut line = String::new();
@@ -225,7 +226,7 @@ pub(crate) fn copy_to_blobs(
         if got != len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let (kept, _) = blobs.put_file(&mut file, u64::MAX, Flush::Later).map_err(io::Error::other)?;
+        let (kept, _) = blobs.put_file(&mut file, u64::MAX, FlushTiming::Later).map_err(io::Error::other)?;
         Ok(super::picture::hash_of(&kept) == Some(*hash))
     };
     for (hash, object) in wanted {

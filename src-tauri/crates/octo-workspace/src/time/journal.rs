@@ -7,7 +7,7 @@
 //! the restore is undone.
 
 use super::{folder::Stamp, plan::Step};
-use octo_protocol::{FileImage, SessionId, TaskNumber};
+use octo_protocol::{FileImage, SessionId, StepNumber};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -47,9 +47,9 @@ pub(crate) struct Journal {
     pub(crate) id: String,
     pub(crate) session: SessionId,
     /// The active step before the restore.
-    pub(crate) from: TaskNumber,
+    pub(crate) from: StepNumber,
     /// The active step after the restore.
-    pub(crate) to: TaskNumber,
+    pub(crate) to: StepNumber,
     pub(crate) steps: Vec<Line>,
 }
 

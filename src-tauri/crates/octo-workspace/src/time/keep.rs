@@ -2,10 +2,10 @@
 
 use super::{
     bytes::bytes_of,
-    folder::{Entry, Folders, Stamp},
+    folder::{Entry, FolderCache, Stamp},
 };
-use crate::{BlobError, Blobs, Flush};
-use octo_protocol::{BlobHash, FileImage, Unsaved};
+use crate::{BlobError, Blobs, FlushTiming};
+use octo_protocol::{BlobHash, FileImage, UnsavedReason};
 use std::{
     fs::File,
     io::{self, Seek},
@@ -13,33 +13,33 @@ use std::{
 };
 
 /// The number of times a file is read again because it changed during the read.
-const TRIES: usize = 3;
+const MAX_READS: usize = 3;
 
 /// Whether the content is stored.
 #[derive(Clone, Copy)]
-pub(crate) enum Keep<'a> {
+pub(crate) enum ContentMode<'a> {
     /// Store the content, with this flush mode.
-    Content(&'a Blobs, Flush),
+    Content(&'a Blobs, FlushTiming),
     /// Take only the hash.
     Hash,
 }
 
-/// Returns the state of an entry. A file larger than `largest` becomes [`Unsaved`], unread.
-pub(crate) fn image_of(entry: Entry, largest: u64, keep: Keep<'_>) -> Result<FileImage, BlobError> {
+/// Returns the state of an entry. A file larger than `largest` becomes [`UnsavedReason`], unread.
+pub(crate) fn image_of(entry: Entry, largest: u64, keep: ContentMode<'_>) -> Result<FileImage, BlobError> {
     let unsaved = |why, stamp: Stamp| FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified };
     Ok(match entry {
         Entry::Absent => FileImage::Absent,
         Entry::Link(target, _) => FileImage::Link { target: bytes_of(&target) },
         Entry::Folder(stamp) => FileImage::Folder { mode: stamp.permissions() },
-        Entry::Special(stamp) => unsaved(Unsaved::Special, stamp),
-        Entry::Unreadable(stamp) => unsaved(Unsaved::Unreadable, stamp),
-        Entry::File(_, stamp) if stamp.len > largest => unsaved(Unsaved::TooLarge, stamp),
+        Entry::Special(stamp) => unsaved(UnsavedReason::Special, stamp),
+        Entry::Unreadable(stamp) => unsaved(UnsavedReason::Unreadable, stamp),
+        Entry::File(_, stamp) if stamp.len > largest => unsaved(UnsavedReason::TooLarge, stamp),
         Entry::File(mut file, stamp) => {
-            for _ in 0..TRIES {
+            for _ in 0..MAX_READS {
                 let before = Stamp::of(&file.metadata()?);
                 let read = match keep {
-                    Keep::Content(blobs, flush) => blobs.put_file(&mut file, largest, flush),
-                    Keep::Hash => hash(&mut file, largest),
+                    ContentMode::Content(blobs, flush) => blobs.put_file(&mut file, largest, flush),
+                    ContentMode::Hash => hash(&mut file, largest),
                 };
                 match read {
                     Ok((blob, len)) if Stamp::of(&file.metadata()?) == before => {
@@ -66,10 +66,10 @@ fn hash(file: &mut File, largest: u64) -> Result<(BlobHash, u64), BlobError> {
 
 /// Returns the present state of the path.
 pub(crate) fn look(
-    folders: &mut Folders,
+    folders: &mut FolderCache,
     path: &Path,
     largest: u64,
-    keep: Keep<'_>,
+    keep: ContentMode<'_>,
 ) -> Result<(FileImage, Option<Stamp>), BlobError> {
     let entry = folders.look(path)?;
     let stamp = entry.stamp();

@@ -15,7 +15,7 @@ mod leave_out;
 mod list;
 mod walk;
 
-pub(crate) use diff::{Difference, diff};
+pub(crate) use diff::{SnapshotDifference, diff};
 pub(crate) use file::Shelf;
 pub(crate) use leave_out::leave_out;
 pub(crate) use walk::Found;
@@ -23,13 +23,13 @@ pub(crate) use walk::Found;
 use super::{
     Limits,
     bytes::{bytes_of, path_of},
-    folder::{Entry, Folders, Stamp, nanoseconds},
-    git::Repository,
-    keep::{Keep, image_of},
+    folder::{Entry, FolderCache, Stamp, nanoseconds},
+    git::GitRepository,
+    keep::{ContentMode, image_of},
     watch::{Seen, Watch},
 };
-use crate::{BlobError, Blobs, Flush};
-use octo_protocol::{BlobHash, FileImage, Unsaved};
+use crate::{BlobError, Blobs, FlushTiming};
+use octo_protocol::{BlobHash, FileImage, UnsavedReason};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -42,7 +42,7 @@ use std::{
 };
 
 /// A path below the folder, in the system's own bytes; empty for the folder itself. Snapshots share it.
-pub(crate) type Relative = Arc<[u8]>;
+pub(crate) type RelativePath = Arc<[u8]>;
 
 /// The content of a folder at one moment.
 #[derive(Clone, Debug)]
@@ -51,9 +51,9 @@ pub(crate) struct Picture {
     /// The data folder of the repository that [`Kept::Git`] refers to.
     pub(crate) repository: Option<PathBuf>,
     /// The content of every folder that was entered. A missing folder is unknown.
-    pub(crate) folders: HashMap<Relative, Arc<Vec<Item>>>,
+    pub(crate) folders: HashMap<RelativePath, Arc<Vec<Item>>>,
     /// Folders that could not be read.
-    pub(crate) unknown: HashMap<Relative, Unsaved>,
+    pub(crate) unknown: HashMap<RelativePath, UnsavedReason>,
 }
 
 /// One name in a folder. Items are sorted by name.
@@ -77,11 +77,11 @@ pub(crate) enum Kept {
     Link(Box<[u8]>),
     Folder,
     /// Content that is not stored, or a folder that is not entered.
-    Not(Unsaved),
+    Not(UnsavedReason),
 }
 
 /// The context a snapshot needs in addition to the folder.
-pub(crate) struct Camera<'a> {
+pub(crate) struct SnapshotContext<'a> {
     pub(crate) blobs: &'a Blobs,
     pub(crate) limits: Limits,
     /// Octo's own home, which snapshots never include.
@@ -89,7 +89,7 @@ pub(crate) struct Camera<'a> {
 }
 
 /// The number of files a thread takes at once to read.
-const AT_ONCE: usize = 64;
+const BATCH_FILES: usize = 64;
 
 /// Returns the number of threads that check and read. More do not help a disk.
 fn threads() -> usize {
@@ -102,7 +102,7 @@ impl Picture {
     pub(crate) fn take(
         folder: &Path,
         last: Option<&Self>,
-        camera: &Camera<'_>,
+        camera: &SnapshotContext<'_>,
         watch: Option<&Watch>,
     ) -> Result<Self, BlobError> {
         let walked = walk::walk(folder, last, camera, watch)?;
@@ -113,7 +113,7 @@ impl Picture {
     pub(crate) fn again(
         &self,
         seen: &Seen,
-        camera: &Camera<'_>,
+        camera: &SnapshotContext<'_>,
         watch: &Watch,
     ) -> Result<Option<Self>, BlobError> {
         let Some(walked) = again::again(self, seen, camera, watch) else { return Ok(None) };
@@ -122,9 +122,9 @@ impl Picture {
 
     fn of(
         folder: &Path,
-        walked: walk::Walked,
+        walked: walk::WalkResult,
         last: Option<&Self>,
-        camera: &Camera<'_>,
+        camera: &SnapshotContext<'_>,
     ) -> Result<Self, BlobError> {
         let mut picture = Self {
             folder: folder.to_owned(),
@@ -139,7 +139,12 @@ impl Picture {
     }
 
     /// Reads new and changed files, small ones first, within the size limit.
-    fn read(&mut self, found: Vec<Found>, last: Option<&Self>, camera: &Camera<'_>) -> Result<(), BlobError> {
+    fn read(
+        &mut self,
+        found: Vec<Found>,
+        last: Option<&Self>,
+        camera: &SnapshotContext<'_>,
+    ) -> Result<(), BlobError> {
         let mut work: Vec<(usize, usize, u64)> = Vec::new();
         for (folder, found) in found.iter().enumerate() {
             let files = found.unread.iter();
@@ -162,11 +167,11 @@ impl Picture {
         // Sorted, because files of one folder then share the open folder.
         work.sort_unstable();
         // Only a first snapshot has enough content to make the search in a repository worthwhile.
-        let repository = if last.is_none() { Repository::find(&self.folder) } else { None };
+        let repository = if last.is_none() { GitRepository::find(&self.folder) } else { None };
         if let Some(repository) = &repository {
             self.repository = Some(repository.data().to_owned());
         }
-        let reader = Reader { folder: &self.folder, camera, repository: repository.as_ref() };
+        let reader = ItemReader { folder: &self.folder, camera, repository: repository.as_ref() };
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<(usize, usize, Item)>> = Mutex::new(Vec::with_capacity(work.len()));
         let failed: Mutex<Option<BlobError>> = Mutex::new(None);
@@ -174,10 +179,10 @@ impl Picture {
             for _ in 0..threads().min(work.len()) {
                 scope.spawn(|| {
                     let mut mine = Vec::new();
-                    let mut folders = Folders::default();
+                    let mut folders = FolderCache::default();
                     while super::lock(&failed).is_none() {
-                        let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
-                        let Some(part) = work.get(from..(from + AT_ONCE).min(work.len())) else { break };
+                        let from = next.fetch_add(BATCH_FILES, Ordering::Relaxed);
+                        let Some(part) = work.get(from..(from + BATCH_FILES).min(work.len())) else { break };
                         if part.is_empty() {
                             break;
                         }
@@ -185,7 +190,7 @@ impl Picture {
                             let Some(found) = found.get(folder) else { continue };
                             let Some(item) = found.items.get(number) else { continue };
                             let has_room = Some((len, folder, number)) <= last_with_room;
-                            let room = if has_room { Room::Left } else { Room::None };
+                            let room = if has_room { SpaceState::Left } else { SpaceState::None };
                             match reader.read(&mut folders, &found.path, item, room) {
                                 Ok(Some(item)) => mine.push((folder, number, item)),
                                 Ok(None) => mine.push((folder, usize::MAX, item.clone())),
@@ -204,7 +209,7 @@ impl Picture {
             return Err(error);
         }
         camera.blobs.flush()?;
-        let mut items: Vec<(Relative, Vec<Item>)> =
+        let mut items: Vec<(RelativePath, Vec<Item>)> =
             found.into_iter().map(|found| (found.path, found.items)).collect();
         let mut vanished: Vec<(usize, Box<[u8]>)> = Vec::new();
         for (folder, number, item) in done.into_inner().unwrap_or_default() {
@@ -229,8 +234,8 @@ impl Picture {
     }
 
     /// Returns the entries left out, by path.
-    pub(crate) fn left_out(&self) -> Vec<(PathBuf, Unsaved)> {
-        let mut out: Vec<(PathBuf, Unsaved)> =
+    pub(crate) fn left_out(&self) -> Vec<(PathBuf, UnsavedReason)> {
+        let mut out: Vec<(PathBuf, UnsavedReason)> =
             self.unknown.iter().map(|(path, why)| (self.path(path), *why)).collect();
         for (folder, items) in &self.folders {
             for item in items.iter() {
@@ -302,7 +307,7 @@ pub(crate) fn image(item: &Item, blob: BlobHash) -> FileImage {
 }
 
 /// Returns the path of a name in a folder.
-pub(crate) fn join(folder: &[u8], name: &[u8]) -> Relative {
+pub(crate) fn join(folder: &[u8], name: &[u8]) -> RelativePath {
     if folder.is_empty() {
         return name.into();
     }
@@ -329,25 +334,25 @@ fn is_racy(stamp: &Stamp, read_at: i64) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Room {
+enum SpaceState {
     Left,
     None,
 }
 
-struct Reader<'a> {
+struct ItemReader<'a> {
     folder: &'a Path,
-    camera: &'a Camera<'a>,
-    repository: Option<&'a Repository>,
+    camera: &'a SnapshotContext<'a>,
+    repository: Option<&'a GitRepository>,
 }
 
-impl Reader<'_> {
+impl ItemReader<'_> {
     /// Returns the item with its content stored, or `None` if it is gone.
     fn read(
         &self,
-        folders: &mut Folders,
+        folders: &mut FolderCache,
         folder: &[u8],
         item: &Item,
-        room: Room,
+        room: SpaceState,
     ) -> Result<Option<Item>, BlobError> {
         let path = walk::path_in(self.folder, folder).join(path_of(&item.name));
         let read_at = nanoseconds(SystemTime::now());
@@ -355,7 +360,7 @@ impl Reader<'_> {
             Ok(Entry::Absent) => return Ok(None),
             Ok(entry) => entry,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Ok(Some(Item { kept: Kept::Not(Unsaved::Unreadable), ..item.clone() }));
+                return Ok(Some(Item { kept: Kept::Not(UnsavedReason::Unreadable), ..item.clone() }));
             }
             Err(error) => return Err(error.into()),
         };
@@ -363,8 +368,8 @@ impl Reader<'_> {
         let with = |kept| Some(Item { name: item.name.clone(), stamp, kept, racy: is_racy(&stamp, read_at) });
         let mut entry = match entry {
             Entry::Link(target, _) => return Ok(with(Kept::Link(bytes_of(&target).into()))),
-            Entry::File(_, stamp) if room == Room::None && stamp.len <= self.camera.limits.largest => {
-                return Ok(with(Kept::Not(Unsaved::Budget)));
+            Entry::File(_, stamp) if room == SpaceState::None && stamp.len <= self.camera.limits.largest => {
+                return Ok(with(Kept::Not(UnsavedReason::Budget)));
             }
             // A folder replaced a file: the next snapshot enters it.
             Entry::Folder(_) => return Ok(None),
@@ -376,14 +381,14 @@ impl Reader<'_> {
         {
             return Ok(with(Kept::Git(hash, object)));
         }
-        let keep = Keep::Content(self.camera.blobs, Flush::Later);
+        let keep = ContentMode::Content(self.camera.blobs, FlushTiming::Later);
         match image_of(entry, self.camera.limits.largest, keep) {
             Ok(FileImage::File { blob, .. }) => Ok(hash_of(&blob).and_then(|hash| with(Kept::Blob(hash)))),
             Ok(FileImage::Unsaved { why, .. }) => Ok(with(Kept::Not(why))),
             Ok(_) => Ok(None),
             // It keeps changing: the next snapshot reads it again.
             Err(BlobError::Changed) => {
-                Ok(with(Kept::Not(Unsaved::Unreadable)).map(|item| Item { racy: true, ..item }))
+                Ok(with(Kept::Not(UnsavedReason::Unreadable)).map(|item| Item { racy: true, ..item }))
             }
             Err(error) => Err(error),
         }

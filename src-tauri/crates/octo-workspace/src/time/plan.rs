@@ -2,8 +2,8 @@
 
 use super::{bytes::text_of, folder::Stamp, keep::same};
 use octo_protocol::{
-    ChangedPath, ConflictSource, FileImage, Impossible, ImpossibleReason, Lasting, RestoreConflict,
-    RestorePreview, SessionId, TaskChange, TaskNumber, Unsaved,
+    ChangedPath, ConflictSource, FileImage, LastingEffects, RestoreConflict, RestorePreview, SessionId,
+    StepChange, StepNumber, UnrestorablePath, UnrestorableReason, UnsavedReason,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,7 +27,7 @@ pub(crate) struct Step {
 
 /// The files to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selection {
+pub enum RestoreSelection {
     /// All: the session moves to the step.
     All,
     /// Only these: the session stays at its step, and the restored files form a new step.
@@ -38,23 +38,23 @@ pub enum Selection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestorePlan {
     pub(crate) session: SessionId,
-    pub(crate) from: TaskNumber,
-    pub(crate) to: TaskNumber,
-    pub(crate) selection: Selection,
+    pub(crate) from: StepNumber,
+    pub(crate) to: StepNumber,
+    pub(crate) selection: RestoreSelection,
     pub(crate) steps: Vec<Step>,
     pub(crate) conflicts: Vec<(Step, ConflictSource)>,
-    pub(crate) impossible: BTreeMap<PathBuf, ImpossibleReason>,
-    pub(crate) lasting: Lasting,
+    pub(crate) impossible: BTreeMap<PathBuf, UnrestorableReason>,
+    pub(crate) lasting: LastingEffects,
 }
 
 impl RestorePlan {
     /// Returns the step that the session leaves.
-    pub fn from(&self) -> TaskNumber {
+    pub fn from(&self) -> StepNumber {
         self.from
     }
 
     /// Returns the target step, or the step whose files are restored.
-    pub fn to(&self) -> TaskNumber {
+    pub fn to(&self) -> StepNumber {
         self.to
     }
 
@@ -85,8 +85,8 @@ impl RestorePlan {
     }
 }
 
-pub(crate) fn impossible(reasons: &BTreeMap<PathBuf, ImpossibleReason>) -> Vec<Impossible> {
-    reasons.iter().map(|(path, why)| Impossible { path: text_of(path), why: *why }).collect()
+pub(crate) fn impossible(reasons: &BTreeMap<PathBuf, UnrestorableReason>) -> Vec<UnrestorablePath> {
+    reasons.iter().map(|(path, why)| UnrestorablePath { path: text_of(path), why: *why }).collect()
 }
 
 fn changed_path(step: &Step) -> ChangedPath {
@@ -104,20 +104,20 @@ fn changed_path(step: &Step) -> ChangedPath {
 }
 
 /// Returns the kind of change from one state to the other.
-pub(crate) fn change(from: &FileImage, to: &FileImage) -> TaskChange {
+pub(crate) fn change(from: &FileImage, to: &FileImage) -> StepChange {
     match (from, to) {
-        (FileImage::Absent, _) => TaskChange::Created,
-        (_, FileImage::Absent) => TaskChange::Deleted,
+        (FileImage::Absent, _) => StepChange::Created,
+        (_, FileImage::Absent) => StepChange::Deleted,
         (FileImage::File { blob, .. }, FileImage::File { blob: other, .. }) if blob == other => {
-            TaskChange::Mode
+            StepChange::Mode
         }
-        (FileImage::Folder { .. }, FileImage::Folder { .. }) => TaskChange::Mode,
+        (FileImage::Folder { .. }, FileImage::Folder { .. }) => StepChange::Mode,
         (
             FileImage::File { .. } | FileImage::Unsaved { .. },
             FileImage::File { .. } | FileImage::Unsaved { .. },
         )
-        | (FileImage::Link { .. }, FileImage::Link { .. }) => TaskChange::Edited,
-        _ => TaskChange::Replaced,
+        | (FileImage::Link { .. }, FileImage::Link { .. }) => StepChange::Edited,
+        _ => StepChange::Replaced,
     }
 }
 
@@ -140,7 +140,7 @@ pub(crate) enum Verdict {
     Nothing,
     Clean(Step),
     Conflict(Step, ConflictSource),
-    Impossible(ImpossibleReason),
+    Impossible(UnrestorableReason),
 }
 
 /// Whether the state is a folder that is not entered because of its kind: only its existence is known.
@@ -148,11 +148,11 @@ fn is_left_out(image: &FileImage) -> bool {
     matches!(
         image,
         FileImage::Unsaved {
-            why: Unsaved::VersionControl
-                | Unsaved::Dependencies
-                | Unsaved::BuildOutput
-                | Unsaved::Cache
-                | Unsaved::OctoHome,
+            why: UnsavedReason::VersionControl
+                | UnsavedReason::Dependencies
+                | UnsavedReason::BuildOutput
+                | UnsavedReason::Cache
+                | UnsavedReason::OctoHome,
             ..
         }
     )
@@ -172,11 +172,11 @@ pub(crate) fn judge(candidate: Candidate) -> Verdict {
         return Verdict::Nothing;
     }
     if let FileImage::Unsaved { why, .. } = wanted {
-        return Verdict::Impossible(ImpossibleReason::NotKept { why });
+        return Verdict::Impossible(UnrestorableReason::NotKept { why });
     }
     // The present content could not be restored later, so it is never destroyed.
     if let FileImage::Unsaved { why, .. } = present {
-        return Verdict::Impossible(ImpossibleReason::PresentNotSaved { why });
+        return Verdict::Impossible(UnrestorableReason::PresentNotSaved { why });
     }
     let source = if same(&left, &wanted) { ConflictSource::OthersOnly } else { ConflictSource::Both };
     let clean = same(&left, &present);
@@ -200,17 +200,17 @@ pub(crate) enum Kind {
 }
 
 /// The feasible steps, and the infeasible ones with the reason.
-pub(crate) type Arranged = (Vec<Step>, BTreeMap<PathBuf, ImpossibleReason>);
+pub(crate) type ArrangedSteps = (Vec<Step>, BTreeMap<PathBuf, UnrestorableReason>);
 
 /// Removes infeasible steps, and adds missing parent folders. A folder is removed only if nothing remains in
 /// it; a file is created only if all its parents are, or will be, folders.
-pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arranged> {
+pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<ArrangedSteps> {
     let mut steps: BTreeMap<PathBuf, Step> =
         steps.into_iter().map(|step| (step.path.clone(), step)).collect();
     let mut impossible = BTreeMap::new();
     let mut dropped: BTreeMap<PathBuf, Step> = BTreeMap::new();
     loop {
-        let mut out: Vec<(PathBuf, ImpossibleReason)> = Vec::new();
+        let mut out: Vec<(PathBuf, UnrestorableReason)> = Vec::new();
         let mut made: Vec<Step> = Vec::new();
         // Backwards: the content of a folder before the folder.
         for (path, step) in steps.iter().rev() {
@@ -222,14 +222,14 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
                     !dropped && steps.get(&below).is_some_and(|step| step.to == FileImage::Absent)
                 };
                 if !disk.names(path)?.iter().all(goes) {
-                    out.push((path.clone(), ImpossibleReason::FolderNotEmpty));
+                    out.push((path.clone(), UnrestorableReason::FolderNotEmpty));
                     continue;
                 }
             }
             if step.to != FileImage::Absent {
-                match way(path, &steps, disk)? {
+                match missing_parents(path, &steps, disk)? {
                     Some(folders) => made.extend(folders),
-                    None => out.push((path.clone(), ImpossibleReason::ParentNotFolder)),
+                    None => out.push((path.clone(), UnrestorableReason::ParentNotFolder)),
                 }
             }
         }
@@ -254,7 +254,11 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
 }
 
 /// Returns the parent folders that must be created for a path, or `None` if something blocks it.
-fn way(path: &Path, steps: &BTreeMap<PathBuf, Step>, disk: &mut impl Disk) -> io::Result<Option<Vec<Step>>> {
+fn missing_parents(
+    path: &Path,
+    steps: &BTreeMap<PathBuf, Step>,
+    disk: &mut impl Disk,
+) -> io::Result<Option<Vec<Step>>> {
     let mut made = Vec::new();
     for above in path.ancestors().skip(1) {
         if let Some(step) = steps.get(above) {

@@ -1,13 +1,13 @@
 //! Records files before the file tools change them.
 
 use super::TimeMachine;
-use octo_protocol::{SessionId, Unsaved};
+use octo_protocol::{SessionId, UnsavedReason};
 use std::path::Path;
 
 /// Records the state of paths for a session's open step, before they change. Passed to
 /// [`crate::Files::recording`]. Cheap to clone; blocking.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub struct ChangeRecorder {
     pub(super) machine: TimeMachine,
     pub(super) session: SessionId,
 }
@@ -18,13 +18,13 @@ pub enum Recorded {
     /// Yes: the former state is stored.
     Kept,
     /// No: the former content was not stored.
-    NotKept(Unsaved),
+    NotKept(UnsavedReason),
     /// Recording is off.
     #[default]
     Off,
 }
 
-impl Recorder {
+impl ChangeRecorder {
     /// Records the state of `path` (a real path) and which of its parents are missing. Call it before every
     /// change; after the first call in a step, it costs only a table lookup.
     ///

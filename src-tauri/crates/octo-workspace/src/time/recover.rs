@@ -3,27 +3,27 @@
 use super::{
     Inner, TimeError, TimeMachine,
     apply::{apply, unstage},
-    folder::Folders,
+    folder::FolderCache,
     journal::{Journal, Stage},
-    keep::{Keep, look},
+    keep::{ContentMode, look},
 };
 use octo_protocol::{FileImage, SessionId};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// The outcome of a restore that an earlier process left unfinished.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveredRestore {
     /// The session of the restore.
     pub session: SessionId,
     /// Its outcome.
-    pub outcome: RecoveredAs,
+    pub outcome: RecoveryOutcome,
     /// Paths changed by others after the process ended; they were left unchanged.
     pub kept: Vec<PathBuf>,
 }
 
 /// The end of an unfinished restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveredAs {
+pub enum RecoveryOutcome {
     /// Nothing had been changed.
     NotBegun,
     /// It was completed.
@@ -67,7 +67,7 @@ impl TimeMachine {
     ///
     /// The first failure; the next start tries again, and the session's time machine refuses to work until
     /// then.
-    pub fn recover(&self, session: SessionId) -> Result<Vec<Recovered>, TimeError> {
+    pub fn recover(&self, session: SessionId) -> Result<Vec<RecoveredRestore>, TimeError> {
         let desk = self.inner.desk(session);
         let _desk = super::lock(&desk);
         let mut journals = self.inner.journals.all().map_err(TimeError::Journal)?;
@@ -87,15 +87,15 @@ impl TimeMachine {
 
 impl Inner {
     /// Completes the restore of an earlier process.
-    fn finish(&self, mut journal: Journal, stage: Stage) -> Result<Recovered, TimeError> {
+    fn finish(&self, mut journal: Journal, stage: Stage) -> Result<RecoveredRestore, TimeError> {
         let session = journal.session;
         if stage == Stage::Staging {
             unstage(&journal);
             self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)?;
-            return Ok(Recovered { session, outcome: RecoveredAs::NotBegun, kept: Vec::new() });
+            return Ok(RecoveredRestore { session, outcome: RecoveryOutcome::NotBegun, kept: Vec::new() });
         }
         let prepared = journal.clone();
-        let kept = self.leave_changed(&mut journal)?;
+        let kept = self.drop_changed_steps(&mut journal)?;
         let taken_back = match stage {
             Stage::Forward => match apply(&self.blobs, &journal) {
                 Ok(()) => {
@@ -117,19 +117,19 @@ impl Inner {
                 true
             }
         };
-        let outcome = if taken_back { RecoveredAs::TakenBack } else { RecoveredAs::Finished };
-        Ok(Recovered { session, outcome, kept })
+        let outcome = if taken_back { RecoveryOutcome::TakenBack } else { RecoveryOutcome::Finished };
+        Ok(RecoveredRestore { session, outcome, kept })
     }
 
     /// Removes the steps from a journal whose paths are in neither the old, the new nor an intermediate state:
     /// others changed them since the process ended, and they must not be overwritten.
-    fn leave_changed(&self, journal: &mut Journal) -> Result<Vec<PathBuf>, TimeError> {
-        let mut folders = Folders::default();
+    fn drop_changed_steps(&self, journal: &mut Journal) -> Result<Vec<PathBuf>, TimeError> {
+        let mut folders = FolderCache::default();
         let mut kept = Vec::new();
         let mut left = Vec::with_capacity(journal.steps.len());
         for line in std::mem::take(&mut journal.steps) {
             let path = line.path();
-            let (present, _) = look(&mut folders, &path, u64::MAX, Keep::Hash)?;
+            let (present, _) = look(&mut folders, &path, u64::MAX, ContentMode::Hash)?;
             let folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
             let between = match &present {
                 FileImage::Absent => true,

@@ -1,21 +1,21 @@
 //! Restores a session to another step.
 
 use super::{
-    Inner, TaskId, TimeError, TimeMachine,
+    Inner, StepId, TimeError, TimeMachine,
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
-    folder::{Entry, Folder, Folders, parts},
+    folder::{Entry, Folder, FolderCache, parts},
     journal::{Journal, Line, Stage},
-    keep::{Keep, look},
+    keep::{ContentMode, look},
     lasting::{between, shown},
-    plan::{Candidate, Disk, Kind, RestorePlan, Selection, Step, Verdict, arrange, impossible, judge},
-    tree::{Records, Tree},
+    plan::{Candidate, Disk, Kind, RestorePlan, RestoreSelection, Step, Verdict, arrange, impossible, judge},
+    tree::{StateRecords, Tree},
 };
-use crate::{Flush, is_inside};
+use crate::{FlushTiming, is_inside};
 use octo_protocol::{
-    BlobHash, FileImage, ImpossibleReason, Lasting, RestoreReport, SessionId, TaskKind, TaskNumber,
+    BlobHash, FileImage, LastingEffects, RestoreReport, SessionId, StepKind, StepNumber, UnrestorableReason,
 };
-use octo_store::{Activate, NewTimeTask, TimeSide, TimeSource, TimeState};
+use octo_store::{NewTimeStep, RecordedState, StateMoment, StateSource, StepActivation};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -29,7 +29,7 @@ impl TimeMachine {
     /// # Errors
     ///
     /// [`TimeError::AtStart`].
-    pub fn undo_target(&self, session: SessionId) -> Result<TaskNumber, TimeError> {
+    pub fn undo_target(&self, session: SessionId) -> Result<StepNumber, TimeError> {
         self.inner.read_tree(session)?.undo().ok_or(TimeError::AtStart)
     }
 
@@ -38,7 +38,7 @@ impl TimeMachine {
     /// # Errors
     ///
     /// [`TimeError::NothingToRedo`].
-    pub fn redo_target(&self, session: SessionId) -> Result<TaskNumber, TimeError> {
+    pub fn redo_target(&self, session: SessionId) -> Result<StepNumber, TimeError> {
         self.inner.read_tree(session)?.redo().ok_or(TimeError::NothingToRedo)
     }
 
@@ -50,8 +50,8 @@ impl TimeMachine {
     pub fn plan(
         &self,
         session: SessionId,
-        target: TaskNumber,
-        selection: Selection,
+        target: StepNumber,
+        selection: RestoreSelection,
     ) -> Result<RestorePlan, TimeError> {
         let desk = self.inner.desk(session);
         let _desk = super::lock(&desk);
@@ -75,13 +75,13 @@ impl TimeMachine {
     ) -> Result<RestoreReport, TimeError> {
         let desk = self.inner.desk(plan.session);
         let _desk = super::lock(&desk);
-        self.inner.must_be_finished(plan.session)?;
+        self.inner.require_no_unfinished_restore(plan.session)?;
         self.inner.restore(plan, overwrite)
     }
 }
 
 impl Inner {
-    pub(super) fn must_be_finished(&self, session: SessionId) -> Result<(), TimeError> {
+    pub(super) fn require_no_unfinished_restore(&self, session: SessionId) -> Result<(), TimeError> {
         let journals = self.journals.all().map_err(TimeError::Journal)?;
         if journals.iter().any(|(journal, _)| journal.session == session) {
             return Err(TimeError::Unfinished);
@@ -92,10 +92,10 @@ impl Inner {
     fn plan(
         &self,
         session: SessionId,
-        target: TaskNumber,
-        selection: Selection,
+        target: StepNumber,
+        selection: RestoreSelection,
     ) -> Result<RestorePlan, TimeError> {
-        self.must_be_finished(session)?;
+        self.require_no_unfinished_restore(session)?;
         let tree = self.read_tree(session)?;
         self.settle(session, &tree, None)?;
         let (tree, records) = self.read_all(session)?;
@@ -108,30 +108,30 @@ impl Inner {
             steps: Vec::new(),
             conflicts: Vec::new(),
             impossible: BTreeMap::new(),
-            lasting: Lasting::default(),
+            lasting: LastingEffects::default(),
         };
-        if plan.selection == Selection::All {
+        if plan.selection == RestoreSelection::All {
             let tasks = between(&tree, tree.active(), target);
             plan.lasting = shown(self.store.read_blocking(|reader| reader.time_lasting(session, &tasks))?);
         }
         let (leaving, going) = (tree.chain(tree.active()), tree.chain(target));
         let roots = tree.folders();
-        let mut folders = Folders::default();
+        let mut folders = FolderCache::default();
         let mut steps = Vec::new();
         for path in records.paths() {
-            if let Selection::Files(chosen) = &plan.selection
+            if let RestoreSelection::Files(chosen) = &plan.selection
                 && !chosen.contains(path)
             {
                 continue;
             }
             let state =
-                |chain: &[TaskNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
+                |chain: &[StepNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
             let (left, wanted) = (state(&leaving), state(&going));
-            let (present, stamp) = self.look_now(&mut folders, path)?;
+            let (present, stamp) = self.present_image(&mut folders, path)?;
             let verdict = judge(Candidate { path: path.clone(), left, wanted, present, stamp });
             let writes = matches!(verdict, Verdict::Clean(_) | Verdict::Conflict(..));
             if writes && !may_write(&roots, &records, path) {
-                plan.impossible.insert(path.clone(), ImpossibleReason::OutsideRoots);
+                plan.impossible.insert(path.clone(), UnrestorableReason::OutsideRoots);
                 continue;
             }
             match verdict {
@@ -143,7 +143,7 @@ impl Inner {
                 }
             }
         }
-        let (steps, impossible) = arranged(steps)?;
+        let (steps, impossible) = arrange_on_disk(steps)?;
         plan.steps = steps;
         plan.impossible.extend(impossible);
         Ok(plan)
@@ -159,7 +159,7 @@ impl Inner {
             plan.conflicts.iter().partition(|(step, _)| overwrite.contains(&step.path));
         let mut steps = plan.steps.clone();
         steps.extend(named.into_iter().map(|(step, _)| step.clone()));
-        let (steps, more) = arranged(steps)?;
+        let (steps, more) = arrange_on_disk(steps)?;
         // A step that was possible when the plan was made is now blocked.
         if let Some(step) = plan.steps.iter().find(|step| more.contains_key(&step.path)) {
             return Err(TimeError::Moved(step.path.clone()));
@@ -173,23 +173,23 @@ impl Inner {
             kept: kept.iter().map(|(step, _)| text_of(&step.path)).collect(),
             impossible: impossible(&not_possible),
         };
-        let switches = plan.selection == Selection::All;
+        let switches = plan.selection == RestoreSelection::All;
         if steps.is_empty() {
             report.active = if switches { plan.to } else { plan.from };
             if switches {
                 let to = plan.to;
-                self.store.write_blocking(move |tx| tx.set_active_time_task(session, to))?;
+                self.store.write_blocking(move |tx| tx.set_active_time_step(session, to))?;
             }
             return Ok(report);
         }
-        self.keep_present(&steps)?;
+        self.store_present(&steps)?;
         self.verify(&steps)?;
 
         let mut journal = self.journal(plan, &steps)?;
         self.journals.write(&journal, Stage::Staging).map_err(TimeError::Journal)?;
         let prepared = journal.steps.iter().try_for_each(|line| stage(&self.blobs, line)).and_then(|()| {
             // Staging took time: meanwhile changed files are not overwritten.
-            unchanged(&steps)?;
+            require_unchanged(&steps)?;
             self.add_entry(plan, &tree, &steps)
         });
         let entry = match prepared {
@@ -215,7 +215,7 @@ impl Inner {
                     .map_err(TimeError::Journal)?;
                 self.take_back(&journal)?;
                 let session = plan.session;
-                self.store.write_blocking(move |tx| tx.drop_time_task(session, entry))?;
+                self.store.write_blocking(move |tx| tx.drop_time_step(session, entry))?;
                 return Err(error);
             }
         }
@@ -223,10 +223,10 @@ impl Inner {
     }
 
     /// Stores the content of everything that is about to change, and checks that it is in the planned state.
-    fn keep_present(&self, steps: &[Step]) -> Result<(), TimeError> {
-        let mut folders = Folders::default();
+    fn store_present(&self, steps: &[Step]) -> Result<(), TimeError> {
+        let mut folders = FolderCache::default();
         for step in steps {
-            let keep = Keep::Content(&self.blobs, Flush::Later);
+            let keep = ContentMode::Content(&self.blobs, FlushTiming::Later);
             let (image, _) = look(&mut folders, &step.path, self.limits.largest, keep)?;
             if image != step.from {
                 return Err(TimeError::Moved(step.path.clone()));
@@ -254,7 +254,7 @@ impl Inner {
     fn journal(&self, plan: &RestorePlan, steps: &[Step]) -> Result<Journal, TimeError> {
         // Unique: two restores of one session at the same number would otherwise share staged files.
         let id = octo_protocol::TurnId::new().to_string();
-        let mut folders = Folders::default();
+        let mut folders = FolderCache::default();
         let mut lines = Vec::with_capacity(steps.len());
         for (number, step) in steps.iter().enumerate() {
             let staged = if needs_staging(&step.from, &step.to) {
@@ -271,13 +271,13 @@ impl Inner {
 
     /// Adds the tree entry that keeps the previous state: on a side branch if the session moves to another
     /// step, on the main path if it stays and only files are restored.
-    fn add_entry(&self, plan: &RestorePlan, tree: &Tree, steps: &[Step]) -> Result<TaskNumber, TimeError> {
+    fn add_entry(&self, plan: &RestorePlan, tree: &Tree, steps: &[Step]) -> Result<StepNumber, TimeError> {
         let session = plan.session;
         let (kind, activate) = match plan.selection {
-            Selection::All => (TaskKind::Safety, Activate::Beside),
-            Selection::Files(_) => (TaskKind::Files, Activate::Beside),
+            RestoreSelection::All => (StepKind::Safety, StepActivation::Beside),
+            RestoreSelection::Files(_) => (StepKind::Files, StepActivation::Beside),
         };
-        let new = NewTimeTask {
+        let new = NewTimeStep {
             parent: plan.from,
             kind,
             turn: None,
@@ -287,26 +287,26 @@ impl Inner {
         let states: Vec<(Vec<u8>, FileImage, FileImage)> =
             steps.iter().map(|step| (bytes_of(&step.path), step.from.clone(), step.to.clone())).collect();
         let parent = plan.from;
-        let whole = plan.selection == Selection::All;
+        let whole = plan.selection == RestoreSelection::All;
         let number = self.store.write_blocking(move |tx| {
-            let number = tx.add_time_task(session, &new, activate)?;
+            let number = tx.add_time_step(session, &new, activate)?;
             let mut rows = Vec::new();
             for (path, from, to) in states {
-                let row = |number, side, image| TimeState {
+                let row = |number, side, image| RecordedState {
                     path: path.clone(),
                     number,
                     side,
-                    source: TimeSource::Restored,
+                    source: StateSource::Restored,
                     image,
                 };
                 if whole {
-                    rows.push(row(number, TimeSide::After, from));
+                    rows.push(row(number, StateMoment::After, from));
                 } else {
                     // A change by others belongs to the step that was active, so undoing this entry restores
                     // it.
-                    rows.push(row(parent, TimeSide::Left, from.clone()));
-                    rows.push(row(number, TimeSide::Before, from));
-                    rows.push(row(number, TimeSide::After, to));
+                    rows.push(row(parent, StateMoment::Left, from.clone()));
+                    rows.push(row(number, StateMoment::Before, from));
+                    rows.push(row(number, StateMoment::After, to));
                 }
             }
             tx.record_time_states(session, &rows)?;
@@ -315,9 +315,9 @@ impl Inner {
         Ok(number)
     }
 
-    pub(super) fn done(&self, journal: &Journal, stage: Stage, active: TaskNumber) -> Result<(), TimeError> {
+    pub(super) fn done(&self, journal: &Journal, stage: Stage, active: StepNumber) -> Result<(), TimeError> {
         let session = journal.session;
-        self.store.write_blocking(move |tx| tx.set_active_time_task(session, active))?;
+        self.store.write_blocking(move |tx| tx.set_active_time_step(session, active))?;
         self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)
     }
 
@@ -332,21 +332,21 @@ impl Inner {
     }
 
     /// Returns the present state of a path. Does not store content.
-    fn look_now(
+    fn present_image(
         &self,
-        folders: &mut Folders,
+        folders: &mut FolderCache,
         path: &Path,
     ) -> Result<(FileImage, Option<super::folder::Stamp>), TimeError> {
-        Ok(look(folders, path, self.limits.largest, Keep::Hash)?)
+        Ok(look(folders, path, self.limits.largest, ContentMode::Hash)?)
     }
 }
 
 /// Checks that nothing changed since it was read.
-fn unchanged(steps: &[Step]) -> Result<(), TimeError> {
-    let mut folders = Folders::default();
+fn require_unchanged(steps: &[Step]) -> Result<(), TimeError> {
+    let mut folders = FolderCache::default();
     for step in steps {
         let stamp = match folders.of(&step.path).and_then(|(folder, name)| folder.stamp(name)) {
-            Err(error) if super::folder::is_no_way(&error) => Ok(None),
+            Err(error) if super::folder::is_missing_parent(&error) => Ok(None),
             other => other,
         };
         let same = match (stamp, step.stamp) {
@@ -364,13 +364,13 @@ fn unchanged(steps: &[Step]) -> Result<(), TimeError> {
     Ok(())
 }
 
-fn may_write(roots: &BTreeSet<PathBuf>, records: &Records, path: &Path) -> bool {
+fn may_write(roots: &BTreeSet<PathBuf>, records: &StateRecords, path: &Path) -> bool {
     // A file tool named it and had permission then; or it is in a folder the session worked in.
     records.is_named(path) || roots.iter().any(|root| path.starts_with(root) || is_inside(root, path))
 }
 
 /// Returns the nearest existing folder above a path.
-fn existing_above(folders: &mut Folders, path: &Path) -> io::Result<PathBuf> {
+fn existing_above(folders: &mut FolderCache, path: &Path) -> io::Result<PathBuf> {
     for above in path.ancestors().skip(1) {
         let is_folder = match parts(above) {
             Ok(_) => matches!(folders.look(above)?, Entry::Folder(_)),
@@ -383,15 +383,15 @@ fn existing_above(folders: &mut Folders, path: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::NotFound.into())
 }
 
-fn arranged(steps: Vec<Step>) -> Result<super::plan::Arranged, TimeError> {
+fn arrange_on_disk(steps: Vec<Step>) -> Result<super::plan::ArrangedSteps, TimeError> {
     let first = steps.first().map(|step| step.path.clone()).unwrap_or_default();
-    arrange(steps, &mut Present(Folders::default())).map_err(|error| TimeError::disk(&first, error))
+    arrange(steps, &mut LiveDisk(FolderCache::default())).map_err(|error| TimeError::disk(&first, error))
 }
 
 /// The real disk.
-struct Present(Folders);
+struct LiveDisk(FolderCache);
 
-impl Disk for Present {
+impl Disk for LiveDisk {
     fn kind(&mut self, path: &Path) -> io::Result<Kind> {
         if parts(path).is_err() {
             return Ok(Kind::Folder); // The root.
@@ -407,7 +407,7 @@ impl Disk for Present {
                     _ => Kind::Other,
                 },
             }),
-            Err(error) if super::folder::is_no_way(&error) => Ok(Kind::Absent),
+            Err(error) if super::folder::is_missing_parent(&error) => Ok(Kind::Absent),
             Err(error) => Err(error),
         }
     }
@@ -419,7 +419,7 @@ impl Disk for Present {
 }
 
 /// The step that a plan would leave, for callers that need its id.
-impl From<&RestorePlan> for TaskId {
+impl From<&RestorePlan> for StepId {
     fn from(plan: &RestorePlan) -> Self {
         Self { session: plan.session, number: plan.from }
     }

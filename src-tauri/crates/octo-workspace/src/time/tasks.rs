@@ -1,17 +1,17 @@
 //! Steps: their beginning, their end, and the recording in between.
 
 use super::{
-    Inner, TaskId, TimeError, TimeMachine,
+    Inner, StepId, TimeError, TimeMachine,
     bytes::{bytes_of, path_of},
-    folder::{Entry, Folders},
-    keep::{Keep, image_of, look, same},
+    folder::{Entry, FolderCache},
+    keep::{ContentMode, image_of, look, same},
     picture::leave_out,
-    recorder::{Recorded, Recorder},
-    tree::{Records, Tree},
+    recorder::{ChangeRecorder, Recorded},
+    tree::{StateRecords, Tree},
 };
-use crate::Flush;
-use octo_protocol::{FileImage, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId, Unsaved};
-use octo_store::{Activate, NewTimeTask, TimeSide, TimeSource, TimeState};
+use crate::FlushTiming;
+use octo_protocol::{FileImage, SessionId, StepKind, StepNumber, StepTree, StepView, TurnId, UnsavedReason};
+use octo_store::{NewTimeStep, RecordedState, StateMoment, StateSource, StepActivation};
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
@@ -23,7 +23,7 @@ const SUMMARY: usize = 60;
 /// The in-memory state of a session. Everything that matters is stored.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
-    open: Option<Open>,
+    open: Option<OpenStep>,
 }
 
 impl Desk {
@@ -34,8 +34,8 @@ impl Desk {
 }
 
 #[derive(Debug)]
-struct Open {
-    task: TaskNumber,
+struct OpenStep {
+    task: StepNumber,
     /// The paths whose state before the step is stored.
     recorded: HashMap<PathBuf, Recorded>,
 }
@@ -50,42 +50,42 @@ impl TimeMachine {
     /// # Errors
     ///
     /// [`TimeError::Unfinished`] while a restore of the session is incomplete; errors of the store.
-    pub fn begin_task(
+    pub fn begin_step(
         &self,
         session: SessionId,
         turn: TurnId,
         folder: &Path,
         summary: &str,
-    ) -> Result<TaskId, TimeError> {
+    ) -> Result<StepId, TimeError> {
         let desk = self.inner.desk(session);
         let mut desk = super::lock(&desk);
-        self.inner.must_be_finished(session)?;
+        self.inner.require_no_unfinished_restore(session)?;
         let tree = self.inner.read_tree(session)?;
         let known = tree.of_turn(turn).map(|task| task.number);
         self.inner.settle(session, &tree, known)?;
         let number = match known {
             Some(number) => {
                 self.inner.store.write_blocking(move |tx| {
-                    tx.set_time_task_running(session, number, Activate::Running)?;
-                    tx.set_active_time_task(session, number)
+                    tx.set_time_step_running(session, number, StepActivation::Running)?;
+                    tx.set_active_time_step(session, number)
                 })?;
                 number
             }
             None => {
-                let new = NewTimeTask {
+                let new = NewTimeStep {
                     parent: tree.active(),
-                    kind: TaskKind::Run,
+                    kind: StepKind::Run,
                     turn: Some(turn),
-                    summary: short(summary),
+                    summary: summary_of(summary),
                     folder: bytes_of(folder),
                 };
                 self.inner
                     .store
-                    .write_blocking(move |tx| tx.add_time_task(session, &new, Activate::Running))?
+                    .write_blocking(move |tx| tx.add_time_step(session, &new, StepActivation::Running))?
             }
         };
-        desk.open = Some(Open { task: number, recorded: HashMap::new() });
-        Ok(TaskId { session, number })
+        desk.open = Some(OpenStep { task: number, recorded: HashMap::new() });
+        Ok(StepId { session, number })
     }
 
     /// Ends a step: records the final states of the paths it touched. An ended step is left unchanged.
@@ -94,7 +94,7 @@ impl TimeMachine {
     ///
     /// Errors of the store and the disk. The step then still counts as open, and is ended before anything else
     /// begins.
-    pub fn end_task(&self, task: TaskId) -> Result<(), TimeError> {
+    pub fn end_step(&self, task: StepId) -> Result<(), TimeError> {
         let desk = self.inner.desk(task.session);
         let mut desk = super::lock(&desk);
         let tree = self.inner.read_tree(task.session)?;
@@ -109,8 +109,8 @@ impl TimeMachine {
     }
 
     /// Returns a recorder for a session's open step.
-    pub fn recorder(&self, session: SessionId) -> Recorder {
-        Recorder { machine: self.clone(), session }
+    pub fn recorder(&self, session: SessionId) -> ChangeRecorder {
+        ChangeRecorder { machine: self.clone(), session }
     }
 
     /// Returns the steps of a session.
@@ -118,11 +118,11 @@ impl TimeMachine {
     /// # Errors
     ///
     /// Errors of the store.
-    pub fn tree(&self, session: SessionId) -> Result<TaskTree, TimeError> {
+    pub fn tree(&self, session: SessionId) -> Result<StepTree, TimeError> {
         let (tasks, counts, lasting) = self.inner.store.read_blocking(|reader| {
             Ok((
-                reader.time_tasks(session)?,
-                reader.time_counts(session)?,
+                reader.time_steps(session)?,
+                reader.time_change_counts(session)?,
                 reader.time_lasting_counts(session)?,
             ))
         })?;
@@ -145,38 +145,38 @@ impl TimeMachine {
     /// # Errors
     ///
     /// As [`TimeMachine::begin_task`].
-    pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<TaskView, TimeError> {
+    pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<StepView, TimeError> {
         let desk = self.inner.desk(session);
         let _desk = super::lock(&desk);
-        self.inner.must_be_finished(session)?;
+        self.inner.require_no_unfinished_restore(session)?;
         let (tree, records) = self.inner.read_all(session)?;
         let chain = tree.chain(tree.active());
-        let mut folders = Folders::default();
+        let mut folders = FolderCache::default();
         let mut states = Vec::new();
         for path in records.paths() {
-            let keep = Keep::Content(&self.inner.blobs, Flush::Later);
+            let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Later);
             let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
             if records.at_end(&chain, path).is_none_or(|known| !same(known, &image)) {
                 states.push((path.clone(), image));
             }
         }
         self.inner.blobs.flush()?;
-        let new = NewTimeTask {
+        let new = NewTimeStep {
             parent: tree.active(),
-            kind: TaskKind::Checkpoint,
+            kind: StepKind::Checkpoint,
             turn: None,
-            summary: short(name),
+            summary: summary_of(name),
             folder: bytes_of(folder),
         };
         let number = self.inner.store.write_blocking(move |tx| {
-            let number = tx.add_time_task(session, &new, Activate::Ended)?;
-            let states: Vec<TimeState> = states
+            let number = tx.add_time_step(session, &new, StepActivation::Ended)?;
+            let states: Vec<RecordedState> = states
                 .into_iter()
-                .map(|(path, image)| TimeState {
+                .map(|(path, image)| RecordedState {
                     path: bytes_of(&path),
                     number,
-                    side: TimeSide::After,
-                    source: TimeSource::Restored,
+                    side: StateMoment::After,
+                    source: StateSource::Restored,
                     image,
                 })
                 .collect();
@@ -194,21 +194,21 @@ impl TimeMachine {
         if let Some(recorded) = open.recorded.get(path) {
             return Ok(*recorded);
         }
-        let mut folders = Folders::default();
-        let keep = Keep::Content(&self.inner.blobs, Flush::Now);
+        let mut folders = FolderCache::default();
+        let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Now);
         let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
         let mut found = vec![(path.to_owned(), image)];
         // Undoing the change also removes parent folders that it creates.
         for above in path.ancestors().skip(1) {
-            let (image, _) = look(&mut folders, above, 0, Keep::Hash)?;
+            let (image, _) = look(&mut folders, above, 0, ContentMode::Hash)?;
             if image != FileImage::Absent {
                 break;
             }
             found.push((above.to_owned(), image));
         }
-        let task = TaskId { session, number: open.task };
+        let task = StepId { session, number: open.task };
         // Another part of the step (a command) may have recorded it already: that state counts.
-        let before = self.inner.record(task, found, TimeSource::Named)?;
+        let before = self.inner.record(task, found, StateSource::Named)?;
         for (path, image) in before {
             let recorded = match image {
                 FileImage::Unsaved { why, .. } => Recorded::NotKept(why),
@@ -222,14 +222,14 @@ impl TimeMachine {
 
 impl Inner {
     pub(super) fn read_tree(&self, session: SessionId) -> Result<Tree, TimeError> {
-        Ok(Tree::new(self.store.read_blocking(|reader| reader.time_tasks(session))?))
+        Ok(Tree::new(self.store.read_blocking(|reader| reader.time_steps(session))?))
     }
 
-    pub(super) fn read_all(&self, session: SessionId) -> Result<(Tree, Records), TimeError> {
+    pub(super) fn read_all(&self, session: SessionId) -> Result<(Tree, StateRecords), TimeError> {
         let (tasks, states) = self
             .store
-            .read_blocking(|reader| Ok((reader.time_tasks(session)?, reader.time_states(session)?)))?;
-        Ok((Tree::new(tasks), Records::new(states)))
+            .read_blocking(|reader| Ok((reader.time_steps(session)?, reader.time_states(session)?)))?;
+        Ok((Tree::new(tasks), StateRecords::new(states)))
     }
 
     /// Ends every open step of a session except one.
@@ -237,31 +237,31 @@ impl Inner {
         &self,
         session: SessionId,
         tree: &Tree,
-        but: Option<TaskNumber>,
+        but: Option<StepNumber>,
     ) -> Result<(), TimeError> {
         for number in tree.running().filter(|number| Some(*number) != but) {
             let folder = tree.task(number).map(|task| path_of(&task.folder)).unwrap_or_default();
-            self.end(TaskId { session, number }, &folder)?;
+            self.end(StepId { session, number }, &folder)?;
         }
         Ok(())
     }
 
-    fn end(&self, task: TaskId, folder: &Path) -> Result<(), TimeError> {
-        let TaskId { session, number } = task;
-        if let Err(error) = self.look_at_the_end(task, folder) {
+    fn end(&self, task: StepId, folder: &Path) -> Result<(), TimeError> {
+        let StepId { session, number } = task;
+        if let Err(error) = self.check_completely(task, folder) {
             // The folder may be gone for good; the known changes of the commands are recorded.
             tracing::warn!(%session, %error, "a task's folder cannot be looked at once more");
         }
         let touched = self
             .store
-            .read_blocking(|reader| reader.time_states_at(session, number, TimeSide::Before))?
+            .read_blocking(|reader| reader.time_states_at(session, number, StateMoment::Before))?
             .into_iter()
             .map(|state| (path_of(&state.path), state.source))
             .collect();
         let after = self.look_after(task, touched)?;
         self.store.write_blocking(move |tx| {
             tx.record_time_states(session, &after)?;
-            tx.set_time_task_running(session, number, Activate::Ended)
+            tx.set_time_step_running(session, number, StepActivation::Ended)
         })?;
         Ok(())
     }
@@ -269,17 +269,17 @@ impl Inner {
     /// Returns the present states of paths, as a step leaves them.
     pub(super) fn look_after(
         &self,
-        task: TaskId,
-        touched: Vec<(PathBuf, TimeSource)>,
-    ) -> Result<Vec<TimeState>, TimeError> {
-        let mut folders = Folders::default();
+        task: StepId,
+        touched: Vec<(PathBuf, StateSource)>,
+    ) -> Result<Vec<RecordedState>, TimeError> {
+        let mut folders = FolderCache::default();
         let mut after = Vec::with_capacity(touched.len());
         for (path, source) in touched {
             let image = self.present(&mut folders, &path, source)?;
-            after.push(TimeState {
+            after.push(RecordedState {
                 path: bytes_of(&path),
                 number: task.number,
-                side: TimeSide::After,
+                side: StateMoment::After,
                 source,
                 image,
             });
@@ -291,38 +291,38 @@ impl Inner {
     /// Returns the present state of a path and stores its content.
     fn present(
         &self,
-        folders: &mut Folders,
+        folders: &mut FolderCache,
         path: &Path,
-        source: TimeSource,
+        source: StateSource,
     ) -> Result<FileImage, TimeError> {
         let entry = folders.look(path).map_err(|error| TimeError::disk(path, error))?;
-        if let (Entry::File(_, stamp), TimeSource::Found) = (&entry, source)
+        if let (Entry::File(_, stamp), StateSource::Found) = (&entry, source)
             && let Some(image) = self.known(path, *stamp)
         {
             return Ok(image);
         }
-        if let (Entry::Folder(stamp), TimeSource::Found) = (&entry, source)
+        if let (Entry::Folder(stamp), StateSource::Found) = (&entry, source)
             && let Some(why) = why_left_out(path)
         {
             return Ok(FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified });
         }
-        Ok(image_of(entry, self.limits.largest, Keep::Content(&self.blobs, Flush::Later))?)
+        Ok(image_of(entry, self.limits.largest, ContentMode::Content(&self.blobs, FlushTiming::Later))?)
     }
 
     /// Records the states of paths before a step, unless already recorded. Returns the states that count as
     /// before the step.
     pub(super) fn record(
         &self,
-        task: TaskId,
+        task: StepId,
         found: Vec<(PathBuf, FileImage)>,
-        source: TimeSource,
+        source: StateSource,
     ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
-        let TaskId { session, number } = task;
+        let StepId { session, number } = task;
         let paths: Vec<Vec<u8>> = found.iter().map(|(path, _)| bytes_of(path)).collect();
         let (tasks, states) = self.store.read_blocking(|reader| {
-            Ok((reader.time_tasks(session)?, reader.time_states_of(session, &paths)?))
+            Ok((reader.time_steps(session)?, reader.time_states_of(session, &paths)?))
         })?;
-        let (tree, records) = (Tree::new(tasks), Records::new(states));
+        let (tree, records) = (Tree::new(tasks), StateRecords::new(states));
         let parent = tree.task(number).and_then(|task| task.parent).unwrap_or(0);
         let chain = tree.chain(parent);
         let mut before = Vec::with_capacity(found.len());
@@ -332,11 +332,11 @@ impl Inner {
             if !seen.insert(path.clone()) {
                 continue;
             }
-            if let Some(known) = records.at(&path, number, TimeSide::Before) {
+            if let Some(known) = records.at(&path, number, StateMoment::Before) {
                 before.push((path, known.clone()));
                 continue;
             }
-            let state = |number, side| TimeState {
+            let state = |number, side| RecordedState {
                 path: bytes_of(&path),
                 number,
                 side,
@@ -345,9 +345,9 @@ impl Inner {
             };
             // Others changed it after the earlier steps: undoing this step restores that state.
             if records.at_end(&chain, &path).is_some_and(|known| !same(known, &image)) {
-                states.push(state(parent, TimeSide::Left));
+                states.push(state(parent, StateMoment::Left));
             }
-            states.push(state(number, TimeSide::Before));
+            states.push(state(number, StateMoment::Before));
             before.push((path, image));
         }
         if !states.is_empty() {
@@ -358,13 +358,13 @@ impl Inner {
 }
 
 /// Returns why snapshots do not enter a folder.
-fn why_left_out(folder: &Path) -> Option<Unsaved> {
+fn why_left_out(folder: &Path) -> Option<UnsavedReason> {
     let (parent, name) = folder.parent().zip(folder.file_name())?;
     leave_out(&bytes_of(Path::new(name)), |other| parent.join(other).symlink_metadata().is_ok())
 }
 
 /// Returns the beginning of a text, on one line.
-fn short(text: &str) -> String {
+fn summary_of(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
         if !line.is_empty() {

@@ -1,7 +1,7 @@
 //! The tree of a session's steps, and the state of every path at the end of each. Pure: rows in, answers out.
 
-use octo_protocol::{FileImage, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView, TurnId};
-use octo_store::{TimeSide, TimeSource, TimeState, TimeTask, TimeTasks};
+use octo_protocol::{FileImage, StepKind, StepNumber, StepPosition, StepTree, StepView, TurnId};
+use octo_store::{RecordedState, StateMoment, StateSource, TimeStep, TimeSteps};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     path::{Path, PathBuf},
@@ -12,13 +12,13 @@ use super::bytes::path_of;
 /// The steps of a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
-    active: TaskNumber,
-    conversation: Option<TaskNumber>,
-    tasks: BTreeMap<TaskNumber, TimeTask>,
+    active: StepNumber,
+    conversation: Option<StepNumber>,
+    tasks: BTreeMap<StepNumber, TimeStep>,
 }
 
 impl Tree {
-    pub(crate) fn new(tasks: TimeTasks) -> Self {
+    pub(crate) fn new(tasks: TimeSteps) -> Self {
         Self {
             active: tasks.active,
             conversation: tasks.conversation,
@@ -26,24 +26,24 @@ impl Tree {
         }
     }
 
-    pub(crate) fn active(&self) -> TaskNumber {
+    pub(crate) fn active(&self) -> StepNumber {
         self.active
     }
 
     /// Returns the step at which the conversation is.
-    pub(crate) fn conversation(&self) -> TaskNumber {
+    pub(crate) fn conversation(&self) -> StepNumber {
         self.conversation.filter(|task| self.tasks.contains_key(task)).unwrap_or(self.active)
     }
 
-    pub(crate) fn task(&self, number: TaskNumber) -> Option<&TimeTask> {
+    pub(crate) fn task(&self, number: StepNumber) -> Option<&TimeStep> {
         self.tasks.get(&number)
     }
 
-    pub(crate) fn of_turn(&self, turn: TurnId) -> Option<&TimeTask> {
+    pub(crate) fn of_turn(&self, turn: TurnId) -> Option<&TimeStep> {
         self.tasks.values().find(|task| task.turn == Some(turn))
     }
 
-    pub(crate) fn running(&self) -> impl Iterator<Item = TaskNumber> {
+    pub(crate) fn running(&self) -> impl Iterator<Item = StepNumber> {
         self.tasks.values().filter(|task| task.ended_at.is_none()).map(|task| task.number)
     }
 
@@ -53,7 +53,7 @@ impl Tree {
     }
 
     /// Returns the step and its ancestors, nearest first.
-    pub(crate) fn chain(&self, from: TaskNumber) -> Vec<TaskNumber> {
+    pub(crate) fn chain(&self, from: StepNumber) -> Vec<StepNumber> {
         let mut chain = Vec::new();
         let mut next = self.tasks.get(&from);
         while let Some(task) = next {
@@ -67,52 +67,52 @@ impl Tree {
 
     /// Returns the target of an undo: the parent of the active step. A checkpoint is no work: undoing it undoes
     /// the step it was made from.
-    pub(crate) fn undo(&self) -> Option<TaskNumber> {
+    pub(crate) fn undo(&self) -> Option<StepNumber> {
         let mut from = self.tasks.get(&self.active)?;
-        while from.kind == TaskKind::Checkpoint {
+        while from.kind == StepKind::Checkpoint {
             from = self.tasks.get(&from.parent?)?;
         }
         from.parent
     }
 
     /// Returns the target of a redo: the newest step of work whose parent is the active step.
-    pub(crate) fn redo(&self) -> Option<TaskNumber> {
-        let follows = |task: &&TimeTask| task.parent == Some(self.active) && task.kind != TaskKind::Safety;
+    pub(crate) fn redo(&self) -> Option<StepNumber> {
+        let follows = |task: &&TimeStep| task.parent == Some(self.active) && task.kind != StepKind::Safety;
         self.tasks.values().rev().find(follows).map(|task| task.number)
     }
 
     /// Returns the turns whose work is not in the files now: the model must not see their messages.
     pub(crate) fn undone_turns(&self) -> BTreeSet<TurnId> {
-        let past: BTreeSet<TaskNumber> = self.chain(self.active).into_iter().collect();
+        let past: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
         self.tasks.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
     }
 
     pub(crate) fn view(
         &self,
-        changed: &HashMap<TaskNumber, u32>,
-        lasting: &HashMap<TaskNumber, u32>,
-    ) -> TaskTree {
-        let past: BTreeSet<TaskNumber> = self.chain(self.active).into_iter().collect();
-        let mut children: HashMap<TaskNumber, u32> = HashMap::new();
+        changed: &HashMap<StepNumber, u32>,
+        lasting: &HashMap<StepNumber, u32>,
+    ) -> StepTree {
+        let past: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
+        let mut children: HashMap<StepNumber, u32> = HashMap::new();
         for parent in
-            self.tasks.values().filter(|task| task.kind != TaskKind::Safety).filter_map(|task| task.parent)
+            self.tasks.values().filter(|task| task.kind != StepKind::Safety).filter_map(|task| task.parent)
         {
             *children.entry(parent).or_default() += 1;
         }
-        let tasks = self.tasks.values().map(|task| TaskView {
+        let tasks = self.tasks.values().map(|task| StepView {
             number: task.number,
             parent: task.parent,
             kind: task.kind,
             turn: task.turn,
             summary: task.summary.clone(),
             status: if task.number == self.active {
-                TaskStatus::Current
+                StepPosition::Current
             } else if past.contains(&task.number) {
-                TaskStatus::Past
+                StepPosition::Past
             } else {
-                TaskStatus::Undone
+                StepPosition::Undone
             },
-            branch: task.kind != TaskKind::Safety
+            branch: task.kind != StepKind::Safety
                 && task.parent.is_some_and(|parent| children.get(&parent).is_some_and(|count| *count > 1)),
             started_at: task.started_at,
             ended_at: task.ended_at,
@@ -120,7 +120,7 @@ impl Tree {
             lasting: lasting.get(&task.number).copied().unwrap_or(0).saturating_add(task.lasting_more),
             said_after: task.said_after,
         });
-        TaskTree {
+        StepTree {
             tasks: tasks.collect(),
             active: self.active,
             conversation: self.conversation(),
@@ -132,12 +132,12 @@ impl Tree {
 
 /// The recorded states of paths.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Records(BTreeMap<PathBuf, Vec<TimeState>>);
+pub(crate) struct StateRecords(BTreeMap<PathBuf, Vec<RecordedState>>);
 
-impl Records {
+impl StateRecords {
     /// Builds the records from rows in any order.
-    pub(crate) fn new(states: Vec<TimeState>) -> Self {
-        let mut records: BTreeMap<PathBuf, Vec<TimeState>> = BTreeMap::new();
+    pub(crate) fn new(states: Vec<RecordedState>) -> Self {
+        let mut records: BTreeMap<PathBuf, Vec<RecordedState>> = BTreeMap::new();
         for state in states {
             records.entry(path_of(&state.path)).or_default().push(state);
         }
@@ -151,14 +151,14 @@ impl Records {
         self.0.keys()
     }
 
-    pub(crate) fn at(&self, path: &Path, number: TaskNumber, side: TimeSide) -> Option<&FileImage> {
+    pub(crate) fn at(&self, path: &Path, number: StepNumber, side: StateMoment) -> Option<&FileImage> {
         let found = self.0.get(path)?.iter().find(|state| state.number == number && state.side == side)?;
         Some(&found.image)
     }
 
     /// Whether a file tool named the path: only then may it be outside the session's folders.
     pub(crate) fn is_named(&self, path: &Path) -> bool {
-        self.0.get(path).is_some_and(|states| states.iter().any(|state| state.source == TimeSource::Named))
+        self.0.get(path).is_some_and(|states| states.iter().any(|state| state.source == StateSource::Named))
     }
 
     /// Returns the state of the path at the end of the first step of the chain (nearest first): the state the
@@ -167,15 +167,15 @@ impl Records {
     ///
     /// If others changed a file between two steps, the state the later one found counts as the end of the
     /// earlier one: undoing the later one reverts its own changes only.
-    pub(crate) fn at_end(&self, chain: &[TaskNumber], path: &Path) -> Option<&FileImage> {
+    pub(crate) fn at_end(&self, chain: &[StepNumber], path: &Path) -> Option<&FileImage> {
         let states = self.0.get(path)?;
-        let of = |number: TaskNumber, side: TimeSide| {
+        let of = |number: StepNumber, side: StateMoment| {
             states.iter().find(|state| state.number == number && state.side == side)
         };
         chain
             .iter()
-            .find_map(|number| of(*number, TimeSide::Left).or_else(|| of(*number, TimeSide::After)))
-            .or_else(|| states.iter().find(|state| state.side == TimeSide::Before))
+            .find_map(|number| of(*number, StateMoment::Left).or_else(|| of(*number, StateMoment::After)))
+            .or_else(|| states.iter().find(|state| state.side == StateMoment::Before))
             .map(|state| &state.image)
     }
 }

@@ -21,18 +21,18 @@ pub(crate) use linux::Watch;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::Watch;
 
-use super::picture::Relative;
+use super::picture::RelativePath;
 use std::collections::BTreeMap;
 
 /// The reported changes: names, by their folder.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    pub(crate) folders: BTreeMap<Relative, BTreeMap<Box<[u8]>, Depth>>,
+    pub(crate) folders: BTreeMap<RelativePath, BTreeMap<Box<[u8]>, RecheckDepth>>,
 }
 
 /// How deep a name must be checked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Depth {
+pub(crate) enum RecheckDepth {
     /// Only the name itself.
     Name,
     /// The name and everything below it: a folder appeared, vanished or moved.

@@ -59,7 +59,7 @@ const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
 const HOMES: &[&str] = &["/home", "/Users"];
 
 /// The parts of Octo's home that a person or an agent may delete.
-const OPEN_IN_OCTO: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts", "tasks"];
+const DELETABLE_IN_HOME: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts", "tasks"];
 
 /// Checks a real path (with its parents' links followed). `octo` is Octo's own home.
 pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Refusal> {
@@ -89,7 +89,7 @@ pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Ref
     if let Ok(inside) = path.strip_prefix(octo) {
         let mut parts = inside.components();
         let first = parts.next().map(|part| part.as_os_str().to_string_lossy().into_owned());
-        let open = first.is_some_and(|first| OPEN_IN_OCTO.contains(&first.as_str()));
+        let open = first.is_some_and(|first| DELETABLE_IN_HOME.contains(&first.as_str()));
         if !open || parts.next().is_none() {
             return Err(Refusal::Octo);
         }

@@ -9,16 +9,16 @@ use std::{
 };
 
 /// The maximum bytes of text shown.
-const TEXT: u64 = 16 * 1024;
+const MAX_TEXT_BYTES: u64 = 16 * 1024;
 
 /// The maximum lines of text shown.
-const LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// The maximum bytes of an image shown.
-const PICTURE: u64 = 20 << 20;
+const MAX_IMAGE_BYTES: u64 = 20 << 20;
 
 /// The maximum number of names shown for a folder.
-const NAMES: usize = 200;
+const MAX_NAMES: usize = 200;
 
 /// The properties of an item in the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Trash {
         #[cfg(not(unix))]
         let mode = u32::from(!meta.permissions().readonly());
         let link = fs::read_link(&content).ok().map(|target| target.to_string_lossy().into_owned());
-        let made_again = form == TrashForm::Folder && can_be_made_again(name, &content);
+        let made_again = form == TrashForm::Folder && is_recreatable(name, &content);
         Ok(Measure { form, size, files, mode, link, made_again })
     }
 
@@ -122,16 +122,16 @@ fn names(folder: &Path) -> io::Result<Look> {
     }
     let total = all.len() as u64;
     all.sort_unstable_by_key(|name| (!name.ends_with('/'), name.to_lowercase()));
-    all.truncate(NAMES);
+    all.truncate(MAX_NAMES);
     Ok(Look::Folder { entries: all, total })
 }
 
 fn file(path: &Path, len: u64) -> io::Result<Look> {
     let mut head = Vec::new();
-    File::open(path)?.take(TEXT).read_to_end(&mut head)?;
+    File::open(path)?.take(MAX_TEXT_BYTES).read_to_end(&mut head)?;
     let is_picture =
         ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&crate::media_type(&head));
-    if is_picture && len <= PICTURE {
+    if is_picture && len <= MAX_IMAGE_BYTES {
         return Ok(Look::Picture(fs::read(path)?));
     }
     if head.contains(&0) {
@@ -144,8 +144,8 @@ fn file(path: &Path, len: u64) -> io::Result<Look> {
         Err(_) => return Ok(Look::Nothing),
     };
     let text = String::from_utf8_lossy(head.get(..valid).unwrap_or_default());
-    let mut shown: String = text.lines().take(LINES).collect::<Vec<_>>().join("\n");
-    let more = len > valid as u64 || text.lines().count() > LINES;
+    let mut shown: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
+    let more = len > valid as u64 || text.lines().count() > MAX_LINES;
     if text.ends_with('\n') && !more {
         shown.push('\n');
     }
@@ -155,7 +155,7 @@ fn file(path: &Path, len: u64) -> io::Result<Look> {
 /// Whether a folder is dependencies, build output or a cache: by its name *and* by a file that only such a
 /// folder contains. A name alone (`dist`, `build`, `vendor`) proves nothing, so those are kept like everything
 /// else.
-fn can_be_made_again(original: &Path, content: &Path) -> bool {
+fn is_recreatable(original: &Path, content: &Path) -> bool {
     let name = original.file_name().unwrap_or_default().to_string_lossy();
     let beside = |file: &str| original.with_file_name(file).exists();
     let inside = |file: &str| content.join(file).exists();

@@ -1,7 +1,7 @@
 //! Restores an item from the trash, to its original path or elsewhere.
 
 use super::{
-    Removal, Slip, Trash, TrashError, exists, slip,
+    Removal, Trash, TrashError, TrashSlip, exists, slip,
     spot::Spot,
     tree::{self, Kind},
 };
@@ -16,11 +16,11 @@ use std::{
 };
 
 /// The maximum number of numbered names tried for a second copy.
-const NUMBERED: u32 = 10_000;
+const MAX_NUMBERED_NAMES: u32 = 10_000;
 
 /// The behaviour if the target name is taken.
 #[derive(Clone, Debug, PartialEq)]
-pub enum IfTaken {
+pub enum TakenNamePolicy {
     /// Fail; the error names the existing item.
     Refuse,
     /// Move the existing item to the trash.
@@ -44,16 +44,16 @@ pub struct Present {
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PutBack {
+pub struct RestoredItem {
     /// The restored path.
     pub path: PathBuf,
     /// The item that was there before, now in the trash.
-    pub replaced: Option<Slip>,
+    pub replaced: Option<TrashSlip>,
 }
 
 /// The path where a copy becomes the restored item; after a kill in between, it prevents loss and duplication.
 #[derive(Serialize, Deserialize)]
-struct Landing {
+struct RestoreMarker {
     #[serde(with = "slip::raw")]
     path: PathBuf,
     /// The copy's inode number, once the copy is complete.
@@ -68,7 +68,12 @@ impl Trash {
     ///
     /// [`TrashError`]; the item is still in the trash then. Only the item to replace may already be in the
     /// trash; it is put back if possible.
-    pub fn put_back(&self, id: TrashId, to: &Path, if_taken: &IfTaken) -> Result<PutBack, TrashError> {
+    pub fn put_back(
+        &self,
+        id: TrashId,
+        to: &Path,
+        if_taken: &TakenNamePolicy,
+    ) -> Result<RestoredItem, TrashError> {
         let lock = match slip::Opened::of(&self.entry(id)) {
             slip::Opened::Read(_, lock) => Some(lock),
             slip::Opened::Locked => return Err(TrashError::Thing(io::ErrorKind::WouldBlock.into())),
@@ -86,16 +91,16 @@ impl Trash {
         let mut replaced = None;
         if let Some(present) = Present::at(&spot.path()) {
             match if_taken {
-                IfTaken::Refuse => return Err(TrashError::Taken(Box::new(present))),
-                IfTaken::Replace(removal) => replaced = Some(self.take(&spot.path(), removal)?),
-                IfTaken::KeepBoth => spot = free_beside(&spot, to)?,
+                TakenNamePolicy::Refuse => return Err(TrashError::Taken(Box::new(present))),
+                TakenNamePolicy::Replace(removal) => replaced = Some(self.take(&spot.path(), removal)?),
+                TakenNamePolicy::KeepBoth => spot = free_numbered_name(&spot, to)?,
             }
         }
         match self.land(id, &spot) {
             Ok(()) => {}
             Err(error) => {
                 if let Some(slip) = &replaced
-                    && let Err(error) = self.put_back(slip.id, &slip.path, &IfTaken::Refuse)
+                    && let Err(error) = self.put_back(slip.id, &slip.path, &TakenNamePolicy::Refuse)
                 {
                     tracing::error!(%error, "what was to be replaced stays in the trash");
                 }
@@ -104,24 +109,24 @@ impl Trash {
         }
         self.drop_entry(id);
         drop(lock);
-        Ok(PutBack { path: spot.path(), replaced })
+        Ok(RestoredItem { path: spot.path(), replaced })
     }
 
     fn land(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
         match spot.take_from(&self.content(id)) {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.land_copy(id, spot),
-            Err(error) => Err(taken_or(&spot.path(), error)),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.restore_by_copy(id, spot),
+            Err(error) => Err(occupied_or(&spot.path(), error)),
         }
     }
 
     /// Copies to the target's folder, compares, and renames the copy in one step.
-    fn land_copy(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
+    fn restore_by_copy(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
         let content = self.content(id);
         let beside =
             spot.beside(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Thing)?;
         let entry = self.entry(id);
-        let mut landing = Landing { path: spot.path(), inode: None };
+        let mut landing = RestoreMarker { path: spot.path(), inode: None };
         let copied = (|| {
             write_landing(&entry, &landing).map_err(TrashError::NoRoom)?;
             tree::copy(&content, &beside.path())?;
@@ -129,7 +134,7 @@ impl Trash {
             tree::flush(&beside.path()).map_err(TrashError::Thing)?;
             landing.inode = Some(beside.look().map_err(TrashError::Thing)?.inode);
             write_landing(&entry, &landing).map_err(TrashError::NoRoom)?;
-            beside.rename(spot).map_err(|error| taken_or(&spot.path(), error))
+            beside.rename(spot).map_err(|error| occupied_or(&spot.path(), error))
         })();
         if copied.is_err() {
             if let Err(error) = tree::remove(&beside.path()) {
@@ -142,10 +147,12 @@ impl Trash {
 
     /// After a kill, returns whether the item had already been restored and is still here by mistake. Removes
     /// an incomplete copy.
-    pub(super) fn had_landed(&self, id: TrashId) -> bool {
+    pub(super) fn was_restored_by_copy(&self, id: TrashId) -> bool {
         let mark = self.entry(id).join("landing.json");
         let Ok(text) = fs::read(&mark) else { return false };
-        let Ok(Landing { path, inode }) = serde_json::from_slice::<Landing>(&text) else { return false };
+        let Ok(RestoreMarker { path, inode }) = serde_json::from_slice::<RestoreMarker>(&text) else {
+            return false;
+        };
         let copy = path.with_file_name(format!(".octo-restoring-{id}"));
         let landed = inode.is_some()
             && !exists(&copy)
@@ -161,7 +168,7 @@ impl Trash {
     }
 }
 
-fn write_landing(entry: &Path, landing: &Landing) -> io::Result<()> {
+fn write_landing(entry: &Path, landing: &RestoreMarker) -> io::Result<()> {
     use std::io::Write;
     let mut file = tempfile::NamedTempFile::new_in(entry)?;
     file.write_all(&serde_json::to_vec(landing)?)?;
@@ -171,7 +178,7 @@ fn write_landing(entry: &Path, landing: &Landing) -> io::Result<()> {
 }
 
 /// Converts the error: the target may have become occupied since the check.
-fn taken_or(path: &Path, error: io::Error) -> TrashError {
+fn occupied_or(path: &Path, error: io::Error) -> TrashError {
     match Present::at(path) {
         Some(present) if error.kind() == io::ErrorKind::AlreadyExists => TrashError::Taken(Box::new(present)),
         _ => TrashError::Thing(error),
@@ -198,11 +205,11 @@ pub(super) fn form(meta: &Metadata) -> octo_protocol::TrashForm {
 }
 
 /// Returns the first free numbered name next to a taken one.
-fn free_beside(spot: &Spot, to: &Path) -> Result<Spot, TrashError> {
+fn free_numbered_name(spot: &Spot, to: &Path) -> Result<Spot, TrashError> {
     let name = to.file_name().unwrap_or_default();
     // `a.tar.gz` has only its last part as extension; a dotfile has none.
     let (stem, extension) = (to.file_stem().unwrap_or(name), to.extension());
-    for number in 2..NUMBERED {
+    for number in 2..MAX_NUMBERED_NAMES {
         let mut numbered = OsString::from(stem);
         numbered.push(OsStr::new(&format!(" ({number})")));
         if let Some(extension) = extension {

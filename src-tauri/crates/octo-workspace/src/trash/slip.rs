@@ -27,7 +27,7 @@ pub struct Removal {
 
 /// The metadata of an item in the trash. Form, mode and size are read from its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Slip {
+pub struct TrashSlip {
     v: u32,
     /// Its id.
     pub id: TrashId,
@@ -47,11 +47,11 @@ pub struct Slip {
 pub(super) enum How {
     /// By a rename.
     Rename,
-    /// By a copy; the original is then renamed to [`Slip::aside`] and removed.
+    /// By a copy; the original is then renamed to [`TrashSlip::aside`] and removed.
     Copy,
 }
 
-impl Slip {
+impl TrashSlip {
     pub(super) fn new(id: TrashId, path: PathBuf, removal: Removal, how: How) -> Self {
         Self { v: VERSION, id, path, at: now(), removal, how }
     }
@@ -74,7 +74,7 @@ pub(super) enum Opened {
     /// The slip is missing or unreadable.
     Unreadable,
     /// The slip, with the lock that keeps other processes away.
-    Read(Box<Slip>, File),
+    Read(Box<TrashSlip>, File),
 }
 
 impl Opened {
@@ -90,7 +90,7 @@ impl Opened {
         if file.read_to_end(&mut text).is_err() {
             return Self::Unreadable;
         }
-        match serde_json::from_slice::<Slip>(&text) {
+        match serde_json::from_slice::<TrashSlip>(&text) {
             Ok(slip) if slip.v == VERSION => Self::Read(Box::new(slip), file),
             Ok(_) | Err(_) => Self::Unreadable,
         }
@@ -103,7 +103,7 @@ pub(super) fn is_locked(entry: &Path) -> bool {
 }
 
 /// Writes a slip into its folder and keeps it locked. It is flushed to disk when this returns.
-pub(super) fn write(folder: &Path, slip: &Slip) -> io::Result<File> {
+pub(super) fn write(folder: &Path, slip: &TrashSlip) -> io::Result<File> {
     use std::io::Write;
     let mut file = File::options().create_new(true).write(true).open(folder.join("slip.json"))?;
     if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
@@ -127,15 +127,15 @@ pub(super) mod raw {
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Raw {
+    enum RawPath {
         Text(String),
         Bytes(Vec<u8>),
     }
 
     pub(in crate::trash) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = match path.to_str() {
-            Some(text) => Raw::Text(text.to_owned()),
-            None => Raw::Bytes(super::super::path_bytes(path)),
+            Some(text) => RawPath::Text(text.to_owned()),
+            None => RawPath::Bytes(super::super::path_bytes(path)),
         };
         raw.serialize(serializer)
     }
@@ -143,9 +143,9 @@ pub(super) mod raw {
     pub(in crate::trash) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<PathBuf, D::Error> {
-        Ok(match Raw::deserialize(deserializer)? {
-            Raw::Text(text) => PathBuf::from(text),
-            Raw::Bytes(bytes) => super::super::path_of(bytes),
+        Ok(match RawPath::deserialize(deserializer)? {
+            RawPath::Text(text) => PathBuf::from(text),
+            RawPath::Bytes(bytes) => super::super::path_of(bytes),
         })
     }
 }

@@ -18,14 +18,14 @@ pub(super) struct Spot {
 /// The object at a spot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    pub kind: FoundKind,
+    pub kind: DirSlotKind,
     /// The file system it is on.
     pub device: u64,
     pub inode: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FoundKind {
+pub(super) enum DirSlotKind {
     File,
     Folder,
     Link,
@@ -95,11 +95,11 @@ impl Spot {
         use rustix::fs::{AtFlags, FileType};
         let stat = rustix::fs::statat(&self.parent, self.name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => FoundKind::File,
-            FileType::Directory => FoundKind::Folder,
-            FileType::Symlink => FoundKind::Link,
-            FileType::Fifo | FileType::Socket => FoundKind::Special,
-            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => FoundKind::Device,
+            FileType::RegularFile => DirSlotKind::File,
+            FileType::Directory => DirSlotKind::Folder,
+            FileType::Symlink => DirSlotKind::Link,
+            FileType::Fifo | FileType::Socket => DirSlotKind::Special,
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => DirSlotKind::Device,
         };
         Ok(Found { kind, device: device(stat.st_dev).unwrap_or_default(), inode: stat.st_ino })
     }
@@ -160,11 +160,11 @@ impl Spot {
     pub(super) fn look(&self) -> io::Result<Found> {
         let meta = fs::symlink_metadata(self.path())?;
         let kind = if meta.is_symlink() {
-            FoundKind::Link
+            DirSlotKind::Link
         } else if meta.is_dir() {
-            FoundKind::Folder
+            DirSlotKind::Folder
         } else {
-            FoundKind::File
+            DirSlotKind::File
         };
         Ok(Found { kind, device: 0, inode: 0 })
     }
@@ -193,7 +193,7 @@ fn move_fresh(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-impl FoundKind {
+impl DirSlotKind {
     /// Returns the guard's kind: folder or other.
     pub(super) fn guarded_as(self) -> super::guard::Kind {
         match self {

@@ -1,9 +1,9 @@
 //! Moves items into the trash.
 
 use super::{
-    Refusal, Removal, Slip, Trash, TrashError, exists, guard,
+    Refusal, Removal, Trash, TrashError, TrashSlip, exists, guard,
     slip::{self, How},
-    spot::{FoundKind, Spot},
+    spot::{DirSlotKind, Spot},
     tree::{self, Picture},
 };
 use octo_protocol::TrashId;
@@ -28,9 +28,9 @@ pub(super) enum Finished {
 }
 
 /// An entry in progress, locked until the item is in it or the move is abandoned.
-struct Begun<'a> {
+struct UnfilledEntry<'a> {
     trash: &'a Trash,
-    slip: Slip,
+    slip: TrashSlip,
     lock: File,
 }
 
@@ -40,15 +40,20 @@ impl Trash {
     /// # Errors
     ///
     /// [`TrashError`]; nothing was changed then.
-    pub fn take(&self, path: &Path, removal: &Removal) -> Result<Slip, TrashError> {
-        self.take_within(path, removal, COPY_BYTES)
+    pub fn take(&self, path: &Path, removal: &Removal) -> Result<TrashSlip, TrashError> {
+        self.move_in_within(path, removal, COPY_BYTES)
     }
 
     /// Like [`Trash::take`], with another copy limit.
-    pub(super) fn take_within(&self, path: &Path, removal: &Removal, most: u64) -> Result<Slip, TrashError> {
+    pub(super) fn move_in_within(
+        &self,
+        path: &Path,
+        removal: &Removal,
+        most: u64,
+    ) -> Result<TrashSlip, TrashError> {
         let spot = Spot::of(path).map_err(TrashError::Thing)?;
         let found = spot.look().map_err(TrashError::Thing)?;
-        if found.kind == FoundKind::Device {
+        if found.kind == DirSlotKind::Device {
             return Err(TrashError::Refused(Refusal::Device));
         }
         guard::check(&spot.path(), found.kind.guarded_as(), &self.home).map_err(TrashError::Refused)?;
@@ -71,9 +76,9 @@ impl Trash {
     }
 
     /// Writes the slip, from which any later interruption can be finished or undone.
-    fn begin(&self, spot: &Spot, removal: &Removal, how: How) -> Result<Begun<'_>, TrashError> {
+    fn begin(&self, spot: &Spot, removal: &Removal, how: How) -> Result<UnfilledEntry<'_>, TrashError> {
         let id = TrashId::new();
-        let slip = Slip::new(id, spot.path(), removal.clone(), how);
+        let slip = TrashSlip::new(id, spot.path(), removal.clone(), how);
         let begin = self.root.join(format!("begin-{id}"));
         let written = || -> io::Result<File> {
             fs::create_dir(&begin)?;
@@ -84,7 +89,7 @@ impl Trash {
             Ok(lock)
         };
         match written() {
-            Ok(lock) => Ok(Begun { trash: self, slip, lock }),
+            Ok(lock) => Ok(UnfilledEntry { trash: self, slip, lock }),
             Err(error) => {
                 let _ = fs::remove_dir_all(&begin);
                 self.drop_entry(id);
@@ -93,7 +98,7 @@ impl Trash {
         }
     }
 
-    fn take_by_copy(&self, spot: &Spot, removal: &Removal, most: u64) -> Result<Slip, TrashError> {
+    fn take_by_copy(&self, spot: &Spot, removal: &Removal, most: u64) -> Result<TrashSlip, TrashError> {
         let begun = self.begin(spot, removal, How::Copy)?;
         let copied = self.copy_in(spot, &begun.slip, most);
         match copied {
@@ -107,7 +112,7 @@ impl Trash {
 
     /// Copies, compares, and only then removes the original: renames it, compares it with the copy once more,
     /// and deletes it.
-    fn copy_in(&self, spot: &Spot, slip: &Slip, most: u64) -> Result<(), TrashError> {
+    fn copy_in(&self, spot: &Spot, slip: &TrashSlip, most: u64) -> Result<(), TrashError> {
         let entry = self.entry(slip.id);
         let before = Picture::of(&spot.path()).map_err(TrashError::Thing)?;
         if let Some(special) = before.special() {
@@ -127,7 +132,7 @@ impl Trash {
         if !unchanged {
             return Err(self.step_back(spot, &aside).err().unwrap_or(TrashError::Changed));
         }
-        settle(&entry).map_err(TrashError::NoRoom)?;
+        mark_settled(&entry).map_err(TrashError::NoRoom)?;
         remove_aside(&aside.path());
         Ok(())
     }
@@ -140,7 +145,7 @@ impl Trash {
     }
 
     /// Brings an interrupted move to one of its two ends.
-    pub(super) fn finish(&self, slip: &Slip) -> io::Result<Finished> {
+    pub(super) fn finish(&self, slip: &TrashSlip) -> io::Result<Finished> {
         let here = self.holds(slip.id);
         match slip.how {
             How::Rename if here => Ok(Finished::Here),
@@ -158,7 +163,7 @@ impl Trash {
                     return Ok(Finished::Nothing);
                 }
                 if here && tree::compare(&aside, &self.content(slip.id)).is_ok() {
-                    settle(&entry)?;
+                    mark_settled(&entry)?;
                     remove_aside(&aside);
                     return Ok(Finished::Here);
                 }
@@ -171,7 +176,7 @@ impl Trash {
 }
 
 /// Settles the entry: from here on the item is in the trash, whatever remains of its original.
-fn settle(entry: &Path) -> io::Result<()> {
+fn mark_settled(entry: &Path) -> io::Result<()> {
     File::create(entry.join("there"))?.sync_all()?;
     octo_store::flush_folder(entry)
 }
@@ -182,7 +187,7 @@ fn remove_aside(aside: &Path) {
     }
 }
 
-impl Begun<'_> {
+impl UnfilledEntry<'_> {
     /// Nothing was moved: removes the entry.
     fn give_up(self) {
         let Self { trash, slip, lock } = self;

@@ -30,12 +30,12 @@ impl Place {
         path
     }
 
-    fn take(&self, path: &Path) -> Slip {
+    fn take(&self, path: &Path) -> TrashSlip {
         self.trash.take(path, &removal()).unwrap()
     }
 
-    fn here(&self) -> Vec<Slip> {
-        let arrivals = self.trash.arrivals(Sweep::All).unwrap();
+    fn here(&self) -> Vec<TrashSlip> {
+        let arrivals = self.trash.arrivals(TrashScan::All).unwrap();
         arrivals
             .into_iter()
             .filter_map(|arrival| match arrival {
@@ -97,7 +97,7 @@ fn a_tree_comes_back_as_it_was() {
     let measure = place.trash.measure(slip.id, &slip.path).unwrap();
     assert_eq!((measure.form, measure.files, measure.mode & 0o700), (TrashForm::Folder, 7, 0o700));
     assert_eq!(slip.path, root);
-    let back = place.trash.put_back(slip.id, &root, &IfTaken::Refuse).unwrap();
+    let back = place.trash.put_back(slip.id, &root, &TakenNamePolicy::Refuse).unwrap();
     assert_eq!((back.path, back.replaced), (root.clone(), None));
     assert_eq!(picture(&root), before);
     assert!(place.here().is_empty() && !place.trash.holds(slip.id));
@@ -107,7 +107,7 @@ fn a_tree_comes_back_as_it_was() {
 fn what_came_in_is_told_until_it_is_taken_in_and_again_after_the_store_was_lost() {
     let place = Place::new();
     let slip = place.take(&place.put("a.txt", "a"));
-    let new = |place: &Place| place.trash.arrivals(Sweep::New).unwrap().len();
+    let new = |place: &Place| place.trash.arrivals(TrashScan::New).unwrap().len();
     assert_eq!((new(&place), new(&place)), (1, 1));
     place.trash.taken_in(slip.id);
     assert_eq!(new(&place), 0);
@@ -124,7 +124,7 @@ fn a_name_that_is_no_text_is_kept_exactly() {
         let slip = place.take(&path);
         assert_eq!(place.here(), std::slice::from_ref(&slip));
         assert_eq!(slip.path, path);
-        place.trash.put_back(slip.id, &slip.path, &IfTaken::Refuse).unwrap();
+        place.trash.put_back(slip.id, &slip.path, &TakenNamePolicy::Refuse).unwrap();
         assert_eq!(fs::read(&path).unwrap(), name);
     }
 }
@@ -135,17 +135,17 @@ fn a_taken_name_is_refused_numbered_or_replaced() {
     let path = place.put("a.tar.gz", "old");
     let slip = place.take(&path);
     place.put("a.tar.gz", "new");
-    match place.trash.put_back(slip.id, &path, &IfTaken::Refuse) {
+    match place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse) {
         Err(TrashError::Taken(present)) => assert_eq!((present.size, &present.path), (3, &path)),
         other => panic!("{other:?}"),
     }
     place.put("a.tar (2).gz", "mine");
-    let back = place.trash.put_back(slip.id, &path, &IfTaken::KeepBoth).unwrap();
+    let back = place.trash.put_back(slip.id, &path, &TakenNamePolicy::KeepBoth).unwrap();
     assert_eq!(back.path, place.work.join("a.tar (3).gz"));
     assert_eq!((fs::read(&path).unwrap(), fs::read(&back.path).unwrap()), (b"new".to_vec(), b"old".to_vec()));
 
     let slip = place.take(&back.path);
-    let back = place.trash.put_back(slip.id, &path, &IfTaken::Replace(removal())).unwrap();
+    let back = place.trash.put_back(slip.id, &path, &TakenNamePolicy::Replace(removal())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"old");
     let replaced = back.replaced.unwrap();
     assert_eq!(fs::read(place.trash.content(replaced.id)).unwrap(), b"new");
@@ -160,7 +160,10 @@ fn a_folder_that_became_a_link_is_not_restored_through() {
     fs::remove_dir(place.work.join("sub")).unwrap();
     fs::create_dir(place.work.join("elsewhere")).unwrap();
     std::os::unix::fs::symlink("elsewhere", place.work.join("sub")).unwrap();
-    assert!(matches!(place.trash.put_back(slip.id, &path, &IfTaken::Refuse), Err(TrashError::Elsewhere(_))));
+    assert!(matches!(
+        place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse),
+        Err(TrashError::Elsewhere(_))
+    ));
     assert!(place.trash.holds(slip.id) && !exists(&place.work.join("elsewhere/a.txt")));
     // A link itself is removed as a link, through a real folder.
     let link = place.take(&place.work.join("sub"));
@@ -173,9 +176,9 @@ fn missing_parents_are_made_and_a_thing_that_is_gone_is_said() {
     let path = place.put("x/y/a.txt", "a");
     let slip = place.take(&path);
     fs::remove_dir_all(place.work.join("x")).unwrap();
-    place.trash.put_back(slip.id, &path, &IfTaken::Refuse).unwrap();
+    place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"a");
-    assert!(matches!(place.trash.put_back(slip.id, &path, &IfTaken::Refuse), Err(TrashError::Gone)));
+    assert!(matches!(place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse), Err(TrashError::Gone)));
 }
 
 #[test]
@@ -212,7 +215,7 @@ fn what_is_held_by_another_process_is_left_alone() {
     let slip = place.take(&place.put("a.txt", "a"));
     let held = fs::File::open(place.trash.entry(slip.id).join("slip.json")).unwrap();
     held.lock().unwrap();
-    assert!(place.trash.arrivals(Sweep::All).unwrap().is_empty());
+    assert!(place.trash.arrivals(TrashScan::All).unwrap().is_empty());
     drop(held);
     assert_eq!(place.here(), [slip]);
 }
@@ -289,7 +292,7 @@ fn across_file_systems_a_tree_is_copied_both_ways_and_stays_the_same() {
     assert!(!exists(&moved));
     assert_eq!(picture(&place.trash.content(slip.id)), before);
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0, "nothing is left aside");
-    place.trash.put_back(slip.id, &moved, &IfTaken::Refuse).unwrap();
+    place.trash.put_back(slip.id, &moved, &TakenNamePolicy::Refuse).unwrap();
     assert_eq!(picture(&moved), before);
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
     assert!(!place.trash.holds(slip.id));
@@ -302,7 +305,7 @@ fn what_cannot_be_copied_from_elsewhere_stays() {
     let folder = other.path().canonicalize().unwrap().join("d");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("big"), vec![0; 4096]).unwrap();
-    assert!(matches!(place.trash.take_within(&folder, &removal(), 4095), Err(TrashError::TooLarge)));
+    assert!(matches!(place.trash.move_in_within(&folder, &removal(), 4095), Err(TrashError::TooLarge)));
     let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
     match place.trash.take(&folder, &removal()) {
         Err(TrashError::Special(path)) => assert_eq!(path, Path::new("socket")),
@@ -322,7 +325,7 @@ fn an_interrupted_copy_is_finished_or_taken_back() {
         fs::write(&path, "precious").unwrap();
         place.trash.make_root().unwrap();
         let id = TrashId::new();
-        let slip = Slip::new(id, path.clone(), removal(), slip::How::Copy);
+        let slip = TrashSlip::new(id, path.clone(), removal(), slip::How::Copy);
         let entry = place.trash.entry(id);
         fs::create_dir(&entry).unwrap();
         drop(slip::write(&entry, &slip).unwrap());
@@ -412,9 +415,9 @@ proptest! {
                 Step::Restore(which, how) => {
                     let Some(slip) = place.here().into_iter().nth(which) else { continue };
                     let if_taken = match how {
-                        0 => IfTaken::Refuse,
-                        1 => IfTaken::KeepBoth,
-                        _ => IfTaken::Replace(removal()),
+                        0 => TakenNamePolicy::Refuse,
+                        1 => TakenNamePolicy::KeepBoth,
+                        _ => TakenNamePolicy::Replace(removal()),
                     };
                     // A parent that is now a file refuses, correctly.
                     let _ = place.trash.put_back(slip.id, &slip.path, &if_taken);

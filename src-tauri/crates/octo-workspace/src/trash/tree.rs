@@ -10,10 +10,10 @@ use std::{
 
 /// The parts of a tree, without their contents.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Picture(Vec<Part>);
+pub(super) struct Picture(Vec<TreePart>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Part {
+struct TreePart {
     below: PathBuf,
     kind: Kind,
     size: u64,
@@ -70,7 +70,7 @@ impl Picture {
             let inode = std::os::unix::fs::MetadataExt::ino(meta);
             #[cfg(not(unix))]
             let inode = 0;
-            parts.push(Part {
+            parts.push(TreePart {
                 below: path.strip_prefix(root).map(Path::to_owned).unwrap_or_default(),
                 kind,
                 size: if kind == Kind::Folder { 0 } else { meta.len() },
@@ -110,10 +110,10 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
             }
             Kind::Link => link(&fs::read_link(path)?, &target)?,
             Kind::File => {
-                let mut source = open_plain(path)?;
+                let mut source = open_regular(path)?;
                 let mut copied = File::options().write(true).create_new(true).open(&target)?;
                 io::copy(&mut source, &mut copied)?;
-                dress(&copied, meta)?;
+                copy_metadata(&copied, meta)?;
             }
             Kind::Special => return Err(io::ErrorKind::Unsupported.into()),
         }
@@ -121,7 +121,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
     })
     .map_err(TrashError::NoRoom)?;
     for (folder, meta) in folders.iter().rev() {
-        open_folder(folder).and_then(|open| dress(&open, meta)).map_err(TrashError::NoRoom)?;
+        open_folder(folder).and_then(|open| copy_metadata(&open, meta)).map_err(TrashError::NoRoom)?;
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ fn open_folder(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a file that was ordinary a moment ago, and fails if it has become a link or a pipe.
-fn open_plain(path: &Path) -> io::Result<File> {
+fn open_regular(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     let file = {
         use rustix::fs::{Mode, OFlags};
@@ -169,7 +169,7 @@ fn link(_target: &Path, _at: &Path) -> io::Result<()> {
 }
 
 /// Sets the owner, mode and times of a copy to those of its original.
-fn dress(copy: &File, meta: &Metadata) -> io::Result<()> {
+fn copy_metadata(copy: &File, meta: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -222,7 +222,7 @@ pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
 }
 
 fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (open_plain(one)?, open_plain(other)?);
+    let (mut one, mut other) = (open_regular(one)?, open_regular(other)?);
     let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     loop {
         let read = one.read(&mut left)?;
@@ -262,7 +262,7 @@ pub(super) fn remove(root: &Path) -> io::Result<()> {
     }
     match fs::remove_dir_all(root) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(root)?;
+            make_accessible(root)?;
             fs::remove_dir_all(root)
         }
         done => done,
@@ -270,7 +270,7 @@ pub(super) fn remove(root: &Path) -> io::Result<()> {
 }
 
 /// Gives the owner access to every folder of a tree.
-fn open_up(root: &Path) -> io::Result<()> {
+fn make_accessible(root: &Path) -> io::Result<()> {
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {
         #[cfg(unix)]

@@ -9,7 +9,7 @@ use std::{
 
 /// Folders of the home with temporary files, and the depth to search below them. The blobs have their own
 /// sweep.
-const PLACES: &[(&str, usize)] = &[
+const SEARCHED_FOLDERS: &[(&str, usize)] = &[
     ("", 0),
     ("agents", 0),
     ("archives", 1),
@@ -22,17 +22,17 @@ const PLACES: &[(&str, usize)] = &[
 ];
 
 /// The prefixes of such names; random letters and digits follow.
-const BEGINNINGS: &[&str] = &[".archive-", ".journal-", ".new-", ".output-", ".picture-", ".script-", ".tmp"];
+const PREFIXES: &[&str] = &[".archive-", ".journal-", ".new-", ".output-", ".picture-", ".script-", ".tmp"];
 /// The number of random characters.
-const RANDOM: usize = 6;
+const RANDOM_CHARS: usize = 6;
 
 /// The age at which no write can still be in progress. A file from the future dates from before the clock was
 /// set back, and stays.
-const OLD: Duration = Duration::from_secs(60 * 60);
+const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// Removes files that no living process can still be writing.
 pub(super) fn sweep(home: &Path) {
-    for (place, depth) in PLACES {
+    for (place, depth) in SEARCHED_FOLDERS {
         sweep_folder(&home.join(place), *depth);
     }
 }
@@ -56,13 +56,13 @@ fn sweep_folder(folder: &Path, depth: usize) {
 fn is_temporary(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     let name = name.to_string_lossy();
-    BEGINNINGS.iter().filter_map(|beginning| name.strip_prefix(beginning)).any(|random| {
-        random.chars().count() == RANDOM && random.chars().all(|letter| letter.is_ascii_alphanumeric())
+    PREFIXES.iter().filter_map(|beginning| name.strip_prefix(beginning)).any(|random| {
+        random.chars().count() == RANDOM_CHARS && random.chars().all(|letter| letter.is_ascii_alphanumeric())
     })
 }
 
 fn is_old(entry: &DirEntry) -> io::Result<bool> {
-    Ok(entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age >= OLD))
+    Ok(entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age >= MIN_AGE))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn lists(home: &Path) -> usize {
 #[ignore = "run by the test of kills as a process of its own"]
 fn writer() {
     let (Some(home), Some(work)) = (env::var_os(HOME), env::var_os(WORK)) else { return };
-    let unfinished = Unfinished::begin(home.as_ref());
+    let unfinished = UnfinishedWrites::begin(home.as_ref());
     let scope = Scope { folder: work.clone().into(), readable: vec![], writable: vec![] };
     let files = Files::new(scope).noting(unfinished.clone());
     let work = PathBuf::from(work);
@@ -69,7 +69,7 @@ fn kill_9_leaves_nothing_half_beside_the_persons_files() {
         assert!(lines.any(|line| line.unwrap().ends_with("writes")), "it writes");
         std::thread::sleep(Duration::from_millis(3 * kill as u64));
         let living = lists(home.path());
-        Unfinished::sweep(home.path());
+        UnfinishedWrites::sweep(home.path());
         assert_eq!(lists(home.path()), living, "what a living process writes is its own");
         victim.kill().unwrap();
         victim.wait().unwrap();
@@ -77,7 +77,7 @@ fn kill_9_leaves_nothing_half_beside_the_persons_files() {
         let is_half = |name: &String| name.starts_with(OWN) && name != ".octo-mine.tmp";
         let half = |folder: &Path| names(folder).into_iter().filter(is_half).count();
         left += half(&real) + half(&real.join("deep"));
-        Unfinished::sweep(home.path());
+        UnfinishedWrites::sweep(home.path());
         assert_eq!(half(&real) + half(&real.join("deep")), 0, "{:?}", names(&real));
         assert_eq!(lists(home.path()), 0);
         assert_eq!(fs::read(real.join(".octo-mine.tmp")).unwrap(), b"the person's own");
@@ -95,7 +95,7 @@ fn kill_9_leaves_nothing_half_beside_the_persons_files() {
 #[test]
 fn a_list_is_short_again_when_nothing_is_under_way_and_goes_with_its_process() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let unfinished = Unfinished::begin(home.path());
+    let unfinished = UnfinishedWrites::begin(home.path());
     let place = unfinished.list.place.clone().unwrap();
     let (first, second) = (unfinished.note(Path::new("/a")), unfinished.clone().note(Path::new("/b/ c")));
     assert_eq!(paths(&fs::read(&place).unwrap()), [Path::new("/a"), Path::new("/b/ c")]);
@@ -127,22 +127,22 @@ fn only_what_has_a_name_of_octos_own_is_taken_away() {
     // Truncated by the kill: no file was created under this name yet.
     bytes.extend_from_slice(&written(&work.join("thesis.md"))[..9]);
     fs::write(&list, bytes).unwrap();
-    Unfinished::sweep(home.path());
+    UnfinishedWrites::sweep(home.path());
     assert_eq!(names(work), ["thesis.md"]);
     assert!(list.exists(), "the disk of one of them may come back");
     fs::create_dir(away.parent().unwrap()).unwrap();
     fs::write(&away, "half").unwrap();
-    Unfinished::sweep(home.path());
+    UnfinishedWrites::sweep(home.path());
     assert!(!away.exists() && !list.exists());
     fs::write(&list, [0xff; 7]).unwrap();
-    Unfinished::sweep(home.path());
+    UnfinishedWrites::sweep(home.path());
     assert!(!list.exists(), "one that says nothing is over");
 }
 
 #[test]
 fn a_folder_appears_whole_or_not_at_all() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let unfinished = Unfinished::begin(home.path());
+    let unfinished = UnfinishedWrites::begin(home.path());
     let place = work.path().join("copy");
     let made = unfinished.make_folder(
         &place,

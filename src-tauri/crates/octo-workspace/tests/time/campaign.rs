@@ -2,8 +2,8 @@
 //! byte. Seeded; a tenth of the full number unless it is a soak.
 
 use crate::world::{Home, Tree, World, cases, leftovers};
-use octo_protocol::TaskNumber;
-use octo_workspace::TaskId;
+use octo_protocol::StepNumber;
+use octo_workspace::StepId;
 use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
@@ -41,7 +41,7 @@ const OUTSIDE: [&str; 3] = ["o", "sub/p", "sub/sub/q"];
 const TARGETS: [&str; 5] = ["a.txt", "d", "d/x.bin", "nowhere", "../in/d/e"];
 
 #[derive(Clone, Debug)]
-enum Shell {
+enum ShellStep {
     Create(usize, Vec<u8>),
     /// The same number of other bytes, in place: only the times reveal it.
     Flip(usize),
@@ -55,17 +55,17 @@ enum Shell {
 }
 
 #[derive(Clone, Debug)]
-enum Work {
+enum TurnWork {
     Write(usize, Vec<u8>),
     WriteOutside(usize, Vec<u8>),
-    Command(Vec<Shell>),
+    Command(Vec<ShellStep>),
     /// A command that still runs during the next steps.
-    Background(Vec<Shell>, Vec<Shell>),
+    Background(Vec<ShellStep>, Vec<ShellStep>),
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    Task(Vec<Work>),
+    Task(Vec<TurnWork>),
     Undo,
     Redo,
     Switch(usize),
@@ -79,28 +79,28 @@ fn content() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn shell() -> impl Strategy<Value = Shell> {
+fn shell() -> impl Strategy<Value = ShellStep> {
     let name = 0..NAMES.len();
     prop_oneof![
-        4 => (name.clone(), content()).prop_map(|(name, content)| Shell::Create(name, content)),
-        3 => name.clone().prop_map(Shell::Flip),
-        1 => (name.clone(), content()).prop_map(|(name, content)| Shell::Append(name, content)),
-        3 => name.clone().prop_map(Shell::Delete),
-        3 => (name.clone(), name.clone()).prop_map(|(from, to)| Shell::Rename(from, to)),
-        2 => (name.clone(), 0usize..4).prop_map(|(name, mode)| Shell::Mode(name, mode)),
-        2 => (name.clone(), 0..TARGETS.len()).prop_map(|(name, target)| Shell::Link(name, target)),
-        1 => name.clone().prop_map(Shell::Folder),
-        1 => (name.clone(), name).prop_map(|(from, to)| Shell::Hard(from, to)),
+        4 => (name.clone(), content()).prop_map(|(name, content)| ShellStep::Create(name, content)),
+        3 => name.clone().prop_map(ShellStep::Flip),
+        1 => (name.clone(), content()).prop_map(|(name, content)| ShellStep::Append(name, content)),
+        3 => name.clone().prop_map(ShellStep::Delete),
+        3 => (name.clone(), name.clone()).prop_map(|(from, to)| ShellStep::Rename(from, to)),
+        2 => (name.clone(), 0usize..4).prop_map(|(name, mode)| ShellStep::Mode(name, mode)),
+        2 => (name.clone(), 0..TARGETS.len()).prop_map(|(name, target)| ShellStep::Link(name, target)),
+        1 => name.clone().prop_map(ShellStep::Folder),
+        1 => (name.clone(), name).prop_map(|(from, to)| ShellStep::Hard(from, to)),
     ]
 }
 
-fn work() -> impl Strategy<Value = Work> {
+fn work() -> impl Strategy<Value = TurnWork> {
     let commands = || proptest::collection::vec(shell(), 1..5);
     prop_oneof![
-        3 => (0..NAMES.len(), content()).prop_map(|(name, content)| Work::Write(name, content)),
-        1 => (0..OUTSIDE.len(), content()).prop_map(|(name, content)| Work::WriteOutside(name, content)),
-        5 => commands().prop_map(Work::Command),
-        1 => (commands(), commands()).prop_map(|(first, second)| Work::Background(first, second)),
+        3 => (0..NAMES.len(), content()).prop_map(|(name, content)| TurnWork::Write(name, content)),
+        1 => (0..OUTSIDE.len(), content()).prop_map(|(name, content)| TurnWork::WriteOutside(name, content)),
+        5 => commands().prop_map(TurnWork::Command),
+        1 => (commands(), commands()).prop_map(|(first, second)| TurnWork::Background(first, second)),
     ]
 }
 
@@ -115,7 +115,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Runs the commands if the disk allows it: failed ones change nothing the model would not see.
-fn run(folder: &Path, commands: &[Shell]) {
+fn run(folder: &Path, commands: &[ShellStep]) {
     let at = |name: usize| folder.join(OsStr::from_bytes(NAMES[name]));
     let with_parents = |path: &Path| {
         let _ = fs::create_dir_all(path.parent().unwrap());
@@ -127,28 +127,28 @@ fn run(folder: &Path, commands: &[Shell]) {
     };
     for command in commands {
         match command {
-            Shell::Create(name, content) => {
+            ShellStep::Create(name, content) => {
                 with_parents(&at(*name));
                 let _ = fs::write(at(*name), content);
             }
-            Shell::Flip(name) => {
+            ShellStep::Flip(name) => {
                 if let Ok(mut file) = fs::File::options().read(true).write(true).open(at(*name)) {
                     let content: Vec<u8> = fs::read(at(*name)).unwrap().iter().map(|byte| !byte).collect();
                     file.rewind().unwrap();
                     file.write_all(&content).unwrap();
                 }
             }
-            Shell::Append(name, content) => {
+            ShellStep::Append(name, content) => {
                 if let Ok(mut file) = fs::File::options().append(true).open(at(*name)) {
                     file.write_all(content).unwrap();
                 }
             }
-            Shell::Delete(name) => gone(&at(*name)),
-            Shell::Rename(from, to) => {
+            ShellStep::Delete(name) => gone(&at(*name)),
+            ShellStep::Rename(from, to) => {
                 with_parents(&at(*to));
                 let _ = fs::rename(at(*from), at(*to));
             }
-            Shell::Mode(name, mode) => {
+            ShellStep::Mode(name, mode) => {
                 if let Ok(meta) = fs::symlink_metadata(at(*name)) {
                     let modes = if meta.is_dir() {
                         [0o755, 0o700, 0o750, 0o775]
@@ -160,15 +160,15 @@ fn run(folder: &Path, commands: &[Shell]) {
                     }
                 }
             }
-            Shell::Link(name, target) => {
+            ShellStep::Link(name, target) => {
                 gone(&at(*name));
                 with_parents(&at(*name));
                 let _ = symlink(TARGETS[*target], at(*name));
             }
-            Shell::Folder(name) => {
+            ShellStep::Folder(name) => {
                 let _ = fs::create_dir_all(at(*name));
             }
-            Shell::Hard(from, to) => {
+            ShellStep::Hard(from, to) => {
                 with_parents(&at(*to));
                 let _ = fs::hard_link(at(*from), at(*to));
             }
@@ -176,24 +176,24 @@ fn run(folder: &Path, commands: &[Shell]) {
     }
 }
 
-fn work_on(world: &World, task: TaskId, work: &Work) {
+fn work_on(world: &World, task: StepId, work: &TurnWork) {
     let folder = world.folder();
     match work {
         // Changes the tool refuses (a folder in its place, a link that leads outside) do not happen.
-        Work::Write(name, content) => {
+        TurnWork::Write(name, content) => {
             let path = folder.join(OsStr::from_bytes(NAMES[*name]));
             let _ = world.files(&[]).write(&path, content);
         }
-        Work::WriteOutside(name, content) => {
+        TurnWork::WriteOutside(name, content) => {
             let path = world.base.join("out").join(OUTSIDE[*name]);
             world.files(std::slice::from_ref(&path)).write(&path, content).unwrap();
         }
-        Work::Command(commands) => {
+        TurnWork::Command(commands) => {
             let running = world.machine.before_command(task, &folder).unwrap();
             run(&folder, commands);
             world.machine.after_command(&running).unwrap();
         }
-        Work::Background(first, second) => {
+        TurnWork::Background(first, second) => {
             let background = world.machine.before_command(task, &folder).unwrap();
             run(&folder, first);
             let running = world.machine.before_command(task, &folder).unwrap();
@@ -207,14 +207,14 @@ fn work_on(world: &World, task: TaskId, work: &Work) {
 
 /// State of the disk at the end of every turn.
 #[derive(Default)]
-struct Model {
-    copies: BTreeMap<TaskNumber, Tree>,
+struct TreeModel {
+    copies: BTreeMap<StepNumber, Tree>,
     switches: usize,
     files: usize,
 }
 
-impl Model {
-    fn switch(&mut self, world: &World, to: TaskNumber) {
+impl TreeModel {
+    fn switch(&mut self, world: &World, to: StepNumber) {
         let before = world.tree();
         let report = world.switch(to);
         assert_eq!(report.active, to);
@@ -235,20 +235,20 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
     run(
         &world.folder(),
         &[
-            Shell::Create(0, b"mine\n".to_vec()),
-            Shell::Create(3, vec![0, 255, 1]),
-            Shell::Link(10, 0),
-            Shell::Create(1, b"SECRET=1\n".to_vec()),
+            ShellStep::Create(0, b"mine\n".to_vec()),
+            ShellStep::Create(3, vec![0, 255, 1]),
+            ShellStep::Link(10, 0),
+            ShellStep::Create(1, b"SECRET=1\n".to_vec()),
         ],
     );
-    let mut model = Model::default();
+    let mut model = TreeModel::default();
     model.copies.insert(0, world.tree());
     for step in steps {
         match step {
             Step::Task(all) => {
                 let task = world.begin();
                 all.iter().for_each(|work| work_on(&world, task, work));
-                world.machine.end_task(task).unwrap();
+                world.machine.end_step(task).unwrap();
                 model.copies.insert(task.number, world.tree());
             }
             Step::Undo => {
@@ -262,7 +262,7 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
                 }
             }
             Step::Switch(number) => {
-                let known: Vec<TaskNumber> = model.copies.keys().copied().collect();
+                let known: Vec<StepNumber> = model.copies.keys().copied().collect();
                 if known.len() > 1 {
                     model.switch(&world, known[number % known.len()]);
                 }

@@ -1,7 +1,7 @@
 //! `kill -9` at random moments of restores, and of their recovery at the next start: never a mixed state.
 
 use crate::world::{Home, Tree, World, cases, leftovers};
-use octo_workspace::{RecoveredAs, Selection};
+use octo_workspace::{RecoveryOutcome, RestoreSelection};
 use std::{
     collections::{BTreeMap, BTreeSet},
     env,
@@ -30,7 +30,7 @@ fn restorer() {
     let session = session.parse().unwrap();
     match env::var(TARGET) {
         Ok(target) => {
-            let plan = machine.plan(session, target.parse().unwrap(), Selection::All).unwrap();
+            let plan = machine.plan(session, target.parse().unwrap(), RestoreSelection::All).unwrap();
             println!("now");
             machine.restore(&plan, &BTreeSet::new()).unwrap();
         }
@@ -174,9 +174,9 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
             Some(recovered) => {
                 assert_eq!(recovered.kept, Vec::<std::path::PathBuf>::new(), "kill {kill}");
                 match recovered.outcome {
-                    RecoveredAs::NotBegun => "not begun",
-                    RecoveredAs::Finished => "finished",
-                    RecoveredAs::TakenBack => "taken back",
+                    RecoveryOutcome::NotBegun => "not begun",
+                    RecoveryOutcome::Finished => "finished",
+                    RecoveryOutcome::TakenBack => "taken back",
                 }
             }
         };
@@ -217,9 +217,12 @@ fn what_somebody_changed_after_the_crash_is_not_overwritten() {
     }
     let mine = world.path("d5/edited");
     fs::write(&mine, "mine, after the crash").unwrap();
-    assert!(world.machine.plan(world.session, 0, Selection::All).is_err(), "refused until it is finished");
+    assert!(
+        world.machine.plan(world.session, 0, RestoreSelection::All).is_err(),
+        "refused until it is finished"
+    );
     let recovered = world.machine.recover(world.session).unwrap();
-    assert_eq!(recovered[0].outcome, RecoveredAs::Finished);
+    assert_eq!(recovered[0].outcome, RecoveryOutcome::Finished);
     assert_eq!(recovered[0].kept, std::slice::from_ref(&mine));
     assert_eq!(fs::read(&mine).unwrap(), b"mine, after the crash");
     let mut now = world.tree();

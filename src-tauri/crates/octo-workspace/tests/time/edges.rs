@@ -2,11 +2,11 @@
 
 use crate::world::{Home, World, leftovers};
 use octo_protocol::{
-    ApiError, CompareWith, ComparedSide, ConflictSource, FileImage, ImpossibleReason, TaskChange, TaskKind,
-    TaskStatus, Unsaved,
+    ApiError, ComparedSide, ComparisonTarget, ConflictSource, FileImage, StepChange, StepKind, StepPosition,
+    UnrestorableReason, UnsavedReason,
 };
-use octo_store::{TimeSide, TimeSource, TimeState};
-use octo_workspace::{BlobError, Limits, Recorded, Selection, TimeError};
+use octo_store::{RecordedState, StateMoment, StateSource};
+use octo_workspace::{BlobError, Limits, Recorded, RestoreSelection, TimeError};
 use std::{
     collections::BTreeSet,
     fs::{self, Permissions},
@@ -36,7 +36,7 @@ fn what_somebody_changed_since_is_listed_and_stays_unless_it_is_named() {
     fs::write(&only, "mine too").unwrap();
     fs::write(world.path("unrelated"), "mine alone").unwrap();
 
-    let plan = world.machine.plan(world.session, 1, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 1, RestoreSelection::All).unwrap();
     let preview = plan.preview();
     let found: Vec<_> = preview.conflicts.iter().map(|it| (Path::new(&it.path), it.source)).collect();
     assert_eq!(found, [(both.as_path(), ConflictSource::Both), (only.as_path(), ConflictSource::OthersOnly)]);
@@ -45,7 +45,7 @@ fn what_somebody_changed_since_is_listed_and_stays_unless_it_is_named() {
     assert_eq!((report.active, report.kept.len(), report.changed), (1, 2, 0));
     assert_eq!(fs::read_to_string(&both).unwrap(), "mine");
 
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let report = world.machine.restore(&plan, &BTreeSet::from([both.clone()])).unwrap();
     assert_eq!(report.kept, [only.to_str().unwrap()]);
     assert_eq!(fs::read_to_string(&both).unwrap(), "0");
@@ -53,8 +53,10 @@ fn what_somebody_changed_since_is_listed_and_stays_unless_it_is_named() {
     assert_eq!(fs::read_to_string(world.path("unrelated")).unwrap(), "mine alone");
     // The overwritten content is in the safety entry.
     let safety = report.safety.unwrap();
-    let plan =
-        world.machine.plan(world.session, safety, Selection::Files(BTreeSet::from([both.clone()]))).unwrap();
+    let plan = world
+        .machine
+        .plan(world.session, safety, RestoreSelection::Files(BTreeSet::from([both.clone()])))
+        .unwrap();
     world.machine.restore(&plan, &none()).unwrap();
     assert_eq!(fs::read_to_string(&both).unwrap(), "mine");
 }
@@ -77,7 +79,7 @@ fn an_undo_takes_back_what_the_task_did_and_not_what_the_person_did_before_it() 
     // Turn 1 shows only its own changes.
     let changes = world.machine.changes(world.session, 1).unwrap();
     assert_eq!((changes.paths[0].added, changes.paths[0].removed), (Some(1), Some(1)));
-    let compared = world.machine.compare(world.session, 1, &path, CompareWith::Before).unwrap();
+    let compared = world.machine.compare(world.session, 1, &path, ComparisonTarget::Before).unwrap();
     let text: String =
         compared.diff.unwrap().hunks[0].lines[1].parts.iter().map(|part| part.text.as_str()).collect();
     assert_eq!(text, "1");
@@ -102,11 +104,11 @@ fn an_undo_can_be_undone_and_new_work_branches() {
     assert_eq!(
         told,
         [
-            (0, None, TaskKind::Start, TaskStatus::Past, false),
-            (1, Some(0), TaskKind::Run, TaskStatus::Past, false),
-            (2, Some(1), TaskKind::Run, TaskStatus::Undone, true),
-            (3, Some(2), TaskKind::Safety, TaskStatus::Undone, false),
-            (4, Some(1), TaskKind::Run, TaskStatus::Current, true),
+            (0, None, StepKind::Start, StepPosition::Past, false),
+            (1, Some(0), StepKind::Run, StepPosition::Past, false),
+            (2, Some(1), StepKind::Run, StepPosition::Undone, true),
+            (3, Some(2), StepKind::Safety, StepPosition::Undone, false),
+            (4, Some(1), StepKind::Run, StepPosition::Current, true),
         ]
     );
     assert_eq!(
@@ -136,12 +138,13 @@ fn chosen_files_come_back_and_the_session_stays() {
     });
     let chosen = world.machine.paths_named(world.session, &[one.to_str().unwrap().to_owned()]).unwrap();
     assert_eq!(chosen, std::slice::from_ref(&one));
-    let plan = world.machine.plan(world.session, 1, Selection::Files(chosen.into_iter().collect())).unwrap();
+    let plan =
+        world.machine.plan(world.session, 1, RestoreSelection::Files(chosen.into_iter().collect())).unwrap();
     let report = world.machine.restore(&plan, &none()).unwrap();
     let read = || (fs::read_to_string(&one).unwrap(), fs::read_to_string(&other).unwrap());
     assert_eq!(read(), ("1".to_owned(), "2".to_owned()));
     let tree = world.machine.tree(world.session).unwrap();
-    assert_eq!((report.active, tree.active, tree.tasks[3].kind), (3, 3, TaskKind::Files));
+    assert_eq!((report.active, tree.active, tree.tasks[3].kind), (3, 3, StepKind::Files));
     assert_eq!(tree.undo, Some(2));
     world.switch(2);
     assert_eq!(read(), ("2".to_owned(), "2".to_owned()));
@@ -159,7 +162,7 @@ fn a_checkpoint_is_a_place_to_come_back_to() {
     let checkpoint =
         world.machine.checkpoint(world.session, &world.folder(), "  before the\nbig change ").unwrap();
     assert_eq!((checkpoint.number, checkpoint.summary.as_str()), (2, "before the big change"));
-    assert_eq!(checkpoint.kind, TaskKind::Checkpoint);
+    assert_eq!(checkpoint.kind, StepKind::Checkpoint);
     world.write(&path, b"3");
     world.switch(2);
     assert_eq!(fs::read_to_string(&path).unwrap(), "by hand");
@@ -182,11 +185,11 @@ fn a_link_planted_in_the_way_is_not_followed() {
     fs::rename(world.path("d"), world.path("moved")).unwrap();
     fs::write(victim.join("f"), "new").unwrap();
     symlink(&victim, world.path("d")).unwrap();
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let all: BTreeSet<PathBuf> = plan.conflicts().map(Path::to_owned).collect();
     let report = world.machine.restore(&plan, &all).unwrap();
     let refused: Vec<_> = report.impossible.iter().map(|it| it.why).collect();
-    assert_eq!(refused, [ImpossibleReason::ParentNotFolder; 2]);
+    assert_eq!(refused, [UnrestorableReason::ParentNotFolder; 2]);
     assert_eq!(fs::read_to_string(victim.join("f")).unwrap(), "new");
     assert!(!victim.join("gone").exists());
 
@@ -194,7 +197,7 @@ fn a_link_planted_in_the_way_is_not_followed() {
     fs::remove_file(world.path("d")).unwrap();
     fs::rename(world.path("moved"), world.path("d")).unwrap();
     world.switch(1);
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     assert_eq!(plan.preview().changes.len(), 2);
     fs::rename(world.path("d"), world.path("moved")).unwrap();
     symlink(&victim, world.path("d")).unwrap();
@@ -212,19 +215,24 @@ fn nothing_is_written_outside_of_what_was_recorded() {
     let path = world.base.join("out/stranger");
     fs::write(&path, "theirs").unwrap();
     let (session, bytes) = (world.session, path.to_str().unwrap().as_bytes().to_vec());
-    let row =
-        |side, image| TimeState { path: bytes.clone(), number: 1, side, source: TimeSource::Found, image };
+    let row = |side, image| RecordedState {
+        path: bytes.clone(),
+        number: 1,
+        side,
+        source: StateSource::Found,
+        image,
+    };
     let blob = home.blobs.put(b"theirs").unwrap();
     let rows = [
-        row(TimeSide::Before, FileImage::Absent),
-        row(TimeSide::After, FileImage::File { blob, len: 6, mode: 0o644 }),
+        row(StateMoment::Before, FileImage::Absent),
+        row(StateMoment::After, FileImage::File { blob, len: 6, mode: 0o644 }),
     ];
     home.store.write_blocking(move |tx| tx.record_time_states(session, &rows)).unwrap();
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let report = world.machine.restore(&plan, &none()).unwrap();
     assert_eq!(
         report.impossible.iter().map(|it| it.why).collect::<Vec<_>>(),
-        [ImpossibleReason::OutsideRoots]
+        [UnrestorableReason::OutsideRoots]
     );
     assert!(path.exists() && !world.path("a").exists());
 }
@@ -247,7 +255,7 @@ fn missing_or_damaged_content_is_found_before_anything_changes() {
             fs::write(&blob, "old c").unwrap()
         }
         let before = world.tree();
-        let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+        let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
         let error = world.machine.restore(&plan, &none()).unwrap_err();
         match damage {
             "missing" => assert!(matches!(error, TimeError::Blob(BlobError::Missing(_))), "{error:?}"),
@@ -258,7 +266,7 @@ fn missing_or_damaged_content_is_found_before_anything_changes() {
         // A single intact file can still be restored.
         let plan = world
             .machine
-            .plan(world.session, 0, Selection::Files(BTreeSet::from([world.path("a")])))
+            .plan(world.session, 0, RestoreSelection::Files(BTreeSet::from([world.path("a")])))
             .unwrap();
         world.machine.restore(&plan, &none()).unwrap();
         assert_eq!(fs::read_to_string(world.path("a")).unwrap(), "old a");
@@ -274,7 +282,7 @@ fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
     fs::write(world.path("small"), "old").unwrap();
     let task = world.begin();
     let report = world.files(&[]).write(&world.path("large"), b"now small").unwrap();
-    assert_eq!(report.recorded, Recorded::NotKept(Unsaved::TooLarge));
+    assert_eq!(report.recorded, Recorded::NotKept(UnsavedReason::TooLarge));
     let report = world.files(&[]).write(&world.path("small"), b"new").unwrap();
     assert_eq!(report.recorded, Recorded::Kept);
     let running = world.machine.before_command(task, &world.folder()).unwrap();
@@ -282,30 +290,30 @@ fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
     fs::write(world.path("node_modules/x/y"), "y").unwrap();
     fs::write(world.path("grown"), vec![2; 2_000]).unwrap();
     world.machine.after_command(&running).unwrap();
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
 
     let changes = world.machine.changes(world.session, 1).unwrap();
     let left_out: Vec<_> = changes.left_out.iter().map(|it| (Path::new(&it.path), it.why)).collect();
     assert_eq!(
         left_out,
         [
-            (world.path("grown").as_path(), Unsaved::TooLarge),
-            (world.path("node_modules").as_path(), Unsaved::Dependencies),
+            (world.path("grown").as_path(), UnsavedReason::TooLarge),
+            (world.path("node_modules").as_path(), UnsavedReason::Dependencies),
         ]
     );
     let unsaved: Vec<_> = changes.paths.iter().filter_map(|it| it.unsaved).collect();
-    assert_eq!(unsaved, [Unsaved::TooLarge]);
+    assert_eq!(unsaved, [UnsavedReason::TooLarge]);
 
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let report = world.machine.restore(&plan, &none()).unwrap();
     let told: Vec<_> =
         report.impossible.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.why)).collect();
     assert_eq!(
         told,
         [
-            ("grown", ImpossibleReason::PresentNotSaved { why: Unsaved::TooLarge }),
-            ("large", ImpossibleReason::NotKept { why: Unsaved::TooLarge }),
-            ("node_modules", ImpossibleReason::PresentNotSaved { why: Unsaved::Dependencies }),
+            ("grown", UnrestorableReason::PresentNotSaved { why: UnsavedReason::TooLarge }),
+            ("large", UnrestorableReason::NotKept { why: UnsavedReason::TooLarge }),
+            ("node_modules", UnrestorableReason::PresentNotSaved { why: UnsavedReason::Dependencies }),
         ]
     );
     assert_eq!(fs::read_to_string(world.path("small")).unwrap(), "old");
@@ -323,7 +331,7 @@ fn nothing_is_written_without_a_task_or_a_record() {
     assert!(!world.path("sub").exists());
     let task = world.begin();
     world.files(&[]).write(&path, b"1").unwrap();
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     assert!(world.files(&[]).write(&path, b"2").is_err());
     assert_eq!(fs::read(&path).unwrap(), b"1");
     // Folders created for it are removed with it.
@@ -340,12 +348,12 @@ fn a_folder_with_other_peoples_things_stays() {
         fs::write(folder.join("made/by octo"), "1").unwrap();
     });
     fs::write(world.path("made/by me"), "mine").unwrap();
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     assert_eq!(plan.preview().changes.len(), 1);
     let report = world.machine.restore(&plan, &none()).unwrap();
     assert_eq!(
         report.impossible.iter().map(|it| it.why).collect::<Vec<_>>(),
-        [ImpossibleReason::FolderNotEmpty]
+        [UnrestorableReason::FolderNotEmpty]
     );
     assert_eq!(fs::read_to_string(world.path("made/by me")).unwrap(), "mine");
     assert!(!world.path("made/by octo").exists());
@@ -357,14 +365,14 @@ fn a_running_command_and_an_open_task_survive_a_restart() {
     let world = home.world();
     fs::write(world.path("a"), "old").unwrap();
     let turn = octo_protocol::TurnId::new();
-    let task = world.machine.begin_task(world.session, turn, &world.folder(), "x").unwrap();
+    let task = world.machine.begin_step(world.session, turn, &world.folder(), "x").unwrap();
     let _running = world.machine.before_command(task, &world.folder()).unwrap();
     fs::write(world.path("a"), "new").unwrap();
     // The process ends here; another one starts.
     let machine = home.machine();
     assert_eq!(machine.recover(world.session).unwrap(), []);
-    assert_eq!(machine.begin_task(world.session, turn, &world.folder(), "x").unwrap(), task, "it goes on");
-    machine.end_task(task).unwrap();
+    assert_eq!(machine.begin_step(world.session, turn, &world.folder(), "x").unwrap(), task, "it goes on");
+    machine.end_step(task).unwrap();
     let world = World { machine, ..world };
     world.switch(0);
     assert_eq!(fs::read_to_string(world.path("a")).unwrap(), "old");
@@ -417,13 +425,13 @@ fn a_full_or_read_only_disk_changes_nothing_and_it_works_when_that_is_over() {
     let filler = world.path("filler");
     fs::write(&filler, vec![0; 2_500_000]).unwrap();
     let after = world.tree();
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let error = world.machine.restore(&plan, &none()).unwrap_err();
     assert_eq!(ApiError::from(error).key, "time.full");
     assert_eq!(world.tree(), after, "nothing changed, nothing stayed behind");
 
     disk.remount("ro");
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let error = world.machine.restore(&plan, &none()).unwrap_err();
     assert!(matches!(error, TimeError::Disk { .. }), "{error:?}");
     assert_eq!(world.tree(), after);
@@ -454,7 +462,7 @@ fn a_step_that_fails_in_the_middle_takes_the_others_back() {
     fs::write(place.join("x"), "new").unwrap();
     fs::set_permissions(&place, Permissions::from_mode(0o755)).unwrap();
     let before = world.tree();
-    let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let all: BTreeSet<PathBuf> = plan.conflicts().map(Path::to_owned).collect();
     let error = world.machine.restore(&plan, &all).unwrap_err();
     assert!(matches!(&error, TimeError::Disk { path, .. } if *path == place), "{error:?}");
@@ -493,22 +501,22 @@ fn what_a_task_did_is_told_path_by_path() {
     assert_eq!(
         told,
         [
-            ("binary", TaskChange::Edited, None, None),
-            ("created", TaskChange::Created, Some(2), Some(0)),
-            ("deleted", TaskChange::Deleted, Some(0), Some(2)),
-            ("edited", TaskChange::Edited, Some(2), Some(1)),
-            ("kind", TaskChange::Replaced, None, None),
-            ("mode", TaskChange::Mode, Some(0), Some(0)),
+            ("binary", StepChange::Edited, None, None),
+            ("created", StepChange::Created, Some(2), Some(0)),
+            ("deleted", StepChange::Deleted, Some(0), Some(2)),
+            ("edited", StepChange::Edited, Some(2), Some(1)),
+            ("kind", StepChange::Replaced, None, None),
+            ("mode", StepChange::Mode, Some(0), Some(0)),
         ]
     );
     fs::write(world.path("edited"), "a\n").unwrap();
     let compare = |with| world.machine.compare(world.session, 1, &world.path("edited"), with).unwrap();
-    let before = compare(CompareWith::Before);
+    let before = compare(ComparisonTarget::Before);
     assert_eq!(before.old, ComparedSide::File { len: 6, mode: 0o644, text: true });
     assert_eq!(before.diff.map(|diff| (diff.added, diff.removed)), Some((2, 1)));
-    let present = compare(CompareWith::Present);
+    let present = compare(ComparisonTarget::Present);
     assert_eq!(present.diff.map(|diff| (diff.added, diff.removed)), Some((0, 3)));
-    let unknown = world.machine.compare(world.session, 1, &world.path("same2"), CompareWith::Before);
+    let unknown = world.machine.compare(world.session, 1, &world.path("same2"), ComparisonTarget::Before);
     assert!(matches!(unknown, Err(TimeError::UnknownPath(_))));
     assert!(matches!(world.machine.changes(world.session, 9), Err(TimeError::UnknownTask(9))));
 }

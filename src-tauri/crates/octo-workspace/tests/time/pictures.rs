@@ -1,8 +1,8 @@
 //! The contents of a snapshot, its omissions, and content it need not store twice.
 
 use crate::world::Home;
-use octo_protocol::Unsaved;
-use octo_workspace::{Limits, Selection};
+use octo_protocol::UnsavedReason;
+use octo_workspace::{Limits, RestoreSelection};
 use std::{
     fs::{self, File},
     path::Path,
@@ -52,11 +52,11 @@ fn what_is_left_out_is_said_and_ignored_files_are_not() {
     assert_eq!(
         told,
         [
-            (".git", Unsaved::VersionControl),
-            ("cache", Unsaved::Cache),
-            ("node_modules", Unsaved::Dependencies),
-            ("target", Unsaved::BuildOutput),
-            ("web/node_modules", Unsaved::Dependencies),
+            (".git", UnsavedReason::VersionControl),
+            ("cache", UnsavedReason::Cache),
+            ("node_modules", UnsavedReason::Dependencies),
+            ("target", UnsavedReason::BuildOutput),
+            ("web/node_modules", UnsavedReason::Dependencies),
         ]
     );
     assert_eq!(count, 5);
@@ -70,12 +70,12 @@ fn octos_own_home_is_never_part_of_a_picture() {
     let world = home.world();
     // The session works in the folder that holds the home.
     let task =
-        world.machine.begin_task(world.session, octo_protocol::TurnId::new(), &home.base, "x").unwrap();
+        world.machine.begin_step(world.session, octo_protocol::TurnId::new(), &home.base, "x").unwrap();
     let running = world.machine.before_command(task, &home.base).unwrap();
     assert_eq!(world.machine.after_command(&running).unwrap(), 0);
     let (left_out, _) = world.machine.left_out(&home.base);
     let own: Vec<_> =
-        left_out.iter().filter(|it| it.why == Unsaved::OctoHome).map(|it| it.path.clone()).collect();
+        left_out.iter().filter(|it| it.why == UnsavedReason::OctoHome).map(|it| it.path.clone()).collect();
     assert_eq!(own, [home.octo().to_str().unwrap()]);
 }
 
@@ -95,7 +95,7 @@ fn the_small_come_first_and_what_is_beyond_the_budget_is_said() {
     let changes = world.machine.changes(world.session, 1).unwrap();
     let unsaved: Vec<_> =
         changes.paths.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.unsaved)).collect();
-    assert_eq!(unsaved, [("a", Some(Unsaved::Budget)), ("c", None), ("d", None)]);
+    assert_eq!(unsaved, [("a", Some(UnsavedReason::Budget)), ("c", None), ("d", None)]);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_limit_of_entries_never_makes_known_things_absent() {
     let world = crate::world::World { machine: home.machine(), ..world };
     let before = world.tree();
     world.command(|folder| fs::write(folder.join("d/0"), "changed").unwrap());
-    let plan = world.machine.plan(world.session, 1, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 1, RestoreSelection::All).unwrap();
     assert!(plan.preview().changes.len() <= 1);
     world.machine.restore(&plan, &Default::default()).unwrap();
     assert_eq!(world.tree().len(), before.len());
@@ -229,7 +229,7 @@ fn what_the_repository_holds_is_not_kept_twice_and_comes_back_all_the_same() {
         fs::remove_dir_all(folder.join("src")).unwrap();
         fs::write(folder.join("unix.txt"), "broken").unwrap();
         world.machine.after_command(&running).unwrap();
-        world.machine.end_task(task).unwrap();
+        world.machine.end_step(task).unwrap();
         // From now on the repository is not needed.
         fs::remove_dir_all(folder.join(".git")).unwrap();
         world.switch(0);
@@ -253,7 +253,7 @@ fn what_a_command_changed_and_pruned_from_the_repository_is_said_to_be_lost() {
     let changes = world.machine.changes(world.session, 1).unwrap();
     let told: Vec<_> =
         changes.paths.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.unsaved)).collect();
-    assert_eq!(told, [(".git", Some(Unsaved::VersionControl)), ("a", Some(Unsaved::Forgotten))]);
+    assert_eq!(told, [(".git", Some(UnsavedReason::VersionControl)), ("a", Some(UnsavedReason::Forgotten))]);
 }
 
 /// Returns everything below a folder except its repository's data.
@@ -284,7 +284,7 @@ fn a_worktree_whose_data_lies_elsewhere_is_not_kept_twice() {
     assert_eq!(blobs(&home), 1, "only the file that says where the data lies");
     fs::remove_dir_all(world.path("src")).unwrap();
     world.machine.after_command(&running).unwrap();
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     world.switch(0);
     assert_eq!(without_data(&world), before);
     git(&world.folder(), &["diff", "--quiet", "HEAD"]);

@@ -60,6 +60,6 @@ fn a_folder_in_which_a_command_runs_is_not_forgotten() {
     }
     fs::write(world.path("late"), "by the command").unwrap();
     assert_eq!(world.machine.after_command(&running).unwrap(), 1);
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     assert_eq!(world.machine.changes(world.session, task.number).unwrap().paths.len(), 1);
 }

@@ -1,8 +1,8 @@
 //! Collection: unreferenced content is deleted, referenced content stays, whatever happens in between.
 
 use crate::world::{Home, World};
-use octo_protocol::{BlobHash, Block, Draft, ImpossibleReason, Unsaved};
-use octo_workspace::{Blobs, Selection};
+use octo_protocol::{BlobHash, Block, Draft, UnrestorableReason, UnsavedReason};
+use octo_workspace::{Blobs, RestoreSelection};
 use std::{
     collections::{BTreeSet, HashSet},
     fs::{self, File},
@@ -79,9 +79,9 @@ fn beyond_the_budget_the_oldest_go_first_and_that_is_said() {
     let collected = world.machine.collect(total - 1).unwrap();
     assert_eq!((collected.forgotten_tasks, collected.freed_blobs), (2, 1), "{collected:?}");
     assert!(collected.kept_bytes < total);
-    let plan = world.machine.plan(world.session, 1, Selection::All).unwrap();
+    let plan = world.machine.plan(world.session, 1, RestoreSelection::All).unwrap();
     let impossible = plan.preview().impossible;
-    assert_eq!(impossible[0].why, ImpossibleReason::NotKept { why: Unsaved::Forgotten });
+    assert_eq!(impossible[0].why, UnrestorableReason::NotKept { why: UnsavedReason::Forgotten });
     let report = world.machine.restore(&plan, &BTreeSet::new()).unwrap();
     assert_eq!(report.active, 1);
     assert_eq!(fs::read_to_string(world.path("a")).unwrap(), "three".repeat(1_000), "left alone");

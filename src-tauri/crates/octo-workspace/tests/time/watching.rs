@@ -103,7 +103,7 @@ fn what_others_do_meanwhile_is_never_lost() {
         ended.store(true, Ordering::Relaxed);
     });
     world.machine.after_command(&background).unwrap();
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     let after = world.tree();
     let recorded = changed(&world, task.number);
     for path in after.keys().filter(|path| !before.contains_key(*path)) {
@@ -150,14 +150,14 @@ fn a_change_by_another_name_is_found_at_once_or_when_the_task_ends() {
     if cfg!(target_os = "linux") {
         assert_eq!(told, 0, "no event tells of it: only what was told is looked at");
     }
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     assert_eq!(changed(&world, task.number), ["a/file"]);
     // Now its two names are known.
     let task = world.begin();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
     fs::write(&elsewhere, "once more").unwrap();
     assert_eq!(world.machine.after_command(&running).unwrap(), 1);
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_the_person_does_between_commands_stays_the_persons() {
     fs::write(world.path("a/file"), "the command's").unwrap();
     world.machine.after_command(&running).unwrap();
     fs::write(world.path("d/file"), "the person's").unwrap();
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     assert_eq!(changed(&world, task.number), ["a/file"]);
     let next = world.command(|folder| fs::write(folder.join("d/file"), "the command's").unwrap());
     world.switch(task.number);
@@ -179,13 +179,13 @@ fn what_the_person_does_between_commands_stays_the_persons() {
 #[test]
 fn another_folder_in_the_place_of_the_first_is_looked_at_whole() {
     let (_home, world) = pictured(Limits::default());
-    let task = world.machine.begin_task(world.session, TurnId::new(), &world.folder(), "x").unwrap();
+    let task = world.machine.begin_step(world.session, TurnId::new(), &world.folder(), "x").unwrap();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
     fs::rename(world.folder(), world.base.join("away")).unwrap();
     fs::create_dir(world.folder()).unwrap();
     fs::write(world.path("only"), "x").unwrap();
     world.machine.after_command(&running).unwrap();
-    world.machine.end_task(task).unwrap();
+    world.machine.end_step(task).unwrap();
     let names = changed(&world, task.number);
     assert!(names.contains(&"only".to_owned()) && names.contains(&"a/b/c/file".to_owned()), "{names:?}");
     world.switch(1);

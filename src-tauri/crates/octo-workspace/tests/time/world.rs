@@ -1,10 +1,10 @@
 //! A home with a store, a session's folder and a location outside it.
 
 use octo_protocol::{
-    Mode, Profile, RestoreReport, SessionId, SessionInfo, SessionStatus, Source, TaskNumber, TurnId, Usage,
+    Mode, Profile, RestoreReport, SessionId, SessionInfo, SessionStatus, Source, StepNumber, TurnId, Usage,
 };
 use octo_store::{NewSession, Store, ToolsetRow};
-use octo_workspace::{Blobs, Files, Limits, Scope, Selection, TaskId, TimeMachine};
+use octo_workspace::{Blobs, Files, Limits, RestoreSelection, Scope, StepId, TimeMachine};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -141,31 +141,31 @@ impl World {
         all
     }
 
-    pub fn begin(&self) -> TaskId {
-        self.machine.begin_task(self.session, TurnId::new(), &self.folder(), "do something").unwrap()
+    pub fn begin(&self) -> StepId {
+        self.machine.begin_step(self.session, TurnId::new(), &self.folder(), "do something").unwrap()
     }
 
     /// Records one turn that runs a command.
-    pub fn command(&self, work: impl FnOnce(&Path)) -> TaskNumber {
+    pub fn command(&self, work: impl FnOnce(&Path)) -> StepNumber {
         let task = self.begin();
         let running = self.machine.before_command(task, &self.folder()).unwrap();
         work(&self.folder());
         self.machine.after_command(&running).unwrap();
-        self.machine.end_task(task).unwrap();
+        self.machine.end_step(task).unwrap();
         task.number
     }
 
     /// Records one turn that writes one file with a tool.
-    pub fn write(&self, path: &Path, content: &[u8]) -> TaskNumber {
+    pub fn write(&self, path: &Path, content: &[u8]) -> StepNumber {
         let task = self.begin();
         self.files(&[path.to_owned()]).write(path, content).unwrap();
-        self.machine.end_task(task).unwrap();
+        self.machine.end_step(task).unwrap();
         task.number
     }
 
     /// Restores a turn; nothing may be in the way.
-    pub fn switch(&self, to: TaskNumber) -> RestoreReport {
-        let plan = self.machine.plan(self.session, to, Selection::All).unwrap();
+    pub fn switch(&self, to: StepNumber) -> RestoreReport {
+        let plan = self.machine.plan(self.session, to, RestoreSelection::All).unwrap();
         let preview = plan.preview();
         assert_eq!((preview.conflicts, preview.impossible), (vec![], vec![]), "to {to}");
         self.machine.restore(&plan, &BTreeSet::new()).unwrap()

@@ -12,9 +12,9 @@ pub(super) const MIME: &str = "usr/share/mime/packages/octo-skill.xml";
 pub(super) const METAINFO: &str = "usr/share/metainfo/io.github.octo-agent.octo.metainfo.xml";
 
 /// The icon sizes desktops ask for.
-const ICONS: [&str; 3] = ["32x32", "128x128", "512x512"];
+const ICON_SIZES: [&str; 3] = ["32x32", "128x128", "512x512"];
 /// Location of the licence: Debian's, or Fedora's.
-const LICENCE: [&str; 2] = ["usr/share/doc/octo/copyright", "usr/share/licenses/octo/LICENSE"];
+const LICENCE_PATHS: [&str; 2] = ["usr/share/doc/octo/copyright", "usr/share/licenses/octo/LICENSE"];
 
 /// The lines the desktop entry must have, each with its purpose.
 const ENTRY: [(&str, &str); 4] = [
@@ -24,17 +24,17 @@ const ENTRY: [(&str, &str); 4] = [
     ("StartupWMClass=octo", "to have its window recognised"),
 ];
 /// The MIME types it opens.
-const OPENS: [&str; 2] = ["x-scheme-handler/octo", "application/vnd.octo.skill+zip"];
+const MIME_TYPES: [&str; 2] = ["x-scheme-handler/octo", "application/vnd.octo.skill+zip"];
 
 /// Returns the faults of an installed package; empty if it has none.
 pub(super) fn faults(files: &BTreeSet<String>, desktop: &str, mime: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let icons = ICONS.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
+    let icons = ICON_SIZES.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
     let needed = [PROGRAM, DESKTOP, MIME, METAINFO].map(str::to_owned);
     for file in needed.iter().chain(&icons).filter(|file| !files.contains(*file)) {
         faults.push(format!("{file} is missing"));
     }
-    if !LICENCE.iter().any(|file| files.contains(*file)) {
+    if !LICENCE_PATHS.iter().any(|file| files.contains(*file)) {
         faults.push("its licence is missing".to_owned());
     }
     // Anywhere else it could collide with the person's own files.
@@ -46,7 +46,7 @@ pub(super) fn faults(files: &BTreeSet<String>, desktop: &str, mime: &str) -> Vec
         faults.push(format!("the desktop's entry needs {line:?} {purpose}"));
     }
     let opened = lines.iter().find_map(|line| line.strip_prefix("MimeType=")).unwrap_or_default();
-    for kind in OPENS.iter().filter(|kind| !opened.split(';').any(|opened| opened == **kind)) {
+    for kind in MIME_TYPES.iter().filter(|kind| !opened.split(';').any(|opened| opened == **kind)) {
         faults.push(format!("the desktop's entry does not say that Octo opens {kind}"));
     }
     if !mime.contains("pattern=\"*.skill\"") {
@@ -65,8 +65,12 @@ pub(super) mod tests {
         MimeType=application/vnd.octo.skill+zip;x-scheme-handler/octo;\n";
 
     fn whole() -> BTreeSet<String> {
-        let icons = ICONS.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
-        [PROGRAM, DESKTOP, MIME, METAINFO, LICENCE[1]].map(str::to_owned).into_iter().chain(icons).collect()
+        let icons = ICON_SIZES.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
+        [PROGRAM, DESKTOP, MIME, METAINFO, LICENCE_PATHS[1]]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(icons)
+            .collect()
     }
 
     #[test]

@@ -1,11 +1,11 @@
 use super::*;
-use crate::{Channel, Family};
+use crate::{BrowserFamily, Channel};
 
 fn environment(system: System) -> Environment {
     Environment::bare(system, "/home/ada")
 }
 
-fn of(environment: &Environment, family: Family, channel: Channel) -> Vec<String> {
+fn of(environment: &Environment, family: BrowserFamily, channel: Channel) -> Vec<String> {
     let all = candidates(environment, None).into_iter();
     let of = all.filter(|it| (it.product.family, it.product.channel) == (family, channel));
     of.map(|it| it.folder.to_string_lossy().replace('\\', "/")).collect()
@@ -13,8 +13,8 @@ fn of(environment: &Environment, family: Family, channel: Channel) -> Vec<String
 
 #[test]
 fn every_system_has_its_folders() {
+    use BrowserFamily::{Brave, Chrome, Chromium, Edge};
     use Channel::{Beta, Canary, Dev, Stable};
-    use Family::{Brave, Chrome, Chromium, Edge};
     let (linux, mac, windows) =
         (environment(System::Linux), environment(System::Mac), environment(System::Windows));
     for (environment, family, channel, expected) in [
@@ -62,17 +62,17 @@ fn every_system_has_its_folders() {
 fn variables_move_the_folders() {
     let mut linux = environment(System::Linux);
     linux.xdg_config_home = Some("/xdg".into());
-    assert_eq!(of(&linux, Family::Edge, Channel::Beta), ["/xdg/microsoft-edge-beta"]);
+    assert_eq!(of(&linux, BrowserFamily::Edge, Channel::Beta), ["/xdg/microsoft-edge-beta"]);
     linux.chrome_config_home = Some("/own".into());
-    assert_eq!(of(&linux, Family::Edge, Channel::Beta), ["/own/microsoft-edge-beta"]);
+    assert_eq!(of(&linux, BrowserFamily::Edge, Channel::Beta), ["/own/microsoft-edge-beta"]);
     linux.windows_homes = vec!["/mnt/c/Users/Ada/AppData/Local".into()];
     assert_eq!(
-        of(&linux, Family::Edge, Channel::Beta),
+        of(&linux, BrowserFamily::Edge, Channel::Beta),
         ["/own/microsoft-edge-beta", "/mnt/c/Users/Ada/AppData/Local/Microsoft/Edge Beta/User Data"]
     );
     let mut windows = environment(System::Windows);
     windows.local_app_data = Some("/local".into());
-    assert_eq!(of(&windows, Family::Chrome, Channel::Stable), ["/local/Google/Chrome/User Data"]);
+    assert_eq!(of(&windows, BrowserFamily::Chrome, Channel::Stable), ["/local/Google/Chrome/User Data"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::{
     address::Address,
-    field::{Editing, Element, InForm},
+    field::{EditingKind, Element, OwningForm},
     fold::fold,
 };
 
@@ -26,28 +26,28 @@ pub(super) fn activation(element: &Element) -> Activation {
     let tag = element.tag.trim().to_ascii_lowercase();
     match (tag.as_str(), kind.as_str()) {
         ("button", "reset" | "button") => Activation::Button,
-        ("button", _) if !matches!(element.form, InForm::None) => Activation::Submit,
+        ("button", _) if !matches!(element.form, OwningForm::None) => Activation::Submit,
         ("input", "submit" | "image") => Activation::Submit,
         ("input", "button" | "reset") => Activation::Button,
         ("input", "checkbox" | "radio") | ("label", _) => Activation::Tick,
         // A click in an open list chooses the option.
         ("option", _) => Activation::Tick,
         ("input" | "textarea" | "select" | "optgroup", _) => Activation::Nothing,
-        ("a" | "area", _) if leads(element) => Activation::Link,
+        ("a" | "area", _) if opens_page(element) => Activation::Link,
         ("a" | "area" | "button", _) => Activation::Button,
-        _ if element.editing != Editing::None && !element.is_pressed => Activation::Nothing,
+        _ if element.editing != EditingKind::None && !element.is_pressed => Activation::Nothing,
         _ => Activation::Button,
     }
 }
 
 /// Returns whether it leads to another page, rather than to code or within its own page.
-fn leads(element: &Element) -> bool {
+fn opens_page(element: &Element) -> bool {
     let Some(href) = element.href.as_deref() else { return false };
     matches!(Address::of(href), Address::Web(_) | Address::Near(_)) && !href.contains('#')
 }
 
 /// Names of buttons that submit nothing, in a form that asks for a password or a card.
-const QUIET: [&str; 46] = [
+const NON_SUBMITTING_NAMES: [&str; 46] = [
     "show",
     "hide",
     "show password",
@@ -98,8 +98,8 @@ const QUIET: [&str; 46] = [
 
 /// Returns whether a button with this name submits nothing. Compares the whole name, so nothing else can hide
 /// in it.
-pub(super) fn is_quiet(name: &str) -> bool {
+pub(super) fn submits_nothing(name: &str) -> bool {
     let name = fold(name);
     let name = name.trim();
-    QUIET.iter().any(|quiet| fold(quiet) == name)
+    NON_SUBMITTING_NAMES.iter().any(|quiet| fold(quiet) == name)
 }

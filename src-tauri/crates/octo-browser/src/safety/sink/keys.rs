@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        field::{Editing, Element, InForm},
+        field::{EditingKind, Element, OwningForm},
         memory::Memory,
         site::Site,
         visible::line,
@@ -12,24 +12,24 @@ use super::{
     activation::{Activation, activation},
     changed, elsewhere,
 };
-use crate::act::{HeldKeys, Stroke};
+use crate::act::{HeldModifiers, KeyStroke};
 
 /// Returns the consequences of a key press.
 pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
     // An invalid key is not pressed either.
-    let Some(stroke) = Stroke::read(key) else { return vec![Sink::Unknown] };
+    let Some(stroke) = KeyStroke::read(key) else { return vec![Sink::Unknown] };
     let (code, held) = (stroke.code(), stroke.held());
     let Target::Element(element) = act.target else {
         let is_moving =
             matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
                 || code.starts_with("Arrow");
-        let is_plain = matches!(held, HeldKeys::Nothing | HeldKeys::Shift);
+        let is_plain = matches!(held, HeldModifiers::Nothing | HeldModifiers::Shift);
         return if is_moving && is_plain { Vec::new() } else { vec![Sink::Unknown] };
     };
-    let writes = element.editing != Editing::None;
+    let writes = element.editing != EditingKind::None;
     if matches!(code, "Enter" | "NumpadEnter") {
         // Enter with Shift alone breaks a line; with another modifier it sends in many editors.
-        if held == HeldKeys::Shift && element.editing == Editing::Lines {
+        if held == HeldModifiers::Shift && element.editing == EditingKind::Lines {
             return Vec::new();
         }
         return entered(act, element);
@@ -37,8 +37,8 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
     if code == "Space" && !writes {
         return activated(act, element);
     }
-    if let (true, HeldKeys::Nothing | HeldKeys::Shift, Some(text)) = (writes, held, stroke.text()) {
-        let mut sinks = added(element, text, to, memory);
+    if let (true, HeldModifiers::Nothing | HeldModifiers::Shift, Some(text)) = (writes, held, stroke.text()) {
+        let mut sinks = added_text_consequences(element, text, to, memory);
         if code == "Space" && element.is_pressed {
             sinks.extend(activated(act, element));
         }
@@ -47,8 +47,8 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
     let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
     let harmless = match held {
         // With Alt, letters are the page's access keys.
-        HeldKeys::Command { with_alt: true, .. } => writes && is_around,
-        HeldKeys::Command { with_alt: false, with_shift } => match code {
+        HeldModifiers::Command { with_alt: true, .. } => writes && is_around,
+        HeldModifiers::Command { with_alt: false, with_shift } => match code {
             "KeyA" | "KeyC" => !with_shift,
             "KeyX" | "KeyY" => writes && !with_shift,
             "KeyZ" => writes,
@@ -56,8 +56,8 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
             _ => writes && is_around,
         },
         // Pastes the clipboard.
-        HeldKeys::Shift if code == "Insert" => false,
-        HeldKeys::Shift | HeldKeys::Nothing => {
+        HeldModifiers::Shift if code == "Insert" => false,
+        HeldModifiers::Shift | HeldModifiers::Nothing => {
             writes || !(matches!(code, "Delete" | "Backspace") || stroke.writes())
         }
     };
@@ -71,7 +71,7 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
 
 /// Judges a character added to a field's content: a text that is typed key by key is one text. The caret's
 /// position is unknown.
-fn added(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
+fn added_text_consequences(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
     let holds = &element.holds;
     let mut sinks: Vec<Sink> = element.field.sensitive().map(Sink::Writes).into_iter().collect();
     let wholes = [format!("{holds}{text}"), format!("{text}{holds}")];
@@ -81,17 +81,17 @@ fn added(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> V
 
 /// Returns the consequences of Enter in an element: it submits the form, or activates the button.
 pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
-    if element.editing == Editing::None && activation(element) != Activation::Nothing {
+    if element.editing == EditingKind::None && activation(element) != Activation::Nothing {
         return activated(act, element);
     }
-    if element.editing == Editing::Lines {
+    if element.editing == EditingKind::Lines {
         let mut sinks = if element.is_pressed { activated(act, element) } else { Vec::new() };
         sinks.push(Sink::Enter);
         return sinks;
     }
     match &element.form {
-        InForm::Unknown => vec![Sink::Enter],
-        InForm::Form(form) => {
+        OwningForm::Unknown => vec![Sink::Enter],
+        OwningForm::Form(form) => {
             let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
             sinks.extend(elsewhere(act, form));
             sinks.extend(form.submits.iter().find_map(|name| deed_of(name, act.language)).map(Sink::Says));
@@ -102,7 +102,7 @@ pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
             }
             sinks
         }
-        InForm::None => {
+        OwningForm::None => {
             let mut sinks: Vec<Sink> = act.loose_fields.map(Sink::Submits).into_iter().collect();
             // A real search field only queries; any other single-line field may belong to a chat.
             if sinks.is_empty() && !is_search(element) {

@@ -27,7 +27,7 @@ pub(in crate::snapshot) enum LineKind {
 
 /// A member of a run of similar siblings.
 #[derive(Clone, Debug)]
-pub(in crate::snapshot) struct Member {
+pub(in crate::snapshot) struct RunMember {
     pub run: u32,
     pub ordinal: u32,
     /// The enclosing member.
@@ -48,7 +48,7 @@ pub(in crate::snapshot) struct Run {
 #[derive(Clone, Debug, Default)]
 pub(in crate::snapshot) struct Lines {
     pub lines: Vec<Line>,
-    pub members: Vec<Member>,
+    pub members: Vec<RunMember>,
     pub runs: Vec<Run>,
     pub targets: Vec<Target>,
     /// The headings' texts; the first entry is empty.

@@ -13,7 +13,7 @@ const NOTATIONS: [&str; 7] = ["rgb(", "rgba(", "oklch(", "oklab(", "lch(", "lab(
 impl Colour {
     pub const WHITE: Self = Self { rgb: [255.0; 3], alpha: 1.0 };
     /// Channel difference below which two colours are indistinguishable.
-    const LIKE: f64 = 12.0;
+    const SAME_COLOUR_DISTANCE: f64 = 12.0;
 
     /// Parses `rgb(1, 2, 3)`, `rgba(1, 2, 3, 0.4)`, `oklch(0.5 0.1 120)`, `color(display-p3 1 0 0 / 0.5)` and
     /// similar: the forms that browsers compute all other notations to.
@@ -44,14 +44,14 @@ impl Colour {
         let alpha = alpha.or_else(|| scale(parts.next()?, 1.0)).unwrap_or(1.0);
         let rgb = match space {
             "rgb" | "rgba" => channels,
-            "srgb-linear" => shown(channels),
-            "lab" => shown(lab(channels)),
-            "lch" => shown(lab(round(channels))),
-            "oklab" => shown(oklab(channels)),
-            "oklch" => shown(oklab(round(channels))),
-            "xyz" | "xyz-d65" => shown(times(&FROM_XYZ, channels)),
-            "xyz-d50" => shown(times(&FROM_XYZ_D50, channels)),
-            "display-p3" => shown(times(&FROM_P3, channels.map(linear))),
+            "srgb-linear" => to_srgb(channels),
+            "lab" => to_srgb(lab(channels)),
+            "lch" => to_srgb(lab(round(channels))),
+            "oklab" => to_srgb(oklab(channels)),
+            "oklch" => to_srgb(oklab(round(channels))),
+            "xyz" | "xyz-d65" => to_srgb(times(&FROM_XYZ, channels)),
+            "xyz-d50" => to_srgb(times(&FROM_XYZ_D50, channels)),
+            "display-p3" => to_srgb(times(&FROM_P3, channels.map(linear))),
             // Their black, white and grey match sRGB; out-of-gamut colours do not matter here.
             "srgb" | "a98-rgb" | "prophoto-rgb" | "rec2020" => channels.map(|channel| channel * 255.0),
             _ => return None,
@@ -79,7 +79,7 @@ impl Colour {
     }
 
     pub fn is_like(self, other: Self) -> bool {
-        self.rgb.iter().zip(other.rgb).all(|(one, two)| (one - two).abs() < Self::LIKE)
+        self.rgb.iter().zip(other.rgb).all(|(one, two)| (one - two).abs() < Self::SAME_COLOUR_DISTANCE)
     }
 }
 
@@ -175,7 +175,7 @@ fn linear(channel: f64) -> f64 {
 }
 
 /// Converts linear light to sRGB, scaled to 255.
-fn shown(light: [f64; 3]) -> [f64; 3] {
+fn to_srgb(light: [f64; 3]) -> [f64; 3] {
     light.map(|channel| {
         let channel = channel.clamp(0.0, 1.0);
         let step =

@@ -1,14 +1,14 @@
 //! Clickable elements that are hidden from assistive technology.
 
-use super::{Joiner, Node, text_under};
+use super::{Node, TreeJoiner, text_under};
 use crate::snapshot::{
     layout::{Kind, NONE},
     role::Part,
 };
 
-impl Joiner<'_> {
+impl TreeJoiner<'_> {
     /// Adds the clickable elements that are in no accessibility tree, in document order.
-    pub(super) fn add_unheard(&mut self) {
+    pub(super) fn add_inaccessible(&mut self) {
         let mut added: Vec<(u32, u32, u32)> = Vec::new();
         for frame in 0..u32::try_from(self.tree.frames.len()).unwrap_or_default() {
             let Some(layout) = self.tree.layout(frame) else { continue };

@@ -76,7 +76,7 @@ async fn an_act_takes_little_time_of_its_own() {
     let mut view = View::default();
     view.look(&page).await.expect("a look");
     let looked = began.elapsed();
-    page.begin_acting().await.expect("acting");
+    page.begin_focus_emulation().await.expect("acting");
     let find = |view: &View, role: &str, text: &str| {
         let found =
             view.last().expect("a look").find(&Query { text: text.to_owned(), role: role.to_owned() }, WHOLE);

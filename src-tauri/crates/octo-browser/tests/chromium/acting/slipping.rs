@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::kit::{PATIENCE, chromium};
-use octo_browser::{Act, ActError, Page, Scroll, Unfit, Wait};
+use octo_browser::{Act, ActError, Page, ScrollTarget, Unfit, Wait};
 use std::time::Duration;
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_text_is_looked_for_on_the_page_and_not_in_what_its_fields_hold() {
     for seen in ["Send", "old words"] {
         assert_eq!(scene.page.shows(seen).await, Ok(true), "{seen}");
     }
-    let missing = scene.act(Act::Scroll(Scroll::ToText("example.org".to_owned()))).await;
+    let missing = scene.act(Act::Scroll(ScrollTarget::ToText("example.org".to_owned()))).await;
     assert_eq!(missing, Err(Unfit::NoSuchText.into()));
     scene.ends().await;
 }

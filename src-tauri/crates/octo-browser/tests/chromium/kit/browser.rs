@@ -1,7 +1,7 @@
 //! The real browser.
 
 use super::{Desk, until};
-use octo_browser::{Browser, Environment, System, Wanted, Wrap};
+use octo_browser::{Browser, Environment, System, TransportWrapper, Wanted};
 use octo_testkit::{CHROMIUM_SWITCHES, chromium_program};
 use std::{
     fs,
@@ -55,7 +55,7 @@ impl Chromium {
         Browser::new(Self::environment(desk), Wanted::Folder(desk.profile()))
     }
 
-    pub(crate) fn watched(desk: &Desk, wrap: Wrap) -> Browser {
+    pub(crate) fn watched(desk: &Desk, wrap: TransportWrapper) -> Browser {
         Browser::watched(Self::environment(desk), Wanted::Folder(desk.profile()), wrap)
     }
 

@@ -4,7 +4,7 @@ use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
     types::{CallId, MethodId},
 };
-use octo_browser::{Ending, Incoming, Transport, Wrap};
+use octo_browser::{Ending, Incoming, Transport, TransportWrapper};
 use serde_json::Value;
 use std::{
     sync::{Arc, Mutex},
@@ -18,15 +18,15 @@ pub(crate) type Sent = (Option<SessionId>, String, Value);
 #[derive(Clone, Default)]
 pub(crate) struct Recording(Arc<Mutex<Vec<Sent>>>);
 
-struct Recorded {
+struct RecordedLink {
     inner: Box<dyn Transport>,
     sent: Recording,
 }
 
 impl Recording {
-    pub(crate) fn wrap(&self) -> Wrap {
+    pub(crate) fn wrap(&self) -> TransportWrapper {
         let sent = self.clone();
-        Arc::new(move |inner| Box::new(Recorded { inner, sent: sent.clone() }))
+        Arc::new(move |inner| Box::new(RecordedLink { inner, sent: sent.clone() }))
     }
 
     pub(crate) fn sent(&self) -> Vec<Sent> {
@@ -44,14 +44,14 @@ const NEVER: [&str; 4] =
 
 impl Recording {
     /// Checks that no forbidden command was sent.
-    pub(crate) fn is_decent(&self) {
+    pub(crate) fn assert_nothing_forbidden(&self) {
         let names = self.names();
         assert!(!names.iter().any(|name| NEVER.contains(&name.as_str())), "{names:?}");
     }
 
     /// Checks that only these commands were sent, and none of them to a tab other than this one.
-    pub(crate) fn keeps_to(&self, allowed: &[&str], tab: &str) {
-        self.is_decent();
+    pub(crate) fn assert_only(&self, allowed: &[&str], tab: &str) {
+        self.assert_nothing_forbidden();
         let sent = self.sent();
         let other: std::collections::BTreeSet<&str> =
             sent.iter().map(|(_, name, _)| name.as_str()).filter(|name| !allowed.contains(name)).collect();
@@ -69,7 +69,7 @@ impl Recording {
 /// Commands to the browser itself.
 const BROWSERS: [&str; 3] = ["Browser.", "Target.", "SystemInfo."];
 
-impl Transport for Recorded {
+impl Transport for RecordedLink {
     fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {
         self.sent.0.lock().expect("whole").push((session.clone(), method.to_string(), params.clone()));
         self.inner.submit(method, session, params)

@@ -17,7 +17,7 @@ use octo_browser::{
 use std::collections::{HashMap, HashSet};
 
 /// Records which nodes get a handler, installed before the page's own scripts run.
-const REMEMBER: &str = "(() => {
+const RECORD_HANDLERS: &str = "(() => {
     const kinds = ['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick'];
     const heard = window.__heard = new Set();
     const add = EventTarget.prototype.addEventListener;
@@ -28,7 +28,7 @@ const REMEMBER: &str = "(() => {
 })()";
 
 /// Visible elements of the task that have a handler or are natively interactive.
-const PRESENT: &str = "(() => {
+const INTERACTIVE_ELEMENTS: &str = "(() => {
     const kinds = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'ondblclick'];
     const native = 'a[href],button,input:not([type=hidden]),select,textarea';
     const seen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().height > 0;
@@ -37,7 +37,7 @@ const PRESENT: &str = "(() => {
 })()";
 
 /// The result of a page.
-struct Row {
+struct CoverageRow {
     task: String,
     /// Number of its targets, and those that are not marked.
     present: usize,
@@ -47,12 +47,12 @@ struct Row {
 
 /// A document's nodes by the browser's ids, with their parents and names.
 #[derive(Default)]
-struct Nodes {
+struct NodeTable {
     parents: HashMap<i64, i64>,
     names: HashMap<i64, String>,
 }
 
-impl Nodes {
+impl NodeTable {
     async fn of(page: &Page) -> Self {
         let whole = GetDocumentParams { depth: Some(-1), pierce: Some(true) };
         let root = page.call(whole, PATIENCE).await.expect("nodes").root;
@@ -77,7 +77,7 @@ impl Nodes {
 }
 
 /// Returns the nodes a script finds.
-async fn found(page: &Page, script: &str) -> Vec<i64> {
+async fn nodes_found(page: &Page, script: &str) -> Vec<i64> {
     let list = page.call(EvaluateParams::new(script), PATIENCE).await.expect("a list").result.object_id;
     let own =
         GetPropertiesParams { own_properties: Some(true), ..GetPropertiesParams::new(list.expect("a list")) };
@@ -91,7 +91,7 @@ async fn found(page: &Page, script: &str) -> Vec<i64> {
     nodes
 }
 
-async fn read(page: &Page, url: &str, task: &str) -> Row {
+async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
     page.navigate(url).await.expect("there");
     crate::kit::said(page, "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1")
         .await;
@@ -105,7 +105,7 @@ async fn read(page: &Page, url: &str, task: &str) -> Row {
     let numbers = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse::<u32>().ok());
     let marked: HashSet<i64> =
         numbers.filter_map(|number| Some(view.refs().lookup(number).ok()?.node)).collect();
-    let (nodes, present) = (Nodes::of(page).await, found(page, PRESENT).await);
+    let (nodes, present) = (NodeTable::of(page).await, nodes_found(page, INTERACTIVE_ELEMENTS).await);
     // All ancestors of a mark, up to the page.
     let holding: HashSet<i64> = marked.iter().flat_map(|node| nodes.around(*node)).collect();
     let is_reached = |node: &i64| {
@@ -114,13 +114,13 @@ async fn read(page: &Page, url: &str, task: &str) -> Row {
     };
     let missing = present.iter().filter(|node| !is_reached(node));
     let missing = missing.map(|node| nodes.names.get(node).cloned().unwrap_or_default()).collect();
-    Row { task: task.to_owned(), present: present.len(), missing, tokens: estimate_tokens(&text) }
+    CoverageRow { task: task.to_owned(), present: present.len(), missing, tokens: estimate_tokens(&text) }
 }
 
 #[tokio::test]
 async fn every_target_of_a_page_is_marked() {
     let Some(ground) = Playground::start().await else { return };
-    let remember = AddScriptToEvaluateOnNewDocumentParams::new(REMEMBER);
+    let remember = AddScriptToEvaluateOnNewDocumentParams::new(RECORD_HANDLERS);
     let script = ground.page.call(remember, PATIENCE).await.expect("remembered").identifier;
     let mut tasks = tasks(&ground.folder);
     assert_eq!(tasks.len(), 130);
@@ -134,7 +134,7 @@ async fn every_target_of_a_page_is_marked() {
     }
     let remove = RemoveScriptToEvaluateOnNewDocumentParams::new(script);
     ground.page.call(remove, PATIENCE).await.expect("removed");
-    for Row { task, present, missing, tokens } in &rows {
+    for CoverageRow { task, present, missing, tokens } in &rows {
         let short = if missing.is_empty() { String::new() } else { format!(" SHORT of {missing:?}") };
         eprintln!("{task}: {present} present, {tokens} tokens{short}");
     }

@@ -23,7 +23,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
 
 /// Reasons why a task cannot be done with text and numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reason {
+pub(super) enum UnplayedReason {
     /// The requested content is painted and in no text. A model takes a picture for it.
     Painted,
     /// The task needs a hand that moves freely, holds a button, or selects.
@@ -34,9 +34,9 @@ pub(super) enum Reason {
 }
 
 /// The tasks that are not attempted.
-pub(super) const LEFT_OUT: &[(Reason, &[&str])] = &[
+pub(super) const LEFT_OUT: &[(UnplayedReason, &[&str])] = &[
     (
-        Reason::Painted,
+        UnplayedReason::Painted,
         &[
             "bisect-angle",
             "circle-center",
@@ -61,7 +61,7 @@ pub(super) const LEFT_OUT: &[(Reason, &[&str])] = &[
         ],
     ),
     (
-        Reason::Hand,
+        UnplayedReason::Hand,
         &[
             "chase-circle",
             "daily-calendar",
@@ -83,7 +83,7 @@ pub(super) const LEFT_OUT: &[(Reason, &[&str])] = &[
         ],
     ),
     (
-        Reason::Knowledge,
+        UnplayedReason::Knowledge,
         &[
             "book-flight",
             "book-flight-nodelay",

@@ -2,7 +2,7 @@
 
 use crate::kit::said;
 use octo_browser::{
-    Act, Audience, Page, Scroll, View, Wait,
+    Act, Audience, Page, ScrollTarget, View, Wait,
     snapshot::{Filter, Piece, WHOLE},
 };
 use std::time::Duration;
@@ -146,7 +146,7 @@ impl Player {
 
     pub(super) async fn scroll(&mut self, number: u32, down: f64) -> Played {
         let place = self.place(number).await?;
-        self.act(Act::Scroll(Scroll::By(Some(place), 0.0, down))).await
+        self.act(Act::Scroll(ScrollTarget::By(Some(place), 0.0, down))).await
     }
 
     pub(super) async fn hover(&mut self, number: u32) -> Played {

@@ -54,12 +54,12 @@ fn file(number: usize) -> String {
 
 /// A call of the conversation with its result.
 #[derive(Debug)]
-struct Made {
+struct MadeCall {
     name: String,
     result: String,
 }
 
-impl Made {
+impl MadeCall {
     /// Whether it did not start and must be called again.
     fn was_not_run(&self) -> bool {
         self.result.starts_with("Not run")
@@ -116,7 +116,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
 }
 
 /// The newest part, and the calls made in it.
-fn newest_part(messages: &[Value]) -> (usize, Vec<Made>) {
+fn newest_part(messages: &[Value]) -> (usize, Vec<MadeCall>) {
     let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
     let begins = |message: &Value, number: usize| {
         message["role"] == "user"
@@ -137,7 +137,7 @@ fn newest_part(messages: &[Value]) -> (usize, Vec<Made>) {
             other => other.as_str().unwrap_or_default().to_owned(),
         }
     };
-    let calls = all.iter().filter(|block| block["type"] == "tool_use").map(|block| Made {
+    let calls = all.iter().filter(|block| block["type"] == "tool_use").map(|block| MadeCall {
         name: block["name"].as_str().unwrap_or_default().to_owned(),
         result: result(&block["id"]),
     });

@@ -9,7 +9,7 @@ use octo_protocol::{
     CallStatus, ListRuns, ListSessions, Millis, MissedRun, OpenSession, RunCause, RunId, RunStatus,
     SessionId, SessionSnapshot, SessionStatus, SkipReason, TaskRun, TurnEnd,
 };
-use octo_testkit::{Serve, TempHome};
+use octo_testkit::{ServeProcess, TempHome};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Situations a campaign met.
@@ -83,7 +83,7 @@ impl History {
     }
 
     /// Checks all runs a process shows.
-    pub fn check(&mut self, core: &mut Serve) {
+    pub fn check(&mut self, core: &mut ServeProcess) {
         let mut open = HashSet::new();
         for task in PLANS.into_iter().chain([EDITED]) {
             let runs = runs_of(core, task);
@@ -111,7 +111,7 @@ impl History {
     }
 
     /// Checks that a finished run agrees with its session.
-    fn check_over(&mut self, core: &mut Serve, run: &TaskRun) {
+    fn check_over(&mut self, core: &mut ServeProcess, run: &TaskRun) {
         assert!(run.ended_at.is_some(), "{run:?}");
         let began = run.started_at.is_some();
         match &run.status {
@@ -169,7 +169,7 @@ impl History {
 
     /// Checks that every time up to the last has its entry, every failure its retry and every run its one
     /// session, and that the effects on the disk match the transcripts.
-    pub fn finish(&mut self, core: &mut Serve, home: &TempHome, off: Millis) {
+    pub fn finish(&mut self, core: &mut ServeProcess, home: &TempHome, off: Millis) {
         let mut sessions: HashMap<SessionId, RunId> = HashMap::new();
         for task in PLANS.into_iter().chain([EDITED]) {
             let runs = runs_of(core, task);
@@ -205,7 +205,7 @@ impl History {
 }
 
 /// Returns the runs of a task, oldest first.
-pub fn runs_of(core: &mut Serve, task: &str) -> Vec<TaskRun> {
+pub fn runs_of(core: &mut ServeProcess, task: &str) -> Vec<TaskRun> {
     let call = ListRuns { task: Some(task.to_owned()), after: None, limit: 200 };
     let mut runs = core.call(call).expect("the runs are listed").runs;
     assert!(runs.len() < 200, "more than one page");

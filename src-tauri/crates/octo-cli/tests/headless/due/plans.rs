@@ -1,7 +1,7 @@
 //! The tasks of the campaign, and their model's replies.
 
 use crate::campaign::Random;
-use octo_protocol::{Millis, MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
+use octo_protocol::{Millis, MissedRun, Mode, Profile, TaskNotifications, TaskPlan, TaskRetry, Timing};
 use octo_testkit::{RecordedRequest, Reply, TempHome};
 use serde_json::json;
 
@@ -45,7 +45,7 @@ pub fn plan(home: &TempHome, name: &str) -> TaskPlan {
         minutes: if name == "slow" { 2 } else { 60 },
         retry: TaskRetry { times: retries(name), minutes: 1 },
         missed: missed(name),
-        tell: TaskNews::Trouble,
+        tell: TaskNotifications::Trouble,
     }
 }
 
@@ -67,10 +67,10 @@ pub fn answer(request: &RecordedRequest, chance: &mut Random) -> Reply {
     if request.answers() > 0 {
         return Reply::text(format!("The task {name} is done.")).in_chunks(6);
     }
-    if name == "shaky" && chance.once_in(2) {
+    if name == "shaky" && chance.one_in(2) {
         return Reply::error(400, "invalid_request_error", "not this time");
     }
-    let sleep = if name == "slow" && chance.once_in(2) { "5" } else { "0.05" };
+    let sleep = if name == "slow" && chance.one_in(2) { "5" } else { "0.05" };
     Reply::text("I write it down.")
         .and_call("terminal", json!({ "command": format!("echo {name} >> {name}.log; sleep {sleep}") }))
         .in_chunks(6)

@@ -46,7 +46,7 @@ fn mark(text: &str) -> Option<String> {
 }
 
 /// A call of the conversation with its result.
-struct Made {
+struct MadeSubAgentCall {
     name: String,
     input: String,
     result: String,
@@ -62,7 +62,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
 }
 
 /// Returns a sub-agent's reply: it leaves a file and a line, then reports.
-fn child(wish: &str, made: &[Made]) -> Reply {
+fn child(wish: &str, made: &[MadeSubAgentCall]) -> Reply {
     let (_, wish) = wish.split_once("Look for").expect("a wish");
     let mark = mark(wish).expect("a mark");
     if made.is_empty() {
@@ -94,7 +94,7 @@ fn parent(messages: &[Value]) -> Reply {
     let mut all = true;
     for thing in THINGS {
         let mine = format!("p{number}-{thing}-a");
-        let attempts: Vec<&Made> =
+        let attempts: Vec<&MadeSubAgentCall> =
             made.iter().filter(|call| call.name == "invoke_skill" && call.input.contains(&mine)).collect();
         if attempts.iter().any(|call| call.result.contains(&format!("Found {mine}"))) {
             continue;
@@ -107,10 +107,11 @@ fn parent(messages: &[Value]) -> Reply {
         return reply.in_chunks(8);
     }
     let own = format!("p{number}-parent.txt");
-    let writes: Vec<&Made> =
+    let writes: Vec<&MadeSubAgentCall> =
         made.iter().filter(|call| call.name == "write" && call.input.contains(&own)).collect();
-    let certain =
-        |call: &&Made| !call.result.starts_with("Not run") && !call.result.contains("effect unknown");
+    let certain = |call: &&MadeSubAgentCall| {
+        !call.result.starts_with("Not run") && !call.result.contains("effect unknown")
+    };
     if writes.iter().any(certain) {
         return Reply::text(format!("Part {number} is done.")).in_chunks(4);
     }
@@ -129,7 +130,7 @@ fn said(message: &Value) -> String {
 }
 
 /// The calls in these messages, with their results.
-fn calls(messages: &[Value]) -> Vec<Made> {
+fn calls(messages: &[Value]) -> Vec<MadeSubAgentCall> {
     let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
     let all: Vec<Value> = messages.iter().flat_map(blocks).collect();
     let result = |id: &Value| {
@@ -138,7 +139,7 @@ fn calls(messages: &[Value]) -> Vec<Made> {
     };
     let calls = all.iter().filter(|block| block["type"] == "tool_use");
     calls
-        .map(|call| Made {
+        .map(|call| MadeSubAgentCall {
             name: call["name"].as_str().unwrap_or_default().to_owned(),
             input: call["input"].to_string(),
             result: result(&call["id"]),

@@ -1,7 +1,7 @@
 //! What a person's hooks are told, at each of their moments; and the files of a home in which a session worked.
 
 use super::{golden, home, normal::Normal, script};
-use crate::support::{Ran, connect, exec, serve, until};
+use crate::support::{ExecResult, connect, exec, serve, until};
 use octo_protocol::{Block, Mode, Profile, Send, StartSession};
 use octo_testkit::{ModelServer, Reply, Script, check_golden};
 use serde_json::json;
@@ -72,8 +72,9 @@ fn a_session_leaves_the_same_files_in_the_home() {
         ModelServer::start(script().call("terminal", json!({ "command": "rm a.txt" })).text("Gone."));
     let url = server.url();
     let options = ["--protocol", "anthropic", "--base-url", &url, "--model", "m", "--mode", "autonomous"];
-    let run =
-        |more: &[&str]| Ran::of(exec(&home, &[&options[..], more].concat()).output().unwrap()).expect(0);
+    let run = |more: &[&str]| {
+        ExecResult::of(exec(&home, &[&options[..], more].concat()).output().unwrap()).expect(0)
+    };
     let session = run(&["write a heron"]).session().to_string();
     run(&["--session", &session, "remove it"]);
     let mut found = Vec::new();

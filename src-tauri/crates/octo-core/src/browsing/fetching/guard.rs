@@ -1,13 +1,13 @@
 //! Handles a download at the moment it begins, independent of any caller.
 
-use super::{Awaiting, Course, News};
+use super::{Course, ExpectedDownload, News};
 use futures::FutureExt as _;
 use octo_browser::{
     CallError, Connected, DownloadEvent, Downloads, Opened, Page, Tabs, WeakPage,
     cdp::browser_protocol::{page::FrameId, target::TargetId},
     safety::Address,
 };
-use octo_protocol::PageHand;
+use octo_protocol::PageController;
 use std::{
     collections::HashMap,
     path::PathBuf,
@@ -21,11 +21,11 @@ use tokio::{
 };
 
 /// How long a tab opened by the page counts as the page's: a tab that stays longer may be in the person's use.
-const OPENING: Duration = Duration::from_secs(20);
+const OPENED_TAB_WINDOW: Duration = Duration::from_secs(20);
 
 /// How long to wait for a frame event to be processed, and the polling interval. It is already processed unless
 /// another query of the page is running.
-const TELLING: Duration = Duration::from_secs(1);
+const FRAME_EVENT_TIMEOUT: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// The page whose downloads are watched, and which of them are accepted.
@@ -34,9 +34,9 @@ pub(super) struct Guard {
     /// The page in use, as a weak handle: downloads of a released page are its person's.
     pub page: Option<WeakPage>,
     /// The download that the person was asked about and that has not begun yet.
-    pub awaiting: Awaiting,
+    pub awaiting: ExpectedDownload,
     /// Who controls the page.
-    pub hand: Option<watch::Receiver<PageHand>>,
+    pub hand: Option<watch::Receiver<PageController>>,
 }
 
 impl Guard {
@@ -45,8 +45,8 @@ impl Guard {
     ///
     /// Consent covers one file: the first download that begins uses it up.
     fn stops(&mut self) -> bool {
-        let is_agents = self.hand.as_ref().is_none_or(|hand| *hand.borrow() == PageHand::Agent);
-        is_agents && std::mem::take(&mut self.awaiting) == Awaiting::Nothing
+        let is_agents = self.hand.as_ref().is_none_or(|hand| *hand.borrow() == PageController::Agent);
+        is_agents && std::mem::take(&mut self.awaiting) == ExpectedDownload::Nothing
     }
 }
 
@@ -71,7 +71,7 @@ impl Listening {
     pub async fn begin(connected: &Connected, guard: Arc<Mutex<Guard>>) -> Result<Self, CallError> {
         let (downloads, opened) = tokio::join!(Downloads::watch(&connected.link), connected.tabs.watch());
         let (tell, heard) = mpsc::unbounded_channel();
-        let watcher = Watcher {
+        let watcher = DownloadWatcher {
             downloads: downloads?,
             opened: opened?,
             tabs: connected.tabs.clone(),
@@ -87,7 +87,7 @@ impl Listening {
 
 /// Watches downloads. The browser reports those of all pages; the ones of other pages are ignored and not
 /// reported.
-struct Watcher {
+struct DownloadWatcher {
     downloads: Downloads,
     opened: Opened,
     tabs: Tabs,
@@ -101,7 +101,7 @@ struct Watcher {
     tell: mpsc::UnboundedSender<News>,
 }
 
-impl Watcher {
+impl DownloadWatcher {
     async fn watch(mut self) {
         while let Some(event) = self.downloads.next().await {
             let news = match event {
@@ -161,7 +161,7 @@ impl Watcher {
         while let Some(Some(tab)) = self.opened.next().now_or_never() {
             self.openers.extend(tab.opener.map(|opener| (tab.target, (opener, Instant::now()))));
         }
-        self.openers.retain(|_, (_, opened)| opened.elapsed() < OPENING);
+        self.openers.retain(|_, (_, opened)| opened.elapsed() < OPENED_TAB_WINDOW);
         // A tab's target id equals its main frame's id.
         let tab = TargetId::new(frame.inner().clone());
         if self.openers.get(&tab).is_some_and(|(opener, _)| opener == page.target()) {
@@ -176,7 +176,7 @@ impl Watcher {
         // The frame may be gone, or the page may be blocked by a dialog or its own script. But the page
         // reported each frame before its download, so wait for pending events. A download without a matching
         // frame belongs to another page.
-        let until = Instant::now() + TELLING;
+        let until = Instant::now() + FRAME_EVENT_TIMEOUT;
         while !page.has_frame(frame) {
             if Instant::now() >= until || !page.is_attached() {
                 return false;
@@ -193,10 +193,11 @@ mod tests {
 
     #[test]
     fn one_yes_is_for_one_file_and_what_the_person_fetches_uses_none_up() {
-        let hand = watch::Sender::new(PageHand::Person);
-        let mut guard = Guard { awaiting: Awaiting::AFile, hand: Some(hand.subscribe()), ..Guard::default() };
+        let hand = watch::Sender::new(PageController::Person);
+        let mut guard =
+            Guard { awaiting: ExpectedDownload::AFile, hand: Some(hand.subscribe()), ..Guard::default() };
         assert!(!guard.stops(), "the person's own");
-        hand.send_replace(PageHand::Agent);
+        hand.send_replace(PageController::Agent);
         assert!(!guard.stops(), "the one that was asked about");
         assert!(guard.stops(), "and no other");
     }

@@ -2,7 +2,7 @@
 
 use super::Found;
 use crate::browsing::{
-    Seat,
+    BrowserSession,
     acting::Ground,
     card::named_by_page,
     facts::{self, Facts},
@@ -12,16 +12,16 @@ use crate::browsing::{
     secrets::{Plain, Secrets},
 };
 use octo_browser::{
-    CallError, LocateError, Located, PageError, Recognition, knows_key,
+    CallError, LocateError, LocateMethod, LocatedElement, PageError, is_known_key,
     safety::{Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
     snapshot::Place,
 };
 use octo_protocol::{PageElement, PageRisk};
-use octo_tools::{PageAct, ToolError, Weight};
+use octo_tools::{BrowserAssessment, PageInteraction, ToolError};
 
 /// Context for weighing an act in a page.
 pub(super) struct About<'a> {
-    pub seat: &'a Seat,
+    pub seat: &'a BrowserSession,
     pub ground: Ground<'a>,
     pub address: &'a Address,
     pub secrets: &'a Secrets,
@@ -31,7 +31,7 @@ pub(super) struct About<'a> {
 
 /// The fate of a field's existing content.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Writing {
+enum FieldEdit {
     /// The text is appended to it.
     Added,
     /// The text replaces it.
@@ -45,7 +45,7 @@ impl About<'_> {
     /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
     pub(super) fn judged(
         &self,
-        weight: &mut Weight,
+        weight: &mut BrowserAssessment,
         work: &Work,
         (frame, facts): (&Origin, Option<(&Place, &Facts)>),
         action: Action<'_>,
@@ -98,14 +98,14 @@ impl About<'_> {
         chosen: &[String],
     ) -> Result<Known, ToolError> {
         let located = work.view(self.ground.tab.number).locate(self.ground.page, number).await;
-        let Located { number: again, place, known, how } = match located {
+        let LocatedElement { number: again, place, known, how } = match located {
             Ok(located) => located,
             Err(error @ LocateError::Stale { .. }) => {
                 return Err(self.gone(work, &faults::not_found(&error).text).await);
             }
             Err(error) => return Err(faults::not_found(&error)),
         };
-        if how == Recognition::Alike {
+        if how == LocateMethod::Alike {
             found.note = Some(format!(
                 "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
             ));
@@ -135,17 +135,17 @@ impl About<'_> {
     pub(super) async fn act(
         &self,
         work: &mut Work,
-        act: &PageAct,
+        act: &PageInteraction,
         found: &mut Found,
     ) -> Result<(), ToolError> {
-        if let PageAct::Press(_, key) = act
-            && !knows_key(key)
+        if let PageInteraction::Press(_, key) = act
+            && !is_known_key(key)
         {
             return Err(ToolError::new(format!("Not done: {}.", octo_browser::Unfit::UnknownKey)));
         }
         // The other frames' fields are known only from a snapshot of the page.
         if work.view(self.ground.tab.number).last().is_none()
-            && !matches!(act, PageAct::Scroll(_) | PageAct::Wait(_))
+            && !matches!(act, PageInteraction::Scroll(_) | PageInteraction::Wait(_))
         {
             work.view(self.ground.tab.number)
                 .look(self.ground.page)
@@ -153,25 +153,29 @@ impl About<'_> {
                 .map_err(|error| faults::fault(&error))?;
         }
         match act {
-            PageAct::Click(target) | PageAct::DoubleClick(target) => {
+            PageInteraction::Click(target) | PageInteraction::DoubleClick(target) => {
                 self.on(work, *target, &[Action::Click], found).await
             }
-            PageAct::Hover(target) => self.on(work, *target, &[Action::Hover], found).await,
-            PageAct::Select(target, values) => self.choose(work, *target, values, found).await,
-            PageAct::Type(target, text) => self.write(work, *target, text, Writing::Added, found).await,
-            PageAct::Fill(target, text) => self.write(work, *target, text, Writing::InPlace, found).await,
-            PageAct::Press(Some(target), key) => {
+            PageInteraction::Hover(target) => self.on(work, *target, &[Action::Hover], found).await,
+            PageInteraction::Select(target, values) => self.choose(work, *target, values, found).await,
+            PageInteraction::Type(target, text) => {
+                self.write(work, *target, text, FieldEdit::Added, found).await
+            }
+            PageInteraction::Fill(target, text) => {
+                self.write(work, *target, text, FieldEdit::InPlace, found).await
+            }
+            PageInteraction::Press(Some(target), key) => {
                 self.on(work, *target, &[Action::Press { key }], found).await
             }
-            PageAct::Press(None, key) => self.press(work, key, found).await,
-            PageAct::Upload(target, files) => {
+            PageInteraction::Press(None, key) => self.press(work, key, found).await,
+            PageInteraction::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
                 // Resolved now: a link with another target by then is another file.
                 found.weight.mark.push_str(&format!(" {files:?}"));
                 // An element other than a file field is clicked, to make it ask for files.
                 self.on(work, *target, &[Action::Upload { files: &files }, Action::Click], found).await
             }
-            PageAct::Drag(from, to) => {
+            PageInteraction::Drag(from, to) => {
                 let (onto, onto_facts) = self.element(work, *to, found, &[]).await?;
                 let (place, facts) = self.element(work, *from, found, &[]).await?;
                 let target =
@@ -184,11 +188,11 @@ impl About<'_> {
                 (found.element, found.onto) = (Some(place), Some(onto));
                 Ok(())
             }
-            PageAct::ClickAt(x, y) => self.click_at(work, (*x, *y), found).await,
-            PageAct::Scroll(octo_tools::Scrolled::To(target)) => {
+            PageInteraction::ClickAt(x, y) => self.click_at(work, (*x, *y), found).await,
+            PageInteraction::Scroll(octo_tools::RequestedScroll::To(target)) => {
                 self.on(work, *target, &[Action::Scroll], found).await
             }
-            PageAct::Scroll(_) | PageAct::Wait(_) => Ok(()),
+            PageInteraction::Scroll(_) | PageInteraction::Wait(_) => Ok(()),
         }
     }
 
@@ -246,7 +250,7 @@ impl About<'_> {
         work: &mut Work,
         target: u32,
         text: &str,
-        writing: Writing,
+        writing: FieldEdit,
         found: &mut Found,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
@@ -263,14 +267,14 @@ impl About<'_> {
         found.releases = releases.into();
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         // A list is filled by choosing.
-        if writing == Writing::InPlace
+        if writing == FieldEdit::InPlace
             && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
         {
             self.judged(&mut found.weight, work, about, Action::Select { options: &facts.options });
         }
         let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
         let mut wholes = vec![text.to_owned()];
-        if writing == Writing::Added && !holds.is_empty() {
+        if writing == FieldEdit::Added && !holds.is_empty() {
             // Including the existing content: a text or word written in pieces is one text.
             wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
         }
@@ -305,7 +309,7 @@ impl About<'_> {
     }
 
     async fn click_at(&self, work: &Work, (x, y): (f64, f64), found: &mut Found) -> Result<(), ToolError> {
-        let place = self.ground.page.place_at(x, y).await.map_err(|_| {
+        let place = self.ground.page.element_at(x, y).await.map_err(|_| {
             ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
         })?;
         let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;

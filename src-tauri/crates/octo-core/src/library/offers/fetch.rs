@@ -12,16 +12,16 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 /// Time limit of fetching.
-const TIME: Duration = Duration::from_secs(90);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Variables of this process's environment that git needs.
-const SURROUNDINGS: [&str; 3] = ["PATH", "SSL_CERT_FILE", "SystemRoot"];
+const PASSED_VARIABLES: [&str; 3] = ["PATH", "SSL_CERT_FILE", "SystemRoot"];
 /// Variables that name the system's proxy.
 const SYSTEM_PROXY: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
 
 /// Where systems keep their trusted certificates: a git that is given a file trusts no others.
-const BUNDLES: [&str; 4] = [
+const CERTIFICATE_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
@@ -37,7 +37,7 @@ pub(super) struct Fetched {
 
 /// The address of a repository and the part of it to use.
 #[derive(Debug, PartialEq, Eq)]
-struct Address {
+struct RepositoryAddress {
     repository: String,
     branch: Option<String>,
     /// A folder in it, without dots or links to follow.
@@ -49,7 +49,8 @@ struct Address {
 /// # Errors
 /// `skills.only_https` for any other kind of address, `skills.not_fetched` if git fails or is missing.
 pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
-    let address = Address::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
+    let address =
+        RepositoryAddress::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
     let not_fetched = |why: String| ApiError::new("skills.not_fetched").arg("from", from).detail(why);
     let folder = tempfile::Builder::new()
         .prefix("octo-skills-")
@@ -81,8 +82,8 @@ pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
     }
     git.arg("--").arg(&address.repository).arg(&target);
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-    let done = tokio::time::timeout(TIME, git.output()).await;
-    let done = done.map_err(|_| not_fetched(format!("no answer within {} s", TIME.as_secs())))?;
+    let done = tokio::time::timeout(FETCH_TIMEOUT, git.output()).await;
+    let done = done.map_err(|_| not_fetched(format!("no answer within {} s", FETCH_TIMEOUT.as_secs())))?;
     let done = done.map_err(|error| not_fetched(format!("git: {error}")))?;
     if !done.status.success() {
         let words = String::from_utf8_lossy(&done.stderr);
@@ -102,7 +103,7 @@ impl Way {
     /// Returns the variables git sees: the system's proxy only if it is chosen.
     fn variables(&self) -> impl Iterator<Item = &'static str> + use<> {
         let proxy: &[&str] = if self.proxy == ProxyChoice::System { &SYSTEM_PROXY } else { &[] };
-        SURROUNDINGS.into_iter().chain(proxy.iter().copied())
+        PASSED_VARIABLES.into_iter().chain(proxy.iter().copied())
     }
 
     /// Returns git's proxy setting: `None` for the system's, empty to use no proxy.
@@ -120,7 +121,7 @@ impl Way {
     async fn bundle(&self, into: &Path) -> std::io::Result<Option<OsString>> {
         let Some(own) = &self.certificates else { return Ok(None) };
         let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
-        let mut known = named.into_iter().chain(BUNDLES.map(PathBuf::from));
+        let mut known = named.into_iter().chain(CERTIFICATE_BUNDLES.map(PathBuf::from));
         let Some(system) = known.find(|file| file.is_file()) else { return Ok(None) };
         let mut all = tokio::fs::read(system).await?;
         all.push(b'\n');
@@ -133,7 +134,7 @@ impl Way {
     }
 }
 
-impl Address {
+impl RepositoryAddress {
     /// Parses an address. Returns `None` if it is not a repository over https.
     fn of(from: &str) -> Option<Self> {
         let url = url::Url::parse(from).ok().filter(|url| url.scheme() == "https")?;
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn addresses_name_a_repository_and_maybe_a_folder_in_it() {
         let of = |from: &str| {
-            Address::of(from).map(|address| {
+            RepositoryAddress::of(from).map(|address| {
                 (address.repository, address.branch.unwrap_or_default(), address.inside.display().to_string())
             })
         };

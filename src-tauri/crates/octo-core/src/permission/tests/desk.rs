@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn desk(effect: DeskEffect) -> Effects {
+fn desk(effect: BuiltinCommandEffect) -> Effects {
     Effects { desk: Some(effect), ..Effects::none() }
 }
 
@@ -26,17 +26,24 @@ fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
     let inside = folder.join("pack");
     for mode in [Mode::Ask, Mode::AskRisky] {
         let ground = ground(mode, &folder);
-        assert_eq!(decide(&ground, &desk(DeskEffect::Looks)).decision, Decision::Run(Basis::Policy));
-        let reads = Effects { reads: vec![inside.clone()], ..desk(DeskEffect::Looks) };
+        assert_eq!(
+            decide(&ground, &desk(BuiltinCommandEffect::Looks)).decision,
+            Decision::Run(Basis::Policy)
+        );
+        let reads = Effects { reads: vec![inside.clone()], ..desk(BuiltinCommandEffect::Looks) };
         assert_eq!(decide(&ground, &reads).decision, Decision::Run(Basis::Policy));
         for change in CHANGES {
             let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
-            assert_eq!(decide(&ground, &desk(DeskEffect::Changes(change))).decision, asks, "{mode:?}");
+            assert_eq!(
+                decide(&ground, &desk(BuiltinCommandEffect::Changes(change))).decision,
+                asks,
+                "{mode:?}"
+            );
         }
     }
     let autonomous = ground(Mode::Autonomous, &folder);
     for change in CHANGES {
-        let asks = reason(&autonomous, &desk(DeskEffect::Changes(change)));
+        let asks = reason(&autonomous, &desk(BuiltinCommandEffect::Changes(change)));
         let always = matches!(
             change,
             LibraryChange::InstallSkills | LibraryChange::WritePersona | LibraryChange::SaveTask
@@ -63,7 +70,7 @@ fn no_rule_and_no_writable_folder_covers_the_desk() {
         let effects = Effects {
             reads: vec![folder.join("x")],
             writes: vec![file.clone()],
-            ..desk(DeskEffect::Changes(change))
+            ..desk(BuiltinCommandEffect::Changes(change))
         };
         let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
         assert_eq!(decide(&ground, &effects).decision, asks);
@@ -74,7 +81,7 @@ fn no_rule_and_no_writable_folder_covers_the_desk() {
 fn what_the_desk_reads_and_writes_is_judged_too() {
     let (_keep, folder) = work();
     let ground = ground(Mode::AskRisky, &folder);
-    for effect in [DeskEffect::Looks, DeskEffect::Changes(LibraryChange::SaveMemory)] {
+    for effect in [BuiltinCommandEffect::Looks, BuiltinCommandEffect::Changes(LibraryChange::SaveMemory)] {
         let asks = |path: &str| {
             let effects = Effects { reads: vec![path.into()], ..desk(effect) };
             decide(&ground, &effects).decision
@@ -91,7 +98,7 @@ fn what_the_desk_reads_and_writes_is_judged_too() {
     }
     let effects = Effects {
         writes: vec![PathBuf::from("/octo-home/policy.toml")],
-        ..desk(DeskEffect::Changes(LibraryChange::ExportSkill))
+        ..desk(BuiltinCommandEffect::Changes(LibraryChange::ExportSkill))
     };
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         let decided = decide(&Ground { mode, ..ground.clone() }, &effects).decision;
@@ -103,15 +110,15 @@ fn what_the_desk_reads_and_writes_is_judged_too() {
 fn leave_covers_one_kind_of_change_and_no_more() {
     let (_keep, folder) = work();
     for (leave, covered) in [
-        (DeskLeave::Ask, None),
-        (DeskLeave::Memories, Some(LibraryChange::SaveMemory)),
-        (DeskLeave::Proposals, Some(LibraryChange::ProposeSkill)),
+        (BuiltinGrant::Ask, None),
+        (BuiltinGrant::Memories, Some(LibraryChange::SaveMemory)),
+        (BuiltinGrant::Proposals, Some(LibraryChange::ProposeSkill)),
     ] {
         for mode in [Mode::Ask, Mode::AskRisky] {
             let ground = Ground { desk: leave, ..ground(mode, &folder) };
             let strict = Ground { policy: Arc::new(Policy::strict()), ..ground.clone() };
             for change in CHANGES {
-                let effects = desk(DeskEffect::Changes(change));
+                let effects = desk(BuiltinCommandEffect::Changes(change));
                 assert_eq!(
                     reason(&ground, &effects).is_none(),
                     covered == Some(change),
@@ -122,7 +129,7 @@ fn leave_covers_one_kind_of_change_and_no_more() {
             // A secret given as a body still asks.
             let env = Effects {
                 reads: vec![folder.join(".env")],
-                ..desk(DeskEffect::Changes(covered.unwrap_or(LibraryChange::SaveMemory)))
+                ..desk(BuiltinCommandEffect::Changes(covered.unwrap_or(LibraryChange::SaveMemory)))
             };
             assert!(matches!(reason(&ground, &env), Some(AskReason::Secret { .. })));
         }
@@ -132,8 +139,8 @@ fn leave_covers_one_kind_of_change_and_no_more() {
 #[test]
 fn a_stricter_mode_stops_what_waits_to_begin() {
     let (_keep, folder) = work();
-    let saves = desk(DeskEffect::Changes(LibraryChange::SaveMemory));
-    assert!(forbids_by_now(&ground(Mode::Ask, &folder), &saves));
-    assert!(!forbids_by_now(&ground(Mode::Autonomous, &folder), &saves));
-    assert!(!forbids_by_now(&ground(Mode::Ask, &folder), &desk(DeskEffect::Looks)));
+    let saves = desk(BuiltinCommandEffect::Changes(LibraryChange::SaveMemory));
+    assert!(is_forbidden_now(&ground(Mode::Ask, &folder), &saves));
+    assert!(!is_forbidden_now(&ground(Mode::Autonomous, &folder), &saves));
+    assert!(!is_forbidden_now(&ground(Mode::Ask, &folder), &desk(BuiltinCommandEffect::Looks)));
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn in_browser(weight: Option<octo_tools::Weight>) -> Effects {
-    let wish = octo_tools::BrowserWish { tab: None, deed: octo_tools::WishedDeed::Tabs };
+fn in_browser(weight: Option<octo_tools::BrowserAssessment>) -> Effects {
+    let wish = octo_tools::BrowserRequest { tab: None, deed: octo_tools::BrowserAction::Tabs };
     let mut effects = Effects::in_browser(wish);
     if let Some(effect) = &mut effects.browser {
         effect.weight = weight;
@@ -13,7 +13,7 @@ fn in_browser(weight: Option<octo_tools::Weight>) -> Effects {
 
 fn weighed(site: &str, entry: octo_tools::Entry, risks: &[octo_protocol::PageRisk]) -> Effects {
     let place = Some(octo_tools::Place { site: site.to_owned(), entry });
-    in_browser(Some(octo_tools::Weight { place, risks: risks.to_vec(), ..Default::default() }))
+    in_browser(Some(octo_tools::BrowserAssessment { place, risks: risks.to_vec(), ..Default::default() }))
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
 #[test]
 fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     use octo_protocol::{PageFile, PageRisk};
-    use octo_tools::{Entry, Looked};
+    use octo_tools::{Entry, InspectionDepth};
     let (_keep, folder) = work();
     let site = "https://a.example";
     let (secret, plain) = (folder.join(".env"), folder.join("a.txt"));
@@ -126,10 +126,13 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
     let looked = |looked| {
         let place = Some(octo_tools::Place { site: site.to_owned(), entry: Entry::Asks });
-        let weight = octo_tools::Weight { place, looked, ..Default::default() };
+        let weight = octo_tools::BrowserAssessment { place, looked, ..Default::default() };
         let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(weight)) };
         reason(&ground(Mode::AskRisky, &folder), &effects)
     };
-    assert_eq!(looked(Looked::PlaceOnly), Some(AskReason::Site { site: site.to_owned() }));
-    assert!(matches!(looked(Looked::Whole), Some(AskReason::Secret { .. })), "what is not known asks");
+    assert_eq!(looked(InspectionDepth::PlaceOnly), Some(AskReason::Site { site: site.to_owned() }));
+    assert!(
+        matches!(looked(InspectionDepth::Whole), Some(AskReason::Secret { .. })),
+        "what is not known asks"
+    );
 }

@@ -3,7 +3,7 @@
 mod ends;
 
 use super::*;
-use octo_protocol::{ApiError, Mode, Profile, TaskNews, TaskRetry, Timing, Weekday};
+use octo_protocol::{ApiError, Mode, Profile, TaskNotifications, TaskRetry, Timing, Weekday};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ fn plan(missed: MissedRun, when: Timing, zone: &str) -> TaskPlan {
         minutes: 30,
         retry: TaskRetry { times: 2, minutes: 10 },
         missed,
-        tell: TaskNews::Trouble,
+        tell: TaskNotifications::Trouble,
     }
 }
 
@@ -479,12 +479,12 @@ proptest! {
     }
 }
 
-fn outlook(status: SessionStatus, end: Option<TurnEnd>) -> SessionOutlook {
-    SessionOutlook {
+fn outlook(status: SessionStatus, end: Option<TurnEnd>) -> SessionDigest {
+    SessionDigest {
         status,
         end,
         budget: None,
-        cost: Cost::nano_dollars(5),
+        cost: Cost::from_nano_dollars(5),
         answer: Some("done it".to_owned()),
     }
 }

@@ -37,11 +37,11 @@ fn plan(models: &OneModel) -> TaskPlan {
         profile: Profile::CODING,
         mode: Mode::AskRisky,
         model: Some(models.0),
-        budget: Some(Cost::nano_dollars(1_050_000_000)),
+        budget: Some(Cost::from_nano_dollars(1_050_000_000)),
         minutes: 45,
         retry: TaskRetry { times: 2, minutes: 15 },
         missed: MissedRun::Ask,
-        tell: TaskNews::All,
+        tell: TaskNotifications::All,
     }
 }
 
@@ -138,7 +138,7 @@ fn what_cannot_be_read_is_said_and_left_as_it_is() {
 #[test]
 fn no_name_leads_out_of_the_folder() {
     let (_home, files, models) = files();
-    let long = "a".repeat(TASK_FILE + 1);
+    let long = "a".repeat(TASK_FILE_MAX_BYTES + 1);
     for name in
         ["", "..", "../x", "a/b", "a\\b", "A", ".hidden", "-a", "a.b", "con", "ä", "a\0", long.as_str()]
     {
@@ -170,7 +170,7 @@ proptest! {
 
     #[test]
     fn amounts_are_written_as_they_are_read(nano in any::<u64>()) {
-        let cost = Cost::nano_dollars(nano);
+        let cost = Cost::from_nano_dollars(nano);
         prop_assert_eq!(budget(&dollars(cost)), Some(cost));
     }
 
@@ -192,7 +192,7 @@ proptest! {
             model: known.then_some(models.0),
             minutes,
             retry: TaskRetry { times: retry.0, minutes: retry.1 },
-            budget: nano.map(Cost::nano_dollars),
+            budget: nano.map(Cost::from_nano_dollars),
             ..plan(&models)
         };
         let text = text(&plan, None, &models);

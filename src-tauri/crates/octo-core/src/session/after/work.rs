@@ -1,6 +1,6 @@
 //! The sub-agents that look back at a turn, one after the other.
 
-use super::{Calls, LookedBack, Memory};
+use super::{LookBackSignals, LookedBack, Memory};
 use crate::{
     builtin::Deed,
     session::{
@@ -12,11 +12,11 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, CallId, ForkOrigin, MessageId, ModelId, SessionId, SessionInfo, SkillOrigin, Switch, TurnEnd,
-    TurnId,
+    ApiError, CallId, MessageId, ModelId, SessionId, SessionInfo, SkillOrigin, SubAgentOrigin, Switch,
+    TurnEnd, TurnId,
 };
-use octo_store::Inherits;
-use octo_tools::DeskLeave;
+use octo_store::InheritedContext;
+use octo_tools::BuiltinGrant;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{mpsc, watch};
 
@@ -49,17 +49,17 @@ pub(super) struct Look {
     folder: PathBuf,
     /// Folder in which proposals are drafted before they are made.
     drafts: PathBuf,
-    calls: Calls,
+    calls: LookBackSignals,
     state: ParentState,
 }
 
 /// The result of one sub-agent.
-struct Done {
+struct LookBackOutcome {
     deeds: Vec<Deed>,
     progress: Option<Progress>,
 }
 
-impl Calls {
+impl LookBackSignals {
     fn is_ended(&self) -> bool {
         self.way.is_cancelled() || self.end.is_cancelled()
     }
@@ -75,10 +75,10 @@ impl Aim {
         }
     }
 
-    fn leave(&self) -> DeskLeave {
+    fn leave(&self) -> BuiltinGrant {
         match self {
-            Self::Remember => DeskLeave::Memories,
-            Self::Reflect(_) | Self::Propose => DeskLeave::Proposals,
+            Self::Remember => BuiltinGrant::Memories,
+            Self::Reflect(_) | Self::Propose => BuiltinGrant::Proposals,
         }
     }
 
@@ -106,7 +106,7 @@ impl Look {
         turn: TurnId,
         (model, last): (ModelId, MessageId),
         state: ParentState,
-        calls: Calls,
+        calls: LookBackSignals,
     ) -> Self {
         Self {
             runtime: session.runtime.clone(),
@@ -184,7 +184,7 @@ impl Look {
     }
 
     /// Runs one sub-agent. Returns `None` if it was ended before it began.
-    async fn one(&self, aim: &Aim) -> Result<Option<Done>, ApiError> {
+    async fn one(&self, aim: &Aim) -> Result<Option<LookBackOutcome>, ApiError> {
         if self.calls.is_ended() {
             return Ok(None);
         }
@@ -201,11 +201,11 @@ impl Look {
         drop(slot);
         close(self.runtime.clone(), child).await;
         let deeds = std::iter::from_fn(|| deeds.try_recv().ok()).collect();
-        Ok(Some(Done { deeds, progress }))
+        Ok(Some(LookBackOutcome { deeds, progress }))
     }
 
     fn sub_agent(&self, aim: &Aim, deeds: mpsc::UnboundedSender<Deed>) -> NewSubAgent {
-        let origin = ForkOrigin {
+        let origin = SubAgentOrigin {
             session: self.parent.id,
             title: self.parent.title.clone(),
             turn: self.turn,
@@ -216,7 +216,7 @@ impl Look {
         let others = self.runtime.services.toolset.names().filter(|name| !aim.tools().contains(name));
         let notice = aim.instructions(&self.drafts.display().to_string()).trim_end().to_owned();
         let (parent, state) = (self.parent.clone(), self.state.clone());
-        NewSubAgent::new(origin, parent, state, Inherits::Through(self.last), notice)
+        NewSubAgent::new(origin, parent, state, InheritedContext::Through(self.last), notice)
             .on_model(Some(self.model), self.parent.effort)
             .without_tools(others.map(str::to_owned).collect())
             .with_leave(aim.leave())
@@ -260,7 +260,7 @@ impl Look {
     }
 
     /// Records the cost of the look back with the proposal.
-    async fn price(&self, done: &Done) {
+    async fn price(&self, done: &LookBackOutcome) {
         let cost = done.progress.as_ref().and_then(|progress| progress.cost());
         let Some(cost) = cost else { return };
         for deed in &done.deeds {

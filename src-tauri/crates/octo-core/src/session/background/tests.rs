@@ -15,10 +15,10 @@ fn command(handle: &str, state: CommandState) -> BackgroundCommand {
 }
 
 /// The state after a turn with this end, with one command in this state.
-fn after(end: Option<TurnEnd>, state: CommandState) -> Background {
-    let mut background = Background::restored(&[]);
+fn after(end: Option<TurnEnd>, state: CommandState) -> BackgroundCommands {
+    let mut background = BackgroundCommands::restored(&[]);
     if let Some(end) = end {
-        background.turn_began(Began::ByThePerson);
+        background.turn_began(TurnCause::ByThePerson);
         background.turn_ended(&end);
     }
     background.put(command("a", state));
@@ -54,11 +54,11 @@ fn turns_that_begin_by_themselves_are_bounded_until_the_person_speaks() {
     let mut background = after(Some(TurnEnd::Finished), CommandState::Exited { code: 0 });
     for _ in 0..ALONE {
         assert!(background.wakes());
-        background.turn_began(Began::ByItself);
+        background.turn_began(TurnCause::ByItself);
         background.turn_ended(&TurnEnd::Finished);
     }
     assert!(!background.wakes());
-    background.turn_began(Began::ByThePerson);
+    background.turn_began(TurnCause::ByThePerson);
     background.turn_ended(&TurnEnd::Finished);
     assert!(background.wakes());
 }
@@ -70,13 +70,13 @@ fn what_ran_when_octo_ended_ended_with_it_and_what_had_ended_is_left_as_it_is() 
         command("b", CommandState::Waiting),
         command("c", CommandState::Exited { code: 3 }),
     ];
-    let restored = Background::restored(&stored);
+    let restored = BackgroundCommands::restored(&stored);
     let states: Vec<_> = restored.commands.iter().map(|command| command.state).collect();
     let lost = CommandState::EndedWithOcto;
     assert_eq!(states, [lost, lost, CommandState::Exited { code: 3 }]);
     assert_eq!(restored.untold(), 3);
     assert_eq!(
-        Background::restored(&restored.commands).commands,
+        BackgroundCommands::restored(&restored.commands).commands,
         restored.commands,
         "a second time changes nothing"
     );

@@ -66,9 +66,9 @@ impl Allowance {
         ];
         scopes.into_iter().find_map(|(scope, limit, spent)| {
             // A zero limit could not be raised.
-            let limit = limit.filter(|_| !self.unlimited.contains(&scope))?.max(Cost::nano_dollars(1));
+            let limit = limit.filter(|_| !self.unlimited.contains(&scope))?.max(Cost::from_nano_dollars(1));
             let times = self.raised.get(&scope).copied().unwrap_or(0).saturating_add(1);
-            let allowed = Cost::nano_dollars(limit.as_nano_dollars().saturating_mul(times));
+            let allowed = Cost::from_nano_dollars(limit.as_nano_dollars().saturating_mul(times));
             (spent.cost >= allowed).then_some(BudgetStop {
                 scope,
                 spent: spent.cost,
@@ -261,25 +261,25 @@ mod tests {
     use super::*;
 
     fn spending(cost: u64) -> Spending {
-        Spending { calls: 1, cost: Cost::nano_dollars(cost), ..Spending::default() }
+        Spending { calls: 1, cost: Cost::from_nano_dollars(cost), ..Spending::default() }
     }
 
     #[test]
     fn the_first_budget_that_is_used_up_asks_until_it_is_raised_or_lifted() {
-        let cost = |nano| Some(Cost::nano_dollars(nano));
+        let cost = |nano| Some(Cost::from_nano_dollars(nano));
         let budgets = Budgets { task: cost(10), session: cost(100), day: None };
         let spent = Spent { task: spending(35), session: spending(100), day: spending(9_999) };
         let mut allowance = Allowance::default();
         let stop = allowance.used_up(&budgets, &spent).unwrap();
-        assert_eq!((stop.scope, stop.limit), (BudgetScope::Task, Cost::nano_dollars(10)));
-        allowance.raise(&stop, Cost::nano_dollars(10));
+        assert_eq!((stop.scope, stop.limit), (BudgetScope::Task, Cost::from_nano_dollars(10)));
+        allowance.raise(&stop, Cost::from_nano_dollars(10));
         // 35 of 10 was spent: three more tens raise it to 40.
         let next = allowance.used_up(&budgets, &spent).unwrap();
         assert_eq!(next.scope, BudgetScope::Session);
         allowance.unlimited.insert(BudgetScope::Session);
         assert_eq!(allowance.used_up(&budgets, &spent), None);
         let more = Spent { task: spending(40), ..spent };
-        assert_eq!(allowance.used_up(&budgets, &more).unwrap().limit, Cost::nano_dollars(40));
+        assert_eq!(allowance.used_up(&budgets, &more).unwrap().limit, Cost::from_nano_dollars(40));
         let most = Budgets { day: cost(u64::MAX), ..Budgets::default() };
         assert_eq!(allowance.used_up(&most, &spent), None);
         let nothing = Budgets { day: cost(0), ..Budgets::default() };

@@ -12,7 +12,7 @@
 
 use super::{Gate, Next, Passage};
 use crate::{
-    admission::Ticket,
+    admission::Permit,
     session::{Report, calls::Batch, state::Session, step::Step},
     turn::Input,
 };
@@ -22,7 +22,7 @@ use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
 #[derive(Default)]
 pub(in crate::session) struct TurnPermit {
     /// `None` while it asks for none.
-    ticket: Option<Ticket>,
+    ticket: Option<Permit>,
     /// The steps to take once it has one.
     waiting: Vec<Waiting>,
     progress: Progress,
@@ -59,7 +59,7 @@ impl TurnPermit {
 
     /// Whether the permit is there. If so, the turn has begun.
     fn enter(&mut self) -> bool {
-        let admitted = self.ticket.as_ref().is_some_and(Ticket::is_admitted);
+        let admitted = self.ticket.as_ref().is_some_and(Permit::is_admitted);
         if admitted {
             self.progress = Progress::Begun;
         }

@@ -1,7 +1,7 @@
 //! The calls of one message of the model, and the questions they ask.
 
 use super::OpenCall;
-use crate::{session::step::Step, turn::Settle};
+use crate::{session::step::Step, turn::SettleReason};
 use octo_protocol::{
     Answer, Ask, Block, CallId, CallStatus, Event, MessageId, Question, QuestionId, ToolCall, ToolView,
     TurnId,
@@ -88,7 +88,7 @@ impl Batch {
     }
 
     /// Gives a call its result without running it, and withdraws its question.
-    pub(super) fn settle(&mut self, call: CallId, how: Settle, step: &mut Step) {
+    pub(super) fn settle(&mut self, call: CallId, how: SettleReason, step: &mut Step) {
         self.questions.retain(|question| {
             if question.call == call {
                 step.event(Event::QuestionClosed { question: question.id, answer: None });

@@ -1,16 +1,16 @@
 //! A call of the open batch.
 
-use super::{EndedHow, plain};
+use super::{CallEnding, plain};
 use crate::clock::now;
 use crate::{
     permission::{Decision, Ground},
     session::{
-        ready::Ready,
+        ready::ReadyCall,
         step::{Change, Step},
         sub_agent::close_card,
         texts,
     },
-    turn::{Known, Order, Settle, Verdict},
+    turn::{Known, Order, SettleReason, Verdict},
 };
 use octo_protocol::{
     CallId, CallState, CallStatus, CallView, Event, MessageId, Question, QuestionId, SubAgentStatus,
@@ -25,7 +25,7 @@ pub(in crate::session) struct OpenCall {
     call: ToolCall,
     view: CallView,
     message: MessageId,
-    ready: Option<Ready>,
+    ready: Option<ReadyCall>,
     result: Option<ToolResult>,
     cancel: Option<CancellationToken>,
 }
@@ -93,7 +93,7 @@ impl OpenCall {
 
     /// What it would touch, once it is decided on.
     pub(in crate::session) fn effects(&self) -> Option<&Effects> {
-        self.ready.as_ref().map(Ready::effects)
+        self.ready.as_ref().map(ReadyCall::effects)
     }
 
     /// Its card changes.
@@ -102,12 +102,12 @@ impl OpenCall {
     }
 
     /// It was read again, and decided on.
-    pub(in crate::session) fn replace_ready(&mut self, ready: Ready) {
+    pub(in crate::session) fn replace_ready(&mut self, ready: ReadyCall) {
         self.ready = Some(ready);
     }
 
     /// It was read and decided on, or could not be.
-    pub(super) fn prepare(&mut self, outcome: Result<Ready, ToolError>, step: &mut Step) -> Verdict {
+    pub(super) fn prepare(&mut self, outcome: Result<ReadyCall, ToolError>, step: &mut Step) -> Verdict {
         let ready = match outcome {
             Ok(ready) => ready,
             Err(error) => {
@@ -159,7 +159,7 @@ impl OpenCall {
     }
 
     /// What was decided on it, the message it is from, and what cancels it: once, to run it.
-    pub(super) fn take_start(&mut self) -> Option<(Ready, MessageId, CancellationToken)> {
+    pub(super) fn take_start(&mut self) -> Option<(ReadyCall, MessageId, CancellationToken)> {
         let cancel = self.cancel.clone()?;
         Some((self.ready.take()?, self.message, cancel))
     }
@@ -174,7 +174,7 @@ impl OpenCall {
     pub(super) fn finish(
         &mut self,
         outcome: Result<ToolOutput, ToolError>,
-        how: EndedHow,
+        how: CallEnding,
         duration_ms: u64,
         step: &mut Step,
     ) {
@@ -192,7 +192,7 @@ impl OpenCall {
                 result_of(&self.call, CallStatus::Failed, error.text)
             }
         };
-        if how == EndedHow::Stopped {
+        if how == CallEnding::Stopped {
             result.status = CallStatus::Stopped;
             result.text = format!("{}\n\n{}", result.text.trim_end(), texts::STOPPED).trim_start().to_owned();
         }
@@ -200,10 +200,13 @@ impl OpenCall {
     }
 
     /// Ends it without having run it to its end.
-    pub(super) fn settle(&mut self, how: Settle, step: &mut Step) {
+    pub(super) fn settle(&mut self, how: SettleReason, step: &mut Step) {
         let (status, text) = texts::settled(how);
-        let card =
-            if how == Settle::Interrupted { SubAgentStatus::Interrupted } else { SubAgentStatus::Stopped };
+        let card = if how == SettleReason::Interrupted {
+            SubAgentStatus::Interrupted
+        } else {
+            SubAgentStatus::Stopped
+        };
         close_card(&mut self.view, card);
         self.end(status, text.to_owned(), step);
     }
@@ -232,7 +235,7 @@ impl OpenCall {
     pub(super) fn into_result(self) -> ToolResult {
         let Self { call, result, .. } = self;
         result.unwrap_or_else(|| {
-            let (status, text) = texts::settled(Settle::Interrupted);
+            let (status, text) = texts::settled(SettleReason::Interrupted);
             result_of(&call, status, text.to_owned())
         })
     }

@@ -1,24 +1,24 @@
 //! A call that runs, beside the actor.
 
-use super::{EndedHow, EndedReport, OpenCall};
+use super::{CallEnding, EndedReport, OpenCall};
 use crate::{
     hooks::Hooks,
-    session::{Report, lasting::Deed, ready::Ready, state::Session, tasks::TurnTask, texts},
-    turn::Settle,
+    session::{Report, lasting::Deed, ready::ReadyCall, state::Session, tasks::TurnStep, texts},
+    turn::SettleReason,
 };
 use octo_protocol::CallId;
 use octo_tools::{ToolContext, ToolError, ToolOutput};
-use octo_workspace::{RunningCommand, Sweep};
+use octo_workspace::{RunningCommand, TrashScan};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// A call and what it takes to run it.
 struct CallRun {
     id: CallId,
-    ready: Ready,
+    ready: ReadyCall,
     hooks: Hooks,
     deed: Deed,
-    task: TurnTask,
+    task: TurnStep,
     /// What the task is called.
     summary: String,
     context: ToolContext,
@@ -58,9 +58,9 @@ impl Session {
             });
             if may_remove {
                 // The trash lists the command's removals before the call ends.
-                runtime.services.trash.look(Sweep::New).await;
+                runtime.services.trash.look(TrashScan::New).await;
             }
-            let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
+            let how = if cancel.is_cancelled() { CallEnding::Stopped } else { CallEnding::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             report.send(Report::CallEnded(EndedReport {
                 turn,
@@ -80,7 +80,7 @@ impl CallRun {
         let Self { id, ready, hooks, deed, task, summary, context, looking, cancel } = self;
         // Stop was pressed while the start was waiting to be stored: the call does not begin.
         if cancel.is_cancelled() {
-            return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), None);
+            return (Err(ToolError::new(texts::settled(SettleReason::Stopped).1)), None);
         }
         if ready.has_changed(&looking).await {
             return (Err(ToolError::new(texts::CHANGED)), None);
@@ -92,7 +92,7 @@ impl CallRun {
         };
         // Scanning the folder may have taken longer than the person wanted to wait.
         if cancel.is_cancelled() {
-            return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), watched);
+            return (Err(ToolError::new(texts::settled(SettleReason::Stopped).1)), watched);
         }
         (ready.run(id, &hooks, context).await, watched)
     }

@@ -1,9 +1,9 @@
 //! The slow part of a restore: files.
 
-use super::super::tasks::{Loose, beside};
-use octo_protocol::{ApiError, RestoreReport, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId};
-use octo_store::{Journey, Store};
-use octo_workspace::{Selection, TimeMachine};
+use super::super::tasks::{PendingRecords, beside};
+use octo_protocol::{ApiError, RestoreReport, SessionId, StepKind, StepNumber, StepTree, StepView, TurnId};
+use octo_store::{RestoreRecord, Store};
+use octo_workspace::{RestoreSelection, TimeMachine};
 use std::{
     collections::{BTreeSet, HashSet},
     path::PathBuf,
@@ -13,15 +13,15 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// This step.
-    Task(TaskNumber),
+    Task(StepNumber),
     /// The step before the active one.
     Undo,
     /// The predecessor of a step, as the step's own undo.
     Undone {
         /// The step.
-        task: TaskNumber,
+        task: StepNumber,
         /// Its predecessor.
-        to: TaskNumber,
+        to: StepNumber,
     },
     /// The newest successor of the active step.
     Redo,
@@ -41,18 +41,18 @@ pub(crate) enum Extent {
 
 /// The conversation of a step.
 pub(super) struct Conversation {
-    task: TaskNumber,
-    tree: TaskTree,
+    task: StepNumber,
+    tree: StepTree,
     kept: Vec<TurnId>,
 }
 
 impl Conversation {
     /// Of a task, with these turns kept.
-    pub(super) fn new(task: TaskNumber, tree: TaskTree, kept: Vec<TurnId>) -> Self {
+    pub(super) fn new(task: StepNumber, tree: StepTree, kept: Vec<TurnId>) -> Self {
         Self { task, tree, kept }
     }
 
-    pub(super) fn task(&self) -> TaskNumber {
+    pub(super) fn task(&self) -> StepNumber {
         self.task
     }
 
@@ -69,11 +69,11 @@ pub(super) struct Way {
     machine: TimeMachine,
     store: Store,
     session: SessionId,
-    loose: Loose,
+    loose: PendingRecords,
 }
 
 impl Way {
-    pub(super) fn new(machine: TimeMachine, store: Store, session: SessionId, loose: Loose) -> Self {
+    pub(super) fn new(machine: TimeMachine, store: Store, session: SessionId, loose: PendingRecords) -> Self {
         Self { machine, store, session, loose }
     }
 
@@ -89,25 +89,25 @@ impl Way {
         match extent {
             Extent::Everything { kept } => {
                 let kept = with_attempts(&tree, kept);
-                let (task, said) = goal(&tree, target, &kept)?;
-                self.with_conversation(Journey { task, conversation: said, kept }, overwrite).await
+                let (task, said) = target_steps(&tree, target, &kept)?;
+                self.with_conversation(RestoreRecord { task, conversation: said, kept }, overwrite).await
             }
             Extent::Files => {
                 // The conversation stays where it is, even when the step it was at is left.
                 let (session, said) = (self.session, tree.conversation);
-                let noted = self.store.write(move |tx| tx.set_conversation_task(session, said)).await;
+                let noted = self.store.write(move |tx| tx.set_conversation_step(session, said)).await;
                 noted?;
-                let (task, _) = goal(&tree, target, &[])?;
+                let (task, _) = target_steps(&tree, target, &[])?;
                 let report = self.files(task, None, overwrite).await?;
                 Ok((report, None))
             }
             Extent::Chosen(paths) => {
-                let (task, _) = goal(&tree, target, &[])?;
+                let (task, _) = target_steps(&tree, target, &[])?;
                 let report = self.files(task, Some(paths), overwrite).await?;
                 Ok((report, None))
             }
             Extent::Conversation => {
-                let (task, _) = goal(&tree, target, &[])?;
+                let (task, _) = target_steps(&tree, target, &[])?;
                 if !tree.tasks.iter().any(|known| known.number == task) {
                     return Err(ApiError::new("time.unknown_task").arg("task", task));
                 }
@@ -125,30 +125,30 @@ impl Way {
 
     async fn with_conversation(
         &self,
-        journey: Journey,
+        journey: RestoreRecord,
         overwrite: Vec<String>,
     ) -> Result<(RestoreReport, Option<Conversation>), ApiError> {
         let (session, begins) = (self.session, journey.clone());
-        let begun = self.store.write(move |tx| tx.begin_journey(session, &begins)).await;
+        let begun = self.store.write(move |tx| tx.begin_restore(session, &begins)).await;
         begun?;
         let report = match self.files(journey.task, None, overwrite).await {
             Ok(report) => report,
             // Its journal still exists; the next start completes or reverts it.
             Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
             Err(error) => {
-                let dropped = self.store.write(move |tx| tx.drop_journey(session)).await;
+                let dropped = self.store.write(move |tx| tx.drop_restore(session)).await;
                 dropped?;
                 return Err(error);
             }
         };
         let tree = self.tree().await?;
-        let Journey { conversation, kept, .. } = journey;
+        let RestoreRecord { conversation, kept, .. } = journey;
         Ok((report, Some(Conversation::new(conversation, tree, kept))))
     }
 
     async fn files(
         &self,
-        task: TaskNumber,
+        task: StepNumber,
         chosen: Option<Vec<String>>,
         overwrite: Vec<String>,
     ) -> Result<RestoreReport, ApiError> {
@@ -157,8 +157,10 @@ impl Way {
             let overwrite: BTreeSet<PathBuf> =
                 machine.paths_named(session, &overwrite)?.into_iter().collect();
             let selection = match chosen {
-                None => Selection::All,
-                Some(paths) => Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect()),
+                None => RestoreSelection::All,
+                Some(paths) => {
+                    RestoreSelection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
+                }
             };
             let plan = machine.plan(session, task, selection)?;
             machine.restore(&plan, &overwrite)
@@ -166,7 +168,7 @@ impl Way {
         .await
     }
 
-    async fn tree(&self) -> Result<TaskTree, ApiError> {
+    async fn tree(&self) -> Result<StepTree, ApiError> {
         let (machine, session) = (self.machine.clone(), self.session);
         beside(move || machine.tree(session)).await
     }
@@ -174,25 +176,29 @@ impl Way {
 
 /// Returns the target steps of files and conversation. Both go to a step that is named; otherwise each undoes
 /// or redoes only its own part: if the person had moved the conversation away from the files, it stays there.
-fn goal(tree: &TaskTree, target: Target, kept: &[TurnId]) -> Result<(TaskNumber, TaskNumber), ApiError> {
+fn target_steps(
+    tree: &StepTree,
+    target: Target,
+    kept: &[TurnId],
+) -> Result<(StepNumber, StepNumber), ApiError> {
     Ok(match target {
         Target::Task(task) => (task, task),
         Target::Undo => {
             let to = tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?;
-            (to, without(tree, work(tree, tree.active), kept))
+            (to, conversation_without(tree, undoable_step(tree, tree.active), kept))
         }
-        Target::Undone { task, to } => (to, without(tree, task, kept)),
+        Target::Undone { task, to } => (to, conversation_without(tree, task, kept)),
         Target::Redo => {
             let to = tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?;
-            let follows = said_before(tree, to) == Some(tree.conversation);
+            let follows = previous_conversation(tree, to) == Some(tree.conversation);
             (to, if follows { to } else { tree.conversation })
         }
     })
 }
 
 /// Adds the silent turns between those that ask: attempts that failed at once.
-fn with_attempts(tree: &TaskTree, asking: Vec<TurnId>) -> Vec<TurnId> {
-    let asks = |task: &&TaskView| task.turn.is_some_and(|turn| asking.contains(&turn));
+fn with_attempts(tree: &StepTree, asking: Vec<TurnId>) -> Vec<TurnId> {
+    let asks = |task: &&StepView| task.turn.is_some_and(|turn| asking.contains(&turn));
     let way = conversation(tree, tree.conversation);
     let on_way = || tree.tasks.iter().filter(|task| way.contains(&task.number));
     let Some(first) = on_way().find(asks).map(|task| task.number) else { return asking };
@@ -202,24 +208,24 @@ fn with_attempts(tree: &TaskTree, asking: Vec<TurnId>) -> Vec<TurnId> {
 }
 
 /// Returns the step of the conversation without a certain step and without the turns that ask for its removal.
-fn without(tree: &TaskTree, task: TaskNumber, asking: &[TurnId]) -> TaskNumber {
+fn conversation_without(tree: &StepTree, task: StepNumber, asking: &[TurnId]) -> StepNumber {
     let mut at = tree.conversation;
     while let Some(turn) = known(tree, at).and_then(|known| known.turn)
         && asking.contains(&turn)
-        && let Some(before) = said_before(tree, at)
+        && let Some(before) = previous_conversation(tree, at)
     {
         at = before;
     }
-    match said_before(tree, task) {
+    match previous_conversation(tree, task) {
         Some(before) if conversation(tree, at).contains(&task) => before,
         _ => at,
     }
 }
 
 /// Returns the step that an undo reverts, skipping checkpoints, which are no work.
-fn work(tree: &TaskTree, from: TaskNumber) -> TaskNumber {
+fn undoable_step(tree: &StepTree, from: StepNumber) -> StepNumber {
     let mut at = from;
-    while let Some(checkpoint) = known(tree, at).filter(|known| known.kind == TaskKind::Checkpoint)
+    while let Some(checkpoint) = known(tree, at).filter(|known| known.kind == StepKind::Checkpoint)
         && let Some(parent) = checkpoint.parent
     {
         at = parent;
@@ -228,20 +234,20 @@ fn work(tree: &TaskTree, from: TaskNumber) -> TaskNumber {
 }
 
 /// Returns the steps whose turns are in the conversation at the end of a step.
-fn conversation(tree: &TaskTree, task: TaskNumber) -> HashSet<TaskNumber> {
+fn conversation(tree: &StepTree, task: StepNumber) -> HashSet<StepNumber> {
     let mut way = HashSet::new();
     let mut next = Some(task);
     while let Some(number) = next.filter(|number| way.insert(*number)) {
-        next = said_before(tree, number);
+        next = previous_conversation(tree, number);
     }
     way
 }
 
 /// Returns the step whose conversation another one continued.
-fn said_before(tree: &TaskTree, task: TaskNumber) -> Option<TaskNumber> {
+fn previous_conversation(tree: &StepTree, task: StepNumber) -> Option<StepNumber> {
     known(tree, task).and_then(|known| known.said_after.or(known.parent))
 }
 
-fn known(tree: &TaskTree, number: TaskNumber) -> Option<&TaskView> {
+fn known(tree: &StepTree, number: StepNumber) -> Option<&StepView> {
     tree.tasks.iter().find(|known| known.number == number)
 }

@@ -12,12 +12,12 @@ use crate::{
         before_call::{Allowance, Budget},
         meter::Seen,
         state::Session,
-        tasks::{TurnRecords, TurnTask},
+        tasks::{TurnRecords, TurnStep},
     },
 };
-use octo_protocol::{ApiError, BilledCall, ForkOrigin, Message, SessionId, TurnEnd, TurnId};
-use octo_store::StoredFork;
-use octo_tools::{DeskLeave, INVOKE_SKILL};
+use octo_protocol::{ApiError, BilledCall, Message, SessionId, SubAgentOrigin, TurnEnd, TurnId};
+use octo_store::StoredSubAgent;
+use octo_tools::{BuiltinGrant, INVOKE_SKILL};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::TaskTracker;
@@ -27,7 +27,7 @@ const NEVER: &[&str] = &[INVOKE_SKILL, "undo_task", "redo_task"];
 
 /// The sub-agent part of a session's state.
 pub(in crate::session) struct SubAgent {
-    origin: ForkOrigin,
+    origin: SubAgentOrigin,
     barred: Arc<[String]>,
     /// `None` once no parent waits for it: after a restart.
     link: Option<Link>,
@@ -42,7 +42,7 @@ pub(crate) struct ParentLink {
 /// What of its parent's state a sub-agent goes on with.
 #[derive(Clone)]
 pub(in crate::session) struct ParentState {
-    task: TurnTask,
+    task: TurnStep,
     /// The summary of the parent's step.
     summary: String,
     /// Tracks the scans for changes of ended commands; the parent's step waits for them.
@@ -56,10 +56,10 @@ pub(in crate::session) struct ParentState {
 
 /// What ties a sub-agent to its parent for the session's life.
 struct Link {
-    task: TurnTask,
+    task: TurnStep,
     summary: String,
     /// What it may do with the built-in commands without asking. Never stored: after a restart it may nothing.
-    leave: DeskLeave,
+    leave: BuiltinGrant,
     attendance: Attendance,
     progress: Progress,
     reports: watch::Sender<Progress>,
@@ -78,7 +78,7 @@ impl ParentLink {
     /// The link of a sub-agent that begins, and how its parent hears of its progress.
     pub(super) fn new(
         state: ParentState,
-        leave: DeskLeave,
+        leave: BuiltinGrant,
         attendance: Attendance,
     ) -> (Self, watch::Receiver<Progress>) {
         let (reports, progress) = watch::channel(Progress::new());
@@ -90,13 +90,13 @@ impl ParentLink {
 
 impl SubAgent {
     /// Of a stored session.
-    pub(in crate::session) fn new(stored: StoredFork) -> Self {
+    pub(in crate::session) fn new(stored: StoredSubAgent) -> Self {
         let barred = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
         Self { origin: stored.origin, barred, link: None }
     }
 
     /// The parent, and the call it was started by.
-    pub(in crate::session) fn origin(&self) -> &ForkOrigin {
+    pub(in crate::session) fn origin(&self) -> &SubAgentOrigin {
         &self.origin
     }
 }
@@ -105,7 +105,7 @@ impl Session {
     /// What a sub-agent that works for a turn goes on with.
     pub(in crate::session) fn parent_state(
         &self,
-        task: TurnTask,
+        task: TurnStep,
         summary: String,
         granted: Vec<String>,
     ) -> ParentState {
@@ -156,8 +156,8 @@ impl Session {
     }
 
     /// What may be done with the built-in commands without asking.
-    pub(in crate::session) fn desk_leave(&self) -> DeskLeave {
-        self.link().map_or(DeskLeave::Ask, |link| link.leave)
+    pub(in crate::session) fn desk_leave(&self) -> BuiltinGrant {
+        self.link().map_or(BuiltinGrant::Ask, |link| link.leave)
     }
 
     /// Whether no person is there to answer a question.
@@ -176,8 +176,8 @@ impl Session {
     }
 
     /// Returns the step of a turn that begins or resumes.
-    pub(in crate::session) fn turn_task(&self, turn: TurnId) -> TurnTask {
-        self.link().map_or_else(|| TurnTask::new(self, turn), |link| link.task.clone())
+    pub(in crate::session) fn turn_task(&self, turn: TurnId) -> TurnStep {
+        self.link().map_or_else(|| TurnStep::new(self, turn), |link| link.task.clone())
     }
 
     /// Returns the step's summary for a sub-agent: that of its parent's turn.

@@ -14,15 +14,15 @@ use crate::{
     models::Companion,
     permission::Ground,
     session::{Report, Runtime, actor::Reporter, skill_commands::PolicyRunner, state::Session, texts},
-    skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError},
+    skills::{Fork, ForkModel, LoadedSkill, Manner, SkillCard, SkillError, SkillRequest},
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, CallId, CompanionRole, ForkOrigin, Language, ModelId, Profile, SessionId, SkillView,
+    ApiError, CallId, CompanionRole, Language, ModelId, Profile, SessionId, SkillView, SubAgentOrigin,
     SubAgentStatus, SubAgentView, ToolView, TurnId, Usage, words,
 };
-use octo_store::Inherits;
-use octo_tools::{INSTRUCTIONS_MOST, NoSkills, Outcome, SkillWish, Skills, ToolError, ToolOutput};
+use octo_store::InheritedContext;
+use octo_tools::{MAX_INSTRUCTIONS, NoSkills, Outcome, SkillTask, Skills, ToolError, ToolOutput};
 use octo_workspace::Outputs;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
@@ -70,7 +70,7 @@ impl Session {
 struct Invoker(Arc<SessionSkills>);
 
 impl Skills for Invoker {
-    fn show(&self, wish: &SkillWish) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn show(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         let (skills, wish) = (self.0.clone(), wish.clone());
         Box::pin(async move {
             let card = skills.find(&wish).await?;
@@ -83,7 +83,7 @@ impl Skills for Invoker {
 
     fn invoke(
         &self,
-        wish: SkillWish,
+        wish: SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
@@ -102,12 +102,12 @@ impl Skills for Invoker {
                 loaded = loading => loaded?,
             };
             match loaded {
-                Loaded::Inline { instructions, ran } => {
+                LoadedSkill::Inline { instructions, ran } => {
                     let outputs = Outputs::new(skills.runtime.base.paths.outputs(skills.session));
                     let view = SkillView { commands: ran, ..skill_view(&card, &wish) };
                     Ok(inline(view, &instructions, &outputs, call))
                 }
-                Loaded::Fork(fork) => skills.run_sub_agent(&card, fork, &wish, call, cancel).await,
+                LoadedSkill::Fork(fork) => skills.run_sub_agent(&card, fork, &wish, call, cancel).await,
             }
         })
     }
@@ -117,7 +117,7 @@ fn words_of(error: SkillError) -> ToolError {
     ToolError::new(error.to_string())
 }
 
-fn skill_view(card: &SkillCard, wish: &SkillWish) -> SkillView {
+fn skill_view(card: &SkillCard, wish: &SkillTask) -> SkillView {
     SkillView {
         name: card.name.clone(),
         label: card.label.clone(),
@@ -126,7 +126,7 @@ fn skill_view(card: &SkillCard, wish: &SkillWish) -> SkillView {
     }
 }
 
-fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
+fn sub_agent_view(card: &SkillCard, wish: &SkillTask) -> SubAgentView {
     SubAgentView {
         name: card.name.clone(),
         label: card.label.clone(),
@@ -145,8 +145,8 @@ fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
 /// Puts the instructions into the result, so the call stays paired and nothing is inserted out of order.
 fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) -> ToolOutput {
     let mut text = texts::skill_loaded(&view.name);
-    if instructions.chars().count() > INSTRUCTIONS_MOST {
-        text.extend(instructions.chars().take(INSTRUCTIONS_MOST));
+    if instructions.chars().count() > MAX_INSTRUCTIONS {
+        text.extend(instructions.chars().take(MAX_INSTRUCTIONS));
         let rest = outputs.keep(&format!("skill-{call}.md"), instructions);
         text.push_str(&texts::skill_cut(rest.ok().as_deref()));
     } else {
@@ -156,8 +156,8 @@ fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) 
 }
 
 impl SessionSkills {
-    fn ask(&self, wish: &SkillWish) -> SkillAsk {
-        SkillAsk {
+    fn ask(&self, wish: &SkillTask) -> SkillRequest {
+        SkillRequest {
             name: wish.name.clone(),
             task: wish.task.clone(),
             folder: self.folder.clone(),
@@ -166,7 +166,7 @@ impl SessionSkills {
         }
     }
 
-    async fn find(&self, wish: &SkillWish) -> Result<SkillCard, ToolError> {
+    async fn find(&self, wish: &SkillTask) -> Result<SkillCard, ToolError> {
         self.runtime.forks.skills().find(self.ask(wish)).await.map_err(words_of)
     }
 
@@ -179,7 +179,7 @@ impl SessionSkills {
         &self,
         card: &SkillCard,
         fork: Fork,
-        wish: &SkillWish,
+        wish: &SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
@@ -222,7 +222,7 @@ impl SessionSkills {
         &self,
         card: &SkillCard,
         fork: Fork,
-        wish: &SkillWish,
+        wish: &SkillTask,
         call: CallId,
         parent: Parent,
     ) -> Result<(SessionId, watch::Receiver<Progress>), ToolError> {
@@ -230,15 +230,17 @@ impl SessionSkills {
             |error: ApiError| ToolError::new(format!("Not begun: {}", words::explain(Language::En, &error)));
         let worker = self.model(&fork.model, parent.model()).await?;
         let (model, effort, inherits) = match worker {
-            Worker::Parents => (parent.model(), parent.info().effort, Inherits::Before(parent.message())),
+            Worker::Parents => {
+                (parent.model(), parent.info().effort, InheritedContext::Before(parent.message()))
+            }
             // The notice of skills belongs to the conversation, which that model would have to read in full.
-            Worker::Other(other) => (Some(other), fork.effort, Inherits::Nothing),
+            Worker::Other(other) => (Some(other), fork.effort, InheritedContext::Nothing),
         };
         let toolset = &self.runtime.services.toolset;
         let own_name =
             |name: &String| toolset.resolve(name).map_or(name.clone(), |tool| tool.name().to_owned());
         let forbidden: Vec<String> = fork.forbidden_tools.iter().map(own_name).collect();
-        let origin = ForkOrigin {
+        let origin = SubAgentOrigin {
             session: self.session,
             title: parent.info().title.clone(),
             turn: self.turn,

@@ -3,31 +3,31 @@
 use super::{Attendance, ParentLink, ParentState, Progress, prompt};
 use crate::{builtin::Deed, clock::now, prompt::Surroundings, session::Runtime};
 use octo_protocol::{
-    ApiError, Block, Effort, ForkOrigin, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role,
-    SessionId, SessionInfo, SessionStatus, Source, TurnId, TurnView, Usage,
+    ApiError, Block, Effort, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId,
+    SessionInfo, SessionStatus, Source, SubAgentOrigin, TurnId, TurnView, Usage,
 };
-use octo_store::{Inherits, NewFork, StoredFork};
-use octo_tools::DeskLeave;
+use octo_store::{InheritedContext, NewFork, StoredSubAgent};
+use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 /// A sub-agent that is to be made.
 pub(in crate::session) struct NewSubAgent {
     /// The session and call that start it.
-    origin: ForkOrigin,
+    origin: SubAgentOrigin,
     /// The parent's current state.
     parent: SessionInfo,
     state: ParentState,
     mode: Mode,
     model: Option<ModelId>,
     effort: Option<Effort>,
-    inherits: Inherits,
+    inherits: InheritedContext,
     /// Tools it may not use, by their canonical names.
     forbidden: Vec<String>,
     /// The notice before its task.
     notice: String,
     task: String,
-    leave: DeskLeave,
+    leave: BuiltinGrant,
     attendance: Attendance,
 }
 
@@ -35,10 +35,10 @@ impl NewSubAgent {
     /// A sub-agent on its parent's model and in its mode, which is told this notice and sees this much of the
     /// conversation. The person answers its questions.
     pub(in crate::session) fn new(
-        origin: ForkOrigin,
+        origin: SubAgentOrigin,
         parent: SessionInfo,
         state: ParentState,
-        inherits: Inherits,
+        inherits: InheritedContext,
         notice: String,
     ) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl NewSubAgent {
             forbidden: Vec::new(),
             notice,
             task: prompt::PROCEED.to_owned(),
-            leave: DeskLeave::Ask,
+            leave: BuiltinGrant::Ask,
             attendance: Attendance::Person,
         }
     }
@@ -78,7 +78,7 @@ impl NewSubAgent {
     }
 
     /// Lets it do this with the built-in commands without asking.
-    pub(in crate::session) fn with_leave(mut self, leave: DeskLeave) -> Self {
+    pub(in crate::session) fn with_leave(mut self, leave: BuiltinGrant) -> Self {
         self.leave = leave;
         self
     }
@@ -115,7 +115,7 @@ pub(in crate::session) async fn spawn(
         read_at: None,
     };
     let mut blocks = Vec::new();
-    if inherits == Inherits::Nothing {
+    if inherits == InheritedContext::Nothing {
         let vendor = model.and_then(|model| runtime.services.models.vendor_name(model));
         blocks.push(Surroundings::now(vendor, parent.folder).notice());
     }
@@ -131,10 +131,10 @@ pub(in crate::session) async fn spawn(
     };
     let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
-    let stored = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
+    let stored = NewFork { info, fork: StoredSubAgent { origin, forbidden }, inherits };
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
-        tx.create_fork(&stored)?;
+        tx.create_sub_agent(&stored)?;
         // This process owns it from the first moment.
         tx.take_lease(id, &holder, octo_store::probe)?;
         tx.begin_first_turn(id, turn, std::slice::from_ref(&message))

@@ -2,7 +2,7 @@
 
 use super::{Progress, prompt};
 use octo_protocol::{Language, SubAgentStatus, SubAgentView, ToolView, TurnEnd, words};
-use octo_tools::{Outcome, SUMMARY_MOST, ToolOutput};
+use octo_tools::{MAX_SUMMARY, Outcome, ToolOutput};
 
 /// Builds the result for the parent's model.
 pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> ToolOutput {
@@ -19,7 +19,7 @@ pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> 
     let said = said.trim();
     let said = if said.is_empty() { "(It said nothing.)" } else { said };
     let start = [Some(head(&view, how)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
-    let room = SUMMARY_MOST.saturating_sub(start.chars().count() + 2);
+    let room = MAX_SUMMARY.saturating_sub(start.chars().count() + 2);
     let said = cut(said, room);
     let text = format!("{start}\n\n{said}");
     view.summary = Some(said);

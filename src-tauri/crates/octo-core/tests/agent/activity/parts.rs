@@ -86,7 +86,7 @@ async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
     limit(&rig, 1).await;
     rig.start(Mode::Ask, "long").await;
     reached(&gate).await;
-    let wish = SkillWish { name: "explore".into(), task: "around".into() };
+    let wish = SkillTask { name: "explore".into(), task: "around".into() };
     rig.octo.invoke_skill(session, words("/explore around"), wish).await.unwrap();
     assert_eq!(standing(&rig).await, told(&[("long", WORKS), ("first", queued(0))]));
     assert_eq!(rig.server.requests().len(), 2, "no sub-agent began");

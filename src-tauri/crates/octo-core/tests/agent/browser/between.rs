@@ -16,22 +16,22 @@ pub enum Way {
 }
 
 /// Decides by the command's name.
-type Rule = Arc<dyn Fn(&str) -> Way + Send + Sync>;
+type FateRule = Arc<dyn Fn(&str) -> Way + Send + Sync>;
 
 /// A separate port to a browser.
-pub struct Between {
+pub struct BrowserProxy {
     profile: tempfile::TempDir,
     said: Arc<Mutex<Vec<String>>>,
 }
 
-impl Between {
+impl BrowserProxy {
     pub fn start(browser: &Chromium, rule: impl Fn(&str) -> Way + Send + Sync + 'static) -> Self {
         let (port, path) = browser.door();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let own = listener.local_addr().expect("its address").port();
         let profile = tempfile::tempdir().expect("a profile");
         std::fs::write(profile.path().join("DevToolsActivePort"), format!("{own}\n{path}")).expect("written");
-        let (said, rule): (Arc<Mutex<Vec<String>>>, Rule) = (Arc::default(), Arc::new(rule));
+        let (said, rule): (Arc<Mutex<Vec<String>>>, FateRule) = (Arc::default(), Arc::new(rule));
         let heard = said.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -63,7 +63,7 @@ fn list(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
 }
 
 /// Forwards one connection until it closes.
-fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &Rule) -> Option<()> {
+fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &FateRule) -> Option<()> {
     let to = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let head = head_of(from)?;
     (&to).write_all(&head).ok()?;

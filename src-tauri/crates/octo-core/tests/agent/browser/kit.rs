@@ -1,7 +1,7 @@
 //! A browser, a site and a model that follows a plan.
 
 use super::*;
-use octo_testkit::{CHROMIUM_SWITCHES, CHROMIUM_UNSEEN, chromium_or_skip};
+use octo_testkit::{CHROMIUM_HEADLESS_SWITCHES, CHROMIUM_SWITCHES, chromium_or_skip};
 
 /// Chromium with its own profile. It ends with the test.
 pub struct Chromium {
@@ -20,7 +20,7 @@ impl Chromium {
         let profile = tempfile::tempdir().expect("a profile");
         let process = Command::new(program)
             .args(CHROMIUM_SWITCHES)
-            .args(CHROMIUM_UNSEEN)
+            .args(CHROMIUM_HEADLESS_SWITCHES)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .args(arguments)
             .env("HOME", profile.path())

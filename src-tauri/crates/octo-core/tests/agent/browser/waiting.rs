@@ -87,7 +87,7 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
 
 /// The person's answer, or the browser's end.
 #[derive(Clone, Copy)]
-enum Ends {
+enum PromptEnd {
     /// They press Cancel.
     Declined,
     /// They press Allow, and the browser disappears before it replies.
@@ -95,14 +95,14 @@ enum Ends {
 }
 
 /// A browser that asks its person, who answers when the test says so. Its questions are counted.
-struct Asking {
+struct PromptingBrowser {
     _profile: tempfile::TempDir,
     choice: BrowserChoice,
-    answer: std::sync::mpsc::Sender<Ends>,
+    answer: std::sync::mpsc::Sender<PromptEnd>,
     questions: Arc<Mutex<usize>>,
 }
 
-impl Asking {
+impl PromptingBrowser {
     fn start() -> Self {
         let profile = tempfile::tempdir().expect("a folder");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -123,12 +123,12 @@ impl Asking {
                 }
                 *count.lock().expect("the count") += 1;
                 match answers.recv() {
-                    Ok(Ends::Declined) => {
+                    Ok(PromptEnd::Declined) => {
                         let _head: Vec<String> = head(&stream);
                         let _gone =
                             (&stream).write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
                     }
-                    Ok(Ends::Silent) => drop(async_tungstenite::tungstenite::accept(stream)),
+                    Ok(PromptEnd::Silent) => drop(async_tungstenite::tungstenite::accept(stream)),
                     Err(_) => return,
                 }
             }
@@ -144,8 +144,8 @@ fn head(stream: &TcpStream) -> Vec<String> {
 
 /// The model asks for the browser twice; the person sends a message while the first question is open, which
 /// then ends this way.
-async fn asked_twice(ends: Ends) -> (Vec<String>, usize) {
-    let asking = Asking::start();
+async fn asked_twice(ends: PromptEnd) -> (Vec<String>, usize) {
+    let asking = PromptingBrowser::start();
     let mut rig = Rig::new(plan(vec![tabs(), tabs()])).await;
     rig.octo.call(ChooseBrowser { choice: asking.choice.clone() }).await.unwrap();
     let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
@@ -166,14 +166,14 @@ async fn asked_twice(ends: Ends) -> (Vec<String>, usize) {
 
 #[tokio::test]
 async fn a_decline_in_the_browser_holds_whatever_the_person_said_meanwhile() {
-    let (told, questions) = asked_twice(Ends::Declined).await;
+    let (told, questions) = asked_twice(PromptEnd::Declined).await;
     assert!(told.len() == 2 && told.iter().all(|told| told.contains("declined in the browser")), "{told:?}");
     assert_eq!(questions, 1, "they are not asked again");
 }
 
 #[tokio::test]
 async fn a_browser_that_fell_silent_after_its_question_is_not_made_to_ask_another() {
-    let (told, questions) = asked_twice(Ends::Silent).await;
+    let (told, questions) = asked_twice(PromptEnd::Silent).await;
     assert!(told.len() == 2 && told.iter().all(|told| told.contains("could not be reached")), "{told:?}");
     assert_eq!(questions, 1);
 }

@@ -2,7 +2,7 @@
 
 use super::{FILES, NOW, copy, fixture, golden_home};
 use crate::agent::{library::put, rig::config, schedule::world::HandClock};
-use octo_core::{Config, Octo, OpenTurns};
+use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -118,7 +118,7 @@ async fn the_golden_files() {
         }],
     });
     put(place.join("presets.json"), serde_json::to_string_pretty(&presets).unwrap());
-    let config = Config { open_turns: OpenTurns::WaitForUse, ..config(&home) };
+    let config = Config { open_turns: OpenTurnPolicy::WaitForUse, ..config(&home) };
     let octo = Octo::start_by_clock(config, HandClock::at(NOW)).await.unwrap();
     policy(&octo).await;
     for plan in plans() {

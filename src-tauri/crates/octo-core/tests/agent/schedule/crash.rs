@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::agent::rig::{Rig, config, reached};
-use octo_core::{Config, Octo, OpenTurns};
+use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::{MissedRun, RunCause, RunId, RunStatus, RunTask, SkipReason, TaskRun};
 use octo_store::{Holder, RunRow, Store};
 use octo_testkit::{Gate, Reply, Script};
@@ -74,7 +74,7 @@ async fn whenever_a_process_ends_before_a_run_begins_its_time_fires_once_or_goes
                             assert!(tx.add_run(&claimed(slot))?);
                         }
                         if is_marked {
-                            tx.task_decided("morning-brief", Some(slot))?;
+                            tx.set_task_decided("morning-brief", Some(slot))?;
                         }
                         Ok(())
                     })
@@ -135,7 +135,7 @@ async fn a_run_that_was_being_stopped_is_stopped_by_the_next_process() {
     rig.end().await;
     left_by_a_crash(&rig, move |tx| {
         let row = tx.run(run.id)?.unwrap();
-        tx.put_run(&RunRow { ending: Some(octo_store::RunEnding::TimedOut), ..row })
+        tx.put_run(&RunRow { ending: Some(octo_store::RunStopReason::TimedOut), ..row })
     })
     .await;
     rig.begin_by_clock(clock.clone()).await;
@@ -157,7 +157,7 @@ async fn a_run_whose_session_was_deleted_is_interrupted() {
     assert_eq!(over.session, None, "there is no session to go to");
 }
 
-async fn beside(rig: &Rig, clock: &Arc<HandClock>, open_turns: OpenTurns) -> Octo {
+async fn beside(rig: &Rig, clock: &Arc<HandClock>, open_turns: OpenTurnPolicy) -> Octo {
     let config = Config { open_turns, ..config(&rig.home) };
     Octo::start_by_clock(config, clock.clone()).await.expect("a second application starts")
 }
@@ -168,7 +168,7 @@ async fn of_two_on_one_home_one_runs_tasks_and_when_it_ends_the_other_does() {
     let (mut rig, clock) = world(script, DAY + 9 * HOUR).await;
     save(&rig, at_ten(&rig)).await;
     settled(&rig, &clock, 0).await;
-    let other = beside(&rig, &clock, OpenTurns::GoOnAtStart).await;
+    let other = beside(&rig, &clock, OpenTurnPolicy::GoOnAtStart).await;
     clock.set(DAY + 10 * HOUR);
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
     settled(&rig, &clock, 1).await;
@@ -190,7 +190,7 @@ async fn a_process_for_one_session_runs_no_task_and_leaves_it_to_the_next() {
     plan.missed = MissedRun::Skip;
     let task = save(&rig, plan).await;
     rig.end().await;
-    rig.octo = beside(&rig, &clock, OpenTurns::WaitForUse).await;
+    rig.octo = beside(&rig, &clock, OpenTurnPolicy::WaitForUse).await;
     clock.set(DAY + 11 * HOUR);
     settled(&rig, &clock, 0).await;
     rig.octo.call(RunTask { task: task.file }).await.unwrap();

@@ -5,7 +5,7 @@ use crate::agent::rig::{Rig, reached};
 use octo_protocol::{
     Answer, Budgets, ChangeSettings, Cost, ListSessions, MissedAnswer, MissedRun, Mode, OpenSession,
     RunCause, RunStatus, RunTask, SessionFilter, SettingsPatch, SkipReason, Snapshot, Source, StopRun,
-    Switch, SwitchTask, TaskNews, TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
+    Switch, SwitchTask, TaskNotifications, TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
         (info.source, info.title.as_str(), info.mode),
         (Source::Task, "Morning brief", Mode::Autonomous)
     );
-    assert_eq!(rig.octo.told_of(session).await, Some(TaskNews::Trouble), "what the plan says");
+    assert_eq!(rig.octo.told_of(session).await, Some(TaskNotifications::Trouble), "what the plan says");
     assert_eq!(rig.octo.told_of(octo_protocol::SessionId::new()).await, None, "no session of a task");
     let list = rig
         .octo
@@ -168,11 +168,11 @@ async fn a_run_that_used_its_budget_is_stopped_before_the_next_call() {
     let script = Script::new().call("write", json!({ "path": "a.txt", "content": "x\n" })).text("never");
     let (rig, clock) = world(script, DAY + 9 * HOUR).await;
     let mut plan = at_ten(&rig);
-    plan.budget = Some(Cost::nano_dollars(1_000));
+    plan.budget = Some(Cost::from_nano_dollars(1_000));
     save(&rig, plan).await;
     clock.set(DAY + 10 * HOUR);
     let run = last_run(&rig, "over its budget", |status| *status == RunStatus::OverBudget).await;
-    assert!(run.cost >= Cost::nano_dollars(1_000));
+    assert!(run.cost >= Cost::from_nano_dollars(1_000));
     assert_eq!(rig.server.requests().len(), 1);
     assert_eq!(rig.home.read("a.txt"), "x\n", "what was done stays");
 }
@@ -184,7 +184,7 @@ async fn with_the_days_money_gone_a_run_is_left_out() {
     let task = save(&rig, plan.clone()).await;
     rig.octo.call(RunTask { task: task.file }).await.unwrap();
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
-    let budgets = Budgets { day: Some(Cost::nano_dollars(1)), ..Budgets::default() };
+    let budgets = Budgets { day: Some(Cost::from_nano_dollars(1)), ..Budgets::default() };
     let patch = SettingsPatch { budgets: Some(budgets), ..SettingsPatch::default() };
     rig.octo.call(ChangeSettings { patch }).await.unwrap();
     clock.set(DAY + 10 * HOUR);

@@ -4,8 +4,8 @@ use crate::agent::rig::{PATIENCE, Rig};
 use futures::future::BoxFuture;
 use octo_core::Clock;
 use octo_protocol::{
-    GetTask, ListRuns, Millis, MissedRun, Mode, Profile, RunStatus, SaveTask, TaskCard, TaskNews, TaskPlan,
-    TaskRetry, TaskRun, Timing,
+    GetTask, ListRuns, Millis, MissedRun, Mode, Profile, RunStatus, SaveTask, TaskCard, TaskNotifications,
+    TaskPlan, TaskRetry, TaskRun, Timing,
 };
 use octo_testkit::Script;
 use std::{
@@ -93,7 +93,7 @@ pub fn at_ten(rig: &Rig) -> TaskPlan {
         minutes: 30,
         retry: TaskRetry { times: 0, minutes: 10 },
         missed: MissedRun::RunOnce,
-        tell: TaskNews::Trouble,
+        tell: TaskNotifications::Trouble,
     }
 }
 

@@ -22,7 +22,7 @@ const ONE_OF: usize = 3;
 const SLOT: Millis = DAY + 10 * HOUR;
 
 /// The home of a finished run, as each of its transactions left it.
-struct Film {
+struct CrashRecording {
     /// All files except the log.
     files: BTreeMap<PathBuf, Vec<u8>>,
     log: Vec<u8>,
@@ -30,7 +30,7 @@ struct Film {
     cuts: Vec<usize>,
 }
 
-impl Film {
+impl CrashRecording {
     /// Lets a task reach its time, and its run end.
     async fn of(rig: &Rig, clock: &Arc<HandClock>, plan: TaskPlan, over: fn(&[TaskRun]) -> bool) -> Self {
         save(rig, plan).await;
@@ -153,7 +153,7 @@ async fn check_session(rig: &Rig, run: &TaskRun) {
 async fn a_crash_after_any_write_of_a_run_leaves_one_run_that_comes_to_its_end() {
     let (mut rig, clock) = rewindable(Script::from_fn(brief)).await;
     let plan = at_ten(&rig);
-    let film = Film::of(&rig, &clock, plan, finished).await;
+    let film = CrashRecording::of(&rig, &clock, plan, finished).await;
     rig.end().await;
     for cut in film.moments() {
         film.rewind(&rig, cut).await;
@@ -175,7 +175,7 @@ async fn a_crash_after_any_write_of_a_run_leaves_one_run_that_comes_to_its_end()
 async fn found_hours_later_it_goes_on_where_it_had_begun_and_goes_by_the_policy_where_it_had_not() {
     let (mut rig, clock) = rewindable(Script::from_fn(brief)).await;
     let plan = TaskPlan { missed: MissedRun::Skip, ..at_ten(&rig) };
-    let film = Film::of(&rig, &clock, plan, finished).await;
+    let film = CrashRecording::of(&rig, &clock, plan, finished).await;
     rig.end().await;
     let (mut skipped, mut gone_on) = (0, 0);
     for cut in film.moments() {
@@ -206,7 +206,7 @@ async fn a_run_that_fails_is_tried_again_once_whatever_write_was_the_last() {
     let (mut rig, clock) = rewindable(Script::from_fn(fails)).await;
     let plan = TaskPlan { retry: TaskRetry { times: 1, minutes: 10 }, ..at_ten(&rig) };
     let waits = |runs: &[TaskRun]| runs.len() == 2;
-    let film = Film::of(&rig, &clock, plan, waits).await;
+    let film = CrashRecording::of(&rig, &clock, plan, waits).await;
     rig.end().await;
     for cut in film.moments() {
         film.rewind(&rig, cut).await;

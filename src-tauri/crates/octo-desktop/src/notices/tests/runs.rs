@@ -1,9 +1,9 @@
 //! Tests of the notices of scheduled runs, and of work outside sessions.
 
 use super::*;
-use crate::runs::Why;
+use crate::runs::RunProblem;
 use octo_protocol::{
-    ActivityId, ActivityStatus, ApiError, Cost, RunCause, RunStatus, SkipReason, TaskNews as Tell,
+    ActivityId, ActivityStatus, ApiError, Cost, RunCause, RunStatus, SkipReason, TaskNotifications as Tell,
 };
 
 fn run(id: RunId, session: Option<SessionId>, status: RunStatus) -> TaskRun {
@@ -31,7 +31,7 @@ fn wrong() -> ApiError {
 }
 
 /// Returns the reported notices, with the details of the run.
-fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<Why>)> {
+fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<RunProblem>)> {
     let shown = acts.into_iter().filter_map(|act| match act {
         Act::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
         Act::Withdraw { .. } => None,
@@ -40,16 +40,16 @@ fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<Why>)> {
 }
 
 /// Expected notice, and its reason.
-type Told = Option<(NoticeKind, Option<Why>)>;
+type Told = Option<(NoticeKind, Option<RunProblem>)>;
 
 /// Returns the possible ends of a run in a session, with the status of the run and of the session.
 fn ends() -> Vec<(RunStatus, SessionStatus, Told)> {
     use NoticeKind::{Failed as F, Finished as D};
     vec![
         (RunStatus::Finished, Idle, Some((D, None))),
-        (RunStatus::Failed { error: wrong() }, Failed, Some((F, Some(Why::Error(wrong()))))),
-        (RunStatus::TimedOut, Idle, Some((F, Some(Why::TimedOut)))),
-        (RunStatus::OverBudget, Idle, Some((F, Some(Why::OverBudget)))),
+        (RunStatus::Failed { error: wrong() }, Failed, Some((F, Some(RunProblem::Error(wrong()))))),
+        (RunStatus::TimedOut, Idle, Some((F, Some(RunProblem::TimedOut)))),
+        (RunStatus::OverBudget, Idle, Some((F, Some(RunProblem::OverBudget)))),
         (RunStatus::Stopped, Idle, None),
         (RunStatus::Interrupted, Idle, None),
     ]
@@ -95,14 +95,14 @@ fn a_run_too_quick_to_be_heard_of_is_heard_before_its_session_ends() {
     assert!(notices.may_end_run(&of_task(session, Idle)));
     assert!(!notices.may_end_run(&line(session, Idle)) && !notices.may_end_run(&of_task(session, Running)));
     let acts = notices.runs(&[run(RunId::new(), Some(session), RunStatus::TimedOut)]);
-    assert_eq!(told(acts), [(NoticeKind::Failed, Some(Why::TimedOut))]);
+    assert_eq!(told(acts), [(NoticeKind::Failed, Some(RunProblem::TimedOut))]);
     assert_eq!(notices.listed(&of_task(session, Idle)), None);
 }
 
 #[test]
 fn over_its_budget_the_question_goes_and_the_end_is_told() {
     let (id, session) = (RunId::new(), SessionId::new());
-    let of = Subject::Session(session);
+    let of = NoticeSubject::Session(session);
     let mut notices = Notices::default();
     notices.listed(&of_task(session, Running));
     notices.runs(&[run(id, Some(session), RunStatus::Running)]);
@@ -110,7 +110,7 @@ fn over_its_budget_the_question_goes_and_the_end_is_told() {
     notices.runs(&[run(id, Some(session), RunStatus::NeedsYou)]);
     assert_eq!(notices.listed(&of_task(session, Idle)), Some(Act::Withdraw { of }));
     let acts = notices.runs(&[run(id, Some(session), RunStatus::OverBudget)]);
-    assert_eq!(told(acts), [(NoticeKind::Failed, Some(Why::OverBudget))]);
+    assert_eq!(told(acts), [(NoticeKind::Failed, Some(RunProblem::OverBudget))]);
 }
 
 #[test]
@@ -118,9 +118,15 @@ fn what_has_no_session_is_told_by_its_run() {
     let skipped = |reason| RunStatus::Skipped { reason };
     let (question, failed) = (NoticeKind::Question, NoticeKind::Failed);
     for (status, expected) in [
-        (RunStatus::Asked, Some((question, Some(Why::Missed)))),
-        (skipped(SkipReason::CouldNotStart { error: wrong() }), Some((failed, Some(Why::Error(wrong()))))),
-        (skipped(SkipReason::Unrunnable { error: wrong() }), Some((failed, Some(Why::Error(wrong()))))),
+        (RunStatus::Asked, Some((question, Some(RunProblem::Missed)))),
+        (
+            skipped(SkipReason::CouldNotStart { error: wrong() }),
+            Some((failed, Some(RunProblem::Error(wrong())))),
+        ),
+        (
+            skipped(SkipReason::Unrunnable { error: wrong() }),
+            Some((failed, Some(RunProblem::Error(wrong())))),
+        ),
         (skipped(SkipReason::Declined), None),
         (skipped(SkipReason::StillRunning), None),
         (skipped(SkipReason::Missed { times: 2 }), None),
@@ -141,18 +147,22 @@ fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
     let (asks, old) = (RunId::new(), RunId::new());
     let mut notices = Notices::default();
     let acts = notices.runs(&[run(asks, None, RunStatus::Asked), run(old, None, RunStatus::TimedOut)]);
-    assert_eq!(told(acts), [(NoticeKind::Question, Some(Why::Missed))], "what was over before is no news");
+    assert_eq!(
+        told(acts),
+        [(NoticeKind::Question, Some(RunProblem::Missed))],
+        "what was over before is no news"
+    );
     let work = notices.work();
     assert_eq!(work, Work { running: 0, waiting: 0, asking: 1 });
     assert!(!work.is_none() && !work.can_stop() && work.for_person() == 1);
     let acts = notices.runs(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
-    assert_eq!(acts, [Act::Withdraw { of: Subject::Run(asks) }]);
+    assert_eq!(acts, [Act::Withdraw { of: NoticeSubject::Run(asks) }]);
     assert!(notices.work().is_none());
 }
 
 #[test]
 fn what_a_task_does_not_tell_leaves_no_earlier_notice() {
-    let of = Subject::Session(SessionId::new());
+    let of = NoticeSubject::Session(SessionId::new());
     let show = |kind| Act::Show { of, kind, title: String::new(), run: None };
     let gone = Act::Withdraw { of };
     for (kind, task, expected) in [
@@ -162,9 +172,9 @@ fn what_a_task_does_not_tell_leaves_no_earlier_notice() {
         (NoticeKind::Failed, Some(Tell::Trouble), show(NoticeKind::Failed)),
         (NoticeKind::Question, Some(Tell::Nothing), gone.clone()),
     ] {
-        assert_eq!(show(kind).as_told(task), expected, "{kind:?} {task:?}");
+        assert_eq!(show(kind).with_task_setting(task), expected, "{kind:?} {task:?}");
     }
-    assert_eq!(gone.clone().as_told(Some(Tell::Nothing)), gone);
+    assert_eq!(gone.clone().with_task_setting(Some(Tell::Nothing)), gone);
 }
 
 #[test]

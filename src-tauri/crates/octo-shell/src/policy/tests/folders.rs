@@ -1,6 +1,6 @@
 //! The effect of a folder on a line.
 
-use super::{Judgement, Permitted, judge_at, words};
+use super::{Judgement, LinePermission, judge_at, words};
 use crate::policy::allowed_at;
 use octo_workspace::{Closed, is_secret};
 use std::{fs, path::Path, process::Command};
@@ -131,7 +131,7 @@ fn a_repository_whose_settings_name_programs_asks() {
         assert!(reads_at("ls", &folder).is_some(), "{settings}");
         assert_eq!(
             allowed_at("git log && cargo test", &[words("cargo test")], &folder, &says),
-            Permitted::No,
+            LinePermission::No,
             "{settings}"
         );
     }

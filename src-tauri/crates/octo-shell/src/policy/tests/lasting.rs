@@ -1,11 +1,11 @@
 //! Lasting effects of a line, and effects that are not listed.
 
-use crate::{Around, Language, Lasts, Policy, Standing, assess, policy::typed};
+use crate::{Language, LastingPart, LineContext, Policy, Standing, assess, policy::typed};
 use octo_protocol::LastingKind::{self, *};
 use std::path::PathBuf;
 
-fn around() -> Around {
-    Around {
+fn around() -> LineContext {
+    LineContext {
         folder: PathBuf::from("/nowhere/work"),
         home: Some(PathBuf::from("/nowhere")),
         octo_home: PathBuf::from("/nowhere/.octo"),
@@ -15,7 +15,7 @@ fn around() -> Around {
     }
 }
 
-fn lasting(line: &str) -> Vec<Lasts> {
+fn lasting(line: &str) -> Vec<LastingPart> {
     let (around, policy) = (around(), Policy::default());
     assess(line, &[], Standing { around: &around, policy: &policy, rules: &[] }).lasting
 }

@@ -1,11 +1,11 @@
 //! Start-up files of shells, in a home with a dotfiles repository that it links to.
 
-use crate::{Around, Language, Open, PathVerdict, Policy, Standing, StartupFiles, assess, write_path};
+use crate::{Language, LineContext, Open, PathVerdict, Policy, Standing, StartupFiles, assess, write_path};
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 struct Home {
     _keep: tempfile::TempDir,
-    around: Around,
+    around: LineContext,
 }
 
 fn home() -> Home {
@@ -17,7 +17,7 @@ fn home() -> Home {
     fs::write(home.join("dotfiles/zsh-settings"), "").unwrap();
     symlink("dotfiles/zsh-settings", home.join(".zshrc")).unwrap();
     symlink("../dotfiles/config/fish", home.join(".config/fish")).unwrap();
-    let around = Around {
+    let around = LineContext {
         folder: home.clone(),
         octo_home: home.join(".octo"),
         home: Some(home),

@@ -60,7 +60,7 @@ impl Told {
 
 #[tokio::test]
 async fn one_that_ends_at_once_is_reported_as_ended_and_makes_no_news() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     for (command, code) in [("true", 0), ("echo no >&2; exit 3", 3)] {
         let run = Run { wait: crate::START_WINDOW, ..told.background(command) };
         let report = told.place.shell.run(run).await.unwrap();
@@ -72,7 +72,7 @@ async fn one_that_ends_at_once_is_reported_as_ended_and_makes_no_news() {
 
 #[tokio::test]
 async fn its_end_is_told_once_with_what_is_needed() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     told.place.output("mkfifo go").await;
     let line = "echo first; read -r x <go; printf 'last \\033[31mline\\033[0m\\n\\n'; exit 7";
     let handle = told.start(line).await;
@@ -97,7 +97,7 @@ fn octo_now() -> i64 {
 
 #[tokio::test]
 async fn long_last_lines_are_cut_and_partial_ones_count() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     told.start(&format!("read -r -t 0.3 x; printf '{}'", "é".repeat(300))).await;
     let last = told.ended().await.last_line;
     // The terminal wraps at 120 columns; the last line is the text after the wrap, or all of it.
@@ -106,7 +106,7 @@ async fn long_last_lines_are_cut_and_partial_ones_count() {
 
 #[tokio::test]
 async fn a_slow_one_goes_to_the_background_whatever_its_name_and_is_told_of() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     let run = Run { wait: Duration::from_millis(200), ..told.place.command("sleep 1; ls -d .") };
     let report = told.place.shell.run(run).await.unwrap();
     assert_eq!(report.state, CommandState::Running);
@@ -116,7 +116,7 @@ async fn a_slow_one_goes_to_the_background_whatever_its_name_and_is_told_of() {
 
 #[tokio::test]
 async fn a_call_that_asks_after_it_reports_its_end_and_nobody_else_does() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     told.place.output("mkfifo go").await;
     let handle = told.start("read -r x <go; echo done").await;
     let shell = told.place.shell.clone();
@@ -150,7 +150,7 @@ async fn a_call_that_asks_after_it_reports_its_end_and_nobody_else_does() {
 
 #[tokio::test]
 async fn a_wait_that_is_cancelled_or_dropped_leaves_it_running_and_told_of() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     told.place.output("mkfifo go").await;
     let handle = told.start("read -r x <go; exit 4").await;
     let cancel = CancellationToken::new();
@@ -177,7 +177,7 @@ async fn a_wait_that_is_cancelled_or_dropped_leaves_it_running_and_told_of() {
 
 #[tokio::test]
 async fn one_the_model_ends_makes_no_news_but_that_it_was_reported_and_one_the_person_stops_does() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     let handle = told.start("sleep 1000").await;
     assert_eq!(told.place.shell.kill(&handle, CallId::new()).await.unwrap().state, CommandState::Killed);
     assert!(matches!(told.next().await, News::Reported { command, .. } if command.handle == handle));
@@ -201,7 +201,7 @@ async fn one_that_runs_too_long_timed_out_and_never_succeeded() {
 
 #[tokio::test]
 async fn the_same_command_is_refused_before_it_is_started() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     let line = "echo $$ >>started; read -r x";
     let handle = told.start(line).await;
     for pace in [Pace::Background, Pace::Foreground] {
@@ -223,7 +223,7 @@ async fn the_same_command_is_refused_before_it_is_started() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_same_ones_at_once_one_is_started() {
-    let told = Told::new(crate::CEILING);
+    let told = Told::new(crate::COMMAND_TIME_LIMIT);
     let runs: Vec<_> = (0..8)
         .map(|_| {
             let (shell, run) = (told.place.shell.clone(), told.background("echo $$ >>started; read -r x"));
@@ -245,7 +245,7 @@ async fn of_many_same_ones_at_once_one_is_started() {
 
 #[tokio::test]
 async fn a_shut_down_session_tells_of_no_ends() {
-    let mut told = Told::new(crate::CEILING);
+    let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     told.start("sleep 1000").await;
     told.place.shell.shutdown().await;
     let Told { place, mut news } = told;

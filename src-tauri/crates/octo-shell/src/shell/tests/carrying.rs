@@ -115,7 +115,7 @@ async fn a_command_nobody_was_asked_about_begins_with_the_directory_alone() {
         .await;
     let mut run = place.command("ls; cat /dev/null; basename \"$PWD\"; echo $PATH; env");
     assert!(place.shell.run(run.clone()).await.unwrap().output_model.contains("evil\n"));
-    run.carried = Carried::FolderOnly;
+    run.carried = CarryScope::FolderOnly;
     run.command = "basename \"$PWD\"; echo $PATH; cat /dev/null; type -t grep; ls *; ls .*; env".to_owned();
     let output = place.shell.run(run.clone()).await.unwrap().output_model;
     assert!(output.starts_with("sub\n/usr/local/bin:/usr/bin:/bin\nfile\nshown\n"), "{output}");
@@ -164,7 +164,7 @@ async fn a_hostile_repository_starts_nothing() {
             "{command}"
         );
         let mut run = place.command(command);
-        run.carried = Carried::FolderOnly;
+        run.carried = CarryScope::FolderOnly;
         let report = place.shell.run(run).await.unwrap();
         assert_eq!(report.state, CommandState::Exited { code: 0 }, "{command}: {}", report.output_model);
         assert!(!ran.exists(), "{command}");

@@ -30,7 +30,7 @@ async fn octo() {
             folder: folder.clone(),
             cwd: None,
             env: Vec::new(),
-            carried: Carried::All,
+            carried: CarryScope::All,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_millis(200),

@@ -3,7 +3,7 @@
 
 use super::{carry, powershell};
 use crate::{
-    Carried,
+    CarryScope,
     language::{INTERPRETER, Interpreter, Language},
 };
 use std::{
@@ -51,13 +51,13 @@ impl Files {
     }
 
     /// Returns the interpreter's arguments.
-    pub(super) fn arguments(&self, interpreter: &Interpreter, carried: Carried) -> Vec<String> {
+    pub(super) fn arguments(&self, interpreter: &Interpreter, carried: CarryScope) -> Vec<String> {
         match interpreter.language {
             Language::PowerShell => powershell::arguments(&self.begin),
             Language::Bash => {
                 let begin = match carried {
-                    Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
-                    Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
+                    CarryScope::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
+                    CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
                 };
                 let keep = carry::SCRIPT
                     .replace("@STATE@", &quoted(&self.state))

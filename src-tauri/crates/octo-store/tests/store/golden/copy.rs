@@ -105,7 +105,7 @@ fn what_has_no_events_makes_the_same_rows() {
             rows,
             reader.suggestions()?,
             reader.trash_page(&TrashFilter::default(), 0, 100)?.0,
-            (reader.chats(ChatService::Telegram)?, reader.chat_offers()?, reader.letters(10)?),
+            (reader.chats(ChatService::Telegram)?, reader.pairing_codes()?, reader.letters(10)?),
         ))
     });
     let (settings, rules, draft, tasks, runs, suggestions, trash, (chats, offers, letters)) = read.unwrap();
@@ -136,10 +136,10 @@ fn what_has_no_events_makes_the_same_rows() {
         let chat = &chats[0];
         let who = (chat.person.as_str(), chat.name.as_str());
         let key = tx.pair(chat.service, &account, who, chat.paired_at)?.key;
-        tx.put_chat_offers(&offers)?;
+        tx.replace_pairing_codes(&offers)?;
         let letters: Vec<(i64, String)> =
-            letters.into_iter().map(|letter| (key, letter.letter_json)).collect();
-        tx.keep_letters(ChatService::Telegram, &account, fetched, &letters)
+            letters.into_iter().map(|letter| (key, letter.message_json)).collect();
+        tx.add_inbound_messages(ChatService::Telegram, &account, fetched, &letters)
     })
     .unwrap();
     (from.close(), to.close());

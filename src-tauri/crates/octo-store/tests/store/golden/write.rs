@@ -150,7 +150,7 @@ async fn conversation(store: &Store, info: &SessionInfo) {
         "id": QuestionId::new(), "call": call, "tool": "terminal", "at": START,
         "ask": { "type": "feedback", "question": "Which?", "context": null, "options": ["grey", "white"] }
     }));
-    let queued: Queued = made(json!({
+    let queued: QueuedMessage = made(json!({
         "id": QueuedId::new(), "blocks": [{ "type": "text", "text": "and then" }], "at": START
     }));
     let command: BackgroundCommand = made(json!({
@@ -219,8 +219,8 @@ async fn conversation(store: &Store, info: &SessionInfo) {
             tx.set_draft(id, &draft)?;
             tx.set_new_draft(&Draft { text: "the next one".to_owned(), ..Draft::default() })?;
             tx.take_lease(id, &holder, |_| Life::Alive)?;
-            tx.wish_stop(id, &StopWish::Command("abc:1".to_owned()))?;
-            tx.wish_stop(id, &StopWish::Turn(turn_id))?;
+            tx.request_stop(id, &StopRequest::Command("abc:1".to_owned()))?;
+            tx.request_stop(id, &StopRequest::Turn(turn_id))?;
             tx.add_rule(
                 "/home/me/project",
                 &Rule::Command { words: vec!["cargo".to_owned(), "test".to_owned()] },
@@ -259,7 +259,7 @@ fn log_member(name: &str) -> Value {
 }
 
 async fn time_machine(store: &Store, id: SessionId) {
-    let step = |parent, kind, turn| NewTimeTask {
+    let step = |parent, kind, turn| NewTimeStep {
         parent,
         kind,
         turn,
@@ -268,39 +268,43 @@ async fn time_machine(store: &Store, id: SessionId) {
     };
     let image = |value| made::<FileImage>(value);
     let blob = "ab".repeat(32);
-    let state = |path: &str, side, image| TimeState {
+    let state = |path: &str, side, image| RecordedState {
         path: path.as_bytes().to_vec(),
         number: 1,
         side,
-        source: TimeSource::Named,
+        source: StateSource::Named,
         image,
     };
     let states = [
-        state("/home/me/project/a", TimeSide::Before, image(json!({ "type": "absent" }))),
+        state("/home/me/project/a", StateMoment::Before, image(json!({ "type": "absent" }))),
         state(
             "/home/me/project/a",
-            TimeSide::After,
+            StateMoment::After,
             image(json!({ "type": "file", "blob": blob, "len": 3, "mode": 420 })),
         ),
-        state("/home/me/project/l", TimeSide::Before, image(json!({ "type": "link", "target": [97, 255] }))),
-        state("/home/me/project/d", TimeSide::After, image(json!({ "type": "folder", "mode": 493 }))),
+        state(
+            "/home/me/project/l",
+            StateMoment::Before,
+            image(json!({ "type": "link", "target": [97, 255] })),
+        ),
+        state("/home/me/project/d", StateMoment::After, image(json!({ "type": "folder", "mode": 493 }))),
     ];
     let unsaved = UNSAVED.iter().map(|why| {
         let unsaved = json!({ "type": "unsaved", "why": why, "len": 9, "modified": 7 });
-        state(&format!("/home/me/project/{why}"), TimeSide::Left, image(unsaved))
+        state(&format!("/home/me/project/{why}"), StateMoment::Left, image(unsaved))
     });
-    let states: Vec<TimeState> = states.into_iter().chain(unsaved).collect();
-    let mark: LastingMark = made(json!({
+    let states: Vec<RecordedState> = states.into_iter().chain(unsaved).collect();
+    let mark: LastingEffect = made(json!({
         "kind": "pushed", "what": "git push", "times": 2, "call": CallId::new(), "at": START
     }));
     store
         .write(move |tx| {
-            tx.add_time_task(id, &step(0, TaskKind::Run, Some(TurnId::new())), Activate::Running)?;
-            tx.add_time_task(id, &step(1, TaskKind::Checkpoint, None), Activate::Ended)?;
+            tx.add_time_step(id, &step(0, StepKind::Run, Some(TurnId::new())), StepActivation::Running)?;
+            tx.add_time_step(id, &step(1, StepKind::Checkpoint, None), StepActivation::Ended)?;
             tx.record_time_states(id, &states)?;
             tx.add_time_command(id, 1, b"/home/me/project")?;
             tx.record_time_lasting(id, 1, &[mark])?;
-            tx.begin_journey(id, &Journey { task: 1, conversation: 0, kept: vec![TurnId::new()] })
+            tx.begin_restore(id, &RestoreRecord { task: 1, conversation: 0, kept: vec![TurnId::new()] })
         })
         .await
         .unwrap();
@@ -309,7 +313,7 @@ async fn time_machine(store: &Store, id: SessionId) {
 /// A sub-agent, a branch, an import, and a session in the trash beside a file and a skill.
 async fn others(store: &Store, parent: &SessionInfo) {
     let fork = SessionInfo { source: Source::SubAgent, ..head("explore") };
-    let origin = ForkOrigin {
+    let origin = SubAgentOrigin {
         session: parent.id,
         title: parent.title.clone(),
         turn: TurnId::new(),
@@ -318,8 +322,8 @@ async fn others(store: &Store, parent: &SessionInfo) {
     };
     let fork = NewFork {
         info: fork,
-        fork: StoredFork { origin, forbidden: vec!["terminal".to_owned()] },
-        inherits: Inherits::Nothing,
+        fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] },
+        inherits: InheritedContext::Nothing,
     };
     let branch = NewBranch { info: head("Golden: branch"), from: parent.id, at: BranchPoint::Whole };
     let turn = TurnView { end: Some(TurnEnd::Stopped), ended_at: Some(START), ..sample::turn() };
@@ -361,7 +365,7 @@ async fn others(store: &Store, parent: &SessionInfo) {
     ];
     store
         .write(move |tx| {
-            tx.create_fork(&fork)?;
+            tx.create_sub_agent(&fork)?;
             tx.create_branch(&branch)?;
             tx.create_import(&import)?;
             tx.soft_delete(gone.id, START)?;
@@ -394,12 +398,12 @@ async fn library(store: &Store, session: SessionId) {
     store
         .write(move |tx| {
             tx.switch_skill(&mine, Some(Switch::Off), Some(Switch::On))?;
-            tx.skill_used(&mine, START)?;
+            tx.record_skill_use(&mine, START)?;
             tx.accept_skill(&theirs, "fingerprint")?;
-            tx.quiet_skill(&theirs)?;
-            tx.keep_skill_version(&mine, "as it was", START)?;
+            tx.stop_proposals(&theirs)?;
+            tx.add_skill_version(&mine, "as it was", START)?;
             tx.add_suggestion(&suggestion)?;
-            tx.memory_written("heron.md", Some(session), START)
+            tx.record_memory_writer("heron.md", Some(session), START)
         })
         .await
         .unwrap();
@@ -423,7 +427,8 @@ async fn schedule(store: &Store, session: SessionId) {
         json!({ "type": "skipped", "reason": { "type": "missed", "times": 3 } }),
         json!({ "type": "skipped", "reason": { "type": "unrunnable", "error": error } }),
     ];
-    let endings = [None, Some(RunEnding::Stopped), Some(RunEnding::TimedOut), Some(RunEnding::OverBudget)];
+    let endings =
+        [None, Some(RunStopReason::Stopped), Some(RunStopReason::TimedOut), Some(RunStopReason::OverBudget)];
     let rows: Vec<RunRow> = statuses
         .iter()
         .enumerate()
@@ -438,11 +443,11 @@ async fn schedule(store: &Store, session: SessionId) {
                 ended_at: Some(START + at as i64 + 1),
                 status: made(status.clone()),
                 session: Some(session),
-                cost: Cost::nano_dollars(5),
+                cost: Cost::from_nano_dollars(5),
                 result: Some("Two herons.".to_owned()),
             },
             slot: (at % causes.len() == 0).then_some(START + at as i64),
-            budget: Some(Cost::nano_dollars(9)),
+            budget: Some(Cost::from_nano_dollars(9)),
             minutes: 30,
             worked: 7,
             ending: endings[at % endings.len()],
@@ -462,7 +467,7 @@ async fn schedule(store: &Store, session: SessionId) {
 
 async fn chats(store: &Store, session: SessionId) {
     let service = ChatService::Telegram;
-    let offer = OfferRow {
+    let offer = PairingCodeRow {
         account: "77".to_owned(),
         person: "9".to_owned(),
         name: "Stranger".to_owned(),
@@ -473,13 +478,13 @@ async fn chats(store: &Store, session: SessionId) {
     store
         .write(move |tx| {
             let chat = tx.pair(service, "77", ("5", "Juno"), START)?.key;
-            tx.lead_chat(chat, Some(session), 3)?;
-            tx.begun_in_chat(chat, session)?;
-            tx.chat_telling(chat, session, 4)?;
-            tx.put_chat_offers(&[offer])?;
+            tx.set_chat_session(chat, Some(session), 3)?;
+            tx.record_chat_session(chat, session)?;
+            tx.begin_delivery(chat, session, 4)?;
+            tx.replace_pairing_codes(&[offer])?;
             let letters = [r#"{"type":"message","text":"hi","files":[],"more":false}"#.to_owned()];
             let letters: Vec<(i64, String)> = letters.into_iter().map(|letter| (chat, letter)).collect();
-            tx.keep_letters(service, "77", Fetched { next: 8, at: START }, &letters)
+            tx.add_inbound_messages(service, "77", Fetched { next: 8, at: START }, &letters)
         })
         .await
         .unwrap();

@@ -1,6 +1,6 @@
 //! Parses `octo task …`.
 
-use crate::{TaskDraft, TaskErrand, ToolError};
+use crate::{TaskCommand, TaskFields, ToolError};
 use clap::{Args, Subcommand};
 use octo_protocol::Switch;
 use std::path::PathBuf;
@@ -62,18 +62,21 @@ pub(super) struct DraftLine {
     tell: Option<String>,
 }
 
-type Path<'a> = &'a dyn Fn(&str) -> Result<PathBuf, ToolError>;
+type PathResolver<'a> = &'a dyn Fn(&str) -> Result<PathBuf, ToolError>;
 
 /// Returns the command of a parsed line, and the file with its prompt.
-pub(super) fn errand(line: TaskLine, path: Path<'_>) -> Result<(TaskErrand, Option<PathBuf>), ToolError> {
+pub(super) fn errand(
+    line: TaskLine,
+    path: PathResolver<'_>,
+) -> Result<(TaskCommand, Option<PathBuf>), ToolError> {
     let plain = |errand| Ok((errand, None));
     match line {
-        TaskLine::List => plain(TaskErrand::List),
-        TaskLine::Show { file } => plain(TaskErrand::Show { task: file }),
-        TaskLine::Run { file } => plain(TaskErrand::Run { task: file }),
-        TaskLine::Pause { file } => plain(TaskErrand::Switch { task: file, on: Switch::Off }),
-        TaskLine::Resume { file } => plain(TaskErrand::Switch { task: file, on: Switch::On }),
-        TaskLine::Delete { file } => plain(TaskErrand::Delete { task: file }),
+        TaskLine::List => plain(TaskCommand::List),
+        TaskLine::Show { file } => plain(TaskCommand::Show { task: file }),
+        TaskLine::Run { file } => plain(TaskCommand::Run { task: file }),
+        TaskLine::Pause { file } => plain(TaskCommand::Switch { task: file, on: Switch::Off }),
+        TaskLine::Resume { file } => plain(TaskCommand::Switch { task: file, on: Switch::On }),
+        TaskLine::Delete { file } => plain(TaskCommand::Delete { task: file }),
         TaskLine::Add(line) => {
             let (name, when) = (line.name.is_some(), line.when.is_some());
             let prompt = line.prompt.is_some() || line.prompt_file.is_some();
@@ -82,19 +85,19 @@ pub(super) fn errand(line: TaskLine, path: Path<'_>) -> Result<(TaskErrand, Opti
                     "Not done. A new task needs --name, --when and --prompt or --prompt-file.",
                 ));
             }
-            save(None, line, path)
+            save_command(None, line, path)
         }
-        TaskLine::Edit(line) => save(Some(line.file), line.draft, path),
+        TaskLine::Edit(line) => save_command(Some(line.file), line.draft, path),
     }
 }
 
-fn save(
+fn save_command(
     task: Option<String>,
     line: DraftLine,
-    path: Path<'_>,
-) -> Result<(TaskErrand, Option<PathBuf>), ToolError> {
+    path: PathResolver<'_>,
+) -> Result<(TaskCommand, Option<PathBuf>), ToolError> {
     let from = line.prompt_file.as_deref().map(path).transpose()?;
-    let draft = TaskDraft {
+    let draft = TaskFields {
         name: line.name,
         when: line.when,
         prompt: line.prompt,
@@ -110,5 +113,5 @@ fn save(
         missed: line.missed,
         tell: line.tell,
     };
-    Ok((TaskErrand::Save { task, draft: Box::new(draft) }, from))
+    Ok((TaskCommand::Save { task, draft: Box::new(draft) }, from))
 }

@@ -1,8 +1,8 @@
 //! Tests which lines are answered, their meaning, and their effects for the permission decision.
 
 use crate::{
-    BrowserQuery, DeskEffect, Effects, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand,
-    SkillPlace, TaskDraft, TaskErrand,
+    BrowserQuery, BuiltinCommandEffect, Effects, Errand, MemoryCommand, PersonaCommand, SettingsQuery,
+    SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
     testing::{Bench, Recording},
 };
 use octo_protocol::{CommandState, LibraryChange, PersonaKind, Switch, ToolView};
@@ -54,7 +54,7 @@ fn every_command_is_read_as_what_it_says() {
     let home = std::env::home_dir().unwrap();
     let skill = |errand| Errand::Skill(errand);
     let save = |file: Option<&str>, body: &str| {
-        Errand::Memory(MemoryErrand::Save {
+        Errand::Memory(MemoryCommand::Save {
             file: file.map(text),
             topic: text("Tests"),
             description: text("How we test"),
@@ -63,51 +63,56 @@ fn every_command_is_read_as_what_it_says() {
     };
     let at = |name: &str| folder.join(name);
     let table = [
-        ("octo skill list", skill(SkillErrand::List)),
-        ("octo skill show code-explorer", skill(SkillErrand::Show { name: text("code-explorer") })),
-        ("octo skill validate my-skill", skill(SkillErrand::Validate { path: at("my-skill") })),
+        ("octo skill list", skill(SkillCommand::List)),
+        ("octo skill show code-explorer", skill(SkillCommand::Show { name: text("code-explorer") })),
+        ("octo skill validate my-skill", skill(SkillCommand::Validate { path: at("my-skill") })),
         (
             "octo skill validate ~/x",
-            skill(SkillErrand::Validate {
+            skill(SkillCommand::Validate {
                 path: octo_workspace::resolve(home.join("x").to_str().unwrap(), &folder).unwrap(),
             }),
         ),
-        ("octo skill inspect ./a.zip", skill(SkillErrand::Inspect { source: SkillPlace::Path(at("a.zip")) })),
+        (
+            "octo skill inspect ./a.zip",
+            skill(SkillCommand::Inspect { source: SkillSourceRef::Path(at("a.zip")) }),
+        ),
         (
             "octo skill inspect https://example.org/a.git",
-            skill(SkillErrand::Inspect { source: SkillPlace::Address(text("https://example.org/a.git")) }),
+            skill(SkillCommand::Inspect {
+                source: SkillSourceRef::Address(text("https://example.org/a.git")),
+            }),
         ),
         (
             "octo skill install https://example.org/a.zip one two --replace one",
-            skill(SkillErrand::Install {
-                source: SkillPlace::Address(text("https://example.org/a.zip")),
+            skill(SkillCommand::Install {
+                source: SkillSourceRef::Address(text("https://example.org/a.zip")),
                 names: vec![text("one"), text("two")],
                 replace: vec![text("one")],
             }),
         ),
         (
             "octo skill install pack",
-            skill(SkillErrand::Install {
-                source: SkillPlace::Path(at("pack")),
+            skill(SkillCommand::Install {
+                source: SkillSourceRef::Path(at("pack")),
                 names: vec![],
                 replace: vec![],
             }),
         ),
         (
             "octo skill propose my-skill --reason 'it was missing'",
-            skill(SkillErrand::Propose { path: at("my-skill"), reason: text("it was missing") }),
+            skill(SkillCommand::Propose { path: at("my-skill"), reason: text("it was missing") }),
         ),
         (
             "octo skill export one out/one.zip",
-            skill(SkillErrand::Export { name: text("one"), file: at("out/one.zip") }),
+            skill(SkillCommand::Export { name: text("one"), file: at("out/one.zip") }),
         ),
-        ("octo memory list", Errand::Memory(MemoryErrand::List { query: None })),
+        ("octo memory list", Errand::Memory(MemoryCommand::List { query: None })),
         (
             "octo memory list --query 'two words'",
-            Errand::Memory(MemoryErrand::List { query: Some(text("two words")) }),
+            Errand::Memory(MemoryCommand::List { query: Some(text("two words")) }),
         ),
-        ("octo memory read tests.md", Errand::Memory(MemoryErrand::Read { file: text("tests.md") })),
-        ("octo memory delete tests.md", Errand::Memory(MemoryErrand::Delete { file: text("tests.md") })),
+        ("octo memory read tests.md", Errand::Memory(MemoryCommand::Read { file: text("tests.md") })),
+        ("octo memory delete tests.md", Errand::Memory(MemoryCommand::Delete { file: text("tests.md") })),
         (
             "octo memory save --topic Tests --description 'How we test' --body '- first\n- it'\\''s second'",
             save(None, "- first\n- it's second"),
@@ -116,34 +121,34 @@ fn every_command_is_read_as_what_it_says() {
             "octo memory save tests.md --topic=Tests --description='How we test' --body-file notes/body.md",
             save(Some("tests.md"), "- one\n- two\n"),
         ),
-        ("octo persona show", Errand::Persona(PersonaErrand::Show)),
+        ("octo persona show", Errand::Persona(PersonaCommand::Show)),
         (
             "octo persona write soul --body-file notes/body.md",
-            Errand::Persona(PersonaErrand::Write { kind: PersonaKind::Soul, text: text("- one\n- two\n") }),
+            Errand::Persona(PersonaCommand::Write { kind: PersonaKind::Soul, text: text("- one\n- two\n") }),
         ),
-        ("octo task list", Errand::Task(TaskErrand::List)),
-        ("octo task pause brief", Errand::Task(TaskErrand::Switch { task: text("brief"), on: Switch::Off })),
+        ("octo task list", Errand::Task(TaskCommand::List)),
+        ("octo task pause brief", Errand::Task(TaskCommand::Switch { task: text("brief"), on: Switch::Off })),
         (
             "octo task add --name 'A brief' --when 'daily at 08:00' --prompt-file notes/body.md --folder out",
-            Errand::Task(TaskErrand::Save {
+            Errand::Task(TaskCommand::Save {
                 task: None,
-                draft: Box::new(TaskDraft {
+                draft: Box::new(TaskFields {
                     name: Some(text("A brief")),
                     when: Some(text("daily at 08:00")),
                     prompt: Some(text("- one\n- two\n")),
                     folder: Some(at("out")),
-                    ..TaskDraft::default()
+                    ..TaskFields::default()
                 }),
             }),
         ),
         (
             "octo task edit brief --prompt '- one' --retries 2",
-            Errand::Task(TaskErrand::Save {
+            Errand::Task(TaskCommand::Save {
                 task: Some(text("brief")),
-                draft: Box::new(TaskDraft {
+                draft: Box::new(TaskFields {
                     prompt: Some(text("- one")),
                     retries: Some(2),
-                    ..TaskDraft::default()
+                    ..TaskFields::default()
                 }),
             }),
         ),
@@ -162,8 +167,8 @@ fn every_command_is_read_as_what_it_says() {
                 proposal: Some((text("theme"), text("dark"))),
             }),
         ),
-        ("  octo\tskill list  \n", skill(SkillErrand::List)),
-        ("octo skill \\\n  list", skill(SkillErrand::List)),
+        ("  octo\tskill list  \n", skill(SkillCommand::List)),
+        ("octo skill \\\n  list", skill(SkillCommand::List)),
     ];
     for (line, errand) in table {
         assert_eq!(counter.asks(line).unwrap(), errand, "{line}");
@@ -328,7 +333,7 @@ fn the_sessions_shell_has_no_part_in_it() {
     let counter = Counter::new();
     let line = "octo() { touch ran; }; alias octo='touch ran'; export -f octo";
     counter.bench.call("terminal", json!({ "command": line })).unwrap();
-    assert_eq!(counter.asks("octo skill list"), Ok(Errand::Skill(SkillErrand::List)));
+    assert_eq!(counter.asks("octo skill list"), Ok(Errand::Skill(SkillCommand::List)));
     assert!(!counter.bench.folder.join("ran").exists());
 }
 
@@ -341,7 +346,7 @@ fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
     let error = counter.asks("octo skill validate mine").unwrap_err();
     assert!(error.contains("absolute path"), "{error}");
     let whole = counter.bench.folder.join("sub/mine");
-    let errand = Errand::Skill(SkillErrand::Validate { path: whole.clone() });
+    let errand = Errand::Skill(SkillCommand::Validate { path: whole.clone() });
     assert_eq!(counter.asks(&format!("octo skill validate '{}'", whole.display())), Ok(errand.clone()));
     assert!(counter.asks("octo skill list").is_ok(), "without a path it is the same everywhere");
     let given = json!({ "command": "octo skill validate mine", "cwd": whole.parent() });
@@ -355,8 +360,8 @@ fn permission_is_told_what_each_would_touch_and_change() {
     counter.bench.put("b.md", "x");
     let at = |name: &str| vec![counter.bench.folder.join(name)];
     let none = Vec::<PathBuf>::new;
-    let looks = DeskEffect::Looks;
-    let changes = DeskEffect::Changes;
+    let looks = BuiltinCommandEffect::Looks;
+    let changes = BuiltinCommandEffect::Changes;
     for (line, desk, reads, writes, sites) in [
         ("octo skill list", looks, none(), none(), 0),
         ("octo skill show a", looks, none(), none(), 0),
@@ -422,10 +427,10 @@ fn permission_is_told_what_each_would_touch_and_change() {
         let preview = counter.bench.preview("terminal", json!({ "command": line })).unwrap();
         let shown = counter.desk.shown.lock().unwrap().pop();
         match desk {
-            DeskEffect::Looks => {
+            BuiltinCommandEffect::Looks => {
                 assert!(shown.is_none() && matches!(preview, ToolView::Command(_)), "{line}")
             }
-            DeskEffect::Changes(_) => {
+            BuiltinCommandEffect::Changes(_) => {
                 assert!(shown.is_some() && matches!(preview, ToolView::Plain { .. }), "{line}")
             }
         }

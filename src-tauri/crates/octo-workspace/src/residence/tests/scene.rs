@@ -32,7 +32,7 @@ impl Scene {
         store.close();
         copy_home(&other, &copy).unwrap();
         fs::write(copy.join("README.txt"), "how").unwrap();
-        note_copy(&copy, "0.9.0", AT).unwrap();
+        write_copy_manifest(&copy, "0.9.0", AT).unwrap();
         scene
     }
 
@@ -50,8 +50,8 @@ impl Scene {
         to
     }
 
-    pub fn residence(&self) -> Residence {
-        Residence::by_octo(self.home()).unwrap()
+    pub fn residence(&self) -> HomeLocation {
+        HomeLocation::by_octo(self.home()).unwrap()
     }
 
     /// Returns the names next to the home, except the other folders of the scene.

@@ -1,7 +1,7 @@
 //! Collects the results of all threads, bounded during the search and sorted at the end.
 
-use super::{CutShort, FileHits, GrepFound, GrepQuery, sink::FileSink};
-use crate::search::Skipped;
+use super::{FileHits, GrepMatches, GrepQuery, ReachedLimit, sink::FileSink};
+use crate::search::SkippedFiles;
 use octo_protocol::MatchLine;
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use std::{
 
 /// The first files with a match, by path. Files over the limit are only counted, so the result does not depend
 /// on the speed of threads.
-pub(super) struct Collected {
+pub(super) struct MatchCollector {
     max_files: usize,
     max_matches: usize,
     max_matches_per_file: usize,
@@ -25,10 +25,10 @@ struct State {
     total_matches: u64,
     total_files: u64,
     searched: u64,
-    skipped: Skipped,
+    skipped: SkippedFiles,
 }
 
-impl Collected {
+impl MatchCollector {
     pub(super) fn new(query: &GrepQuery) -> Self {
         Self {
             max_files: query.max_files,
@@ -39,7 +39,7 @@ impl Collected {
         }
     }
 
-    pub(super) fn skip(&self, count: impl FnOnce(&mut Skipped)) {
+    pub(super) fn skip(&self, count: impl FnOnce(&mut SkippedFiles)) {
         count(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).skipped);
     }
 
@@ -58,29 +58,29 @@ impl Collected {
     }
 
     /// Returns the files in order, cut at the overall limits.
-    pub(super) fn finish(self) -> GrepFound {
+    pub(super) fn finish(self) -> GrepMatches {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut found = GrepFound {
+        let mut found = GrepMatches {
             files: Vec::new(),
             total_matches: state.total_matches,
             total_files: state.total_files,
             searched: state.searched,
             skipped: state.skipped,
-            cut_short: (state.total_files > state.files.len() as u64).then_some(CutShort::Files),
+            cut_short: (state.total_files > state.files.len() as u64).then_some(ReachedLimit::Files),
         };
         let (mut matches, mut bytes) = (0, 0);
         'files: for (path, (lines, in_file)) in state.files {
             if in_file > self.max_matches_per_file as u64 {
-                found.cut_short.get_or_insert(CutShort::MatchesPerFile);
+                found.cut_short.get_or_insert(ReachedLimit::MatchesPerFile);
             }
             let mut hits = FileHits { path, lines: Vec::new(), matches: in_file };
             for line in lines {
                 bytes += line.text.len();
                 matches += usize::from(line.is_match);
                 let limit = if matches > self.max_matches {
-                    Some(CutShort::Matches)
+                    Some(ReachedLimit::Matches)
                 } else {
-                    (bytes > self.max_bytes).then_some(CutShort::Bytes)
+                    (bytes > self.max_bytes).then_some(ReachedLimit::Bytes)
                 };
                 if let Some(limit) = limit {
                     found.cut_short = Some(limit);
@@ -94,7 +94,7 @@ impl Collected {
             found.files.push(hits);
         }
         if found.cut_short.is_none() && found.total_matches > matches as u64 {
-            found.cut_short = Some(CutShort::Matches);
+            found.cut_short = Some(ReachedLimit::Matches);
         }
         found
     }

@@ -93,10 +93,10 @@ fn cut(matcher: &RegexMatcher, line: &[u8], max: usize) -> String {
     // A fifth of the space before the match, the rest from its start; whole characters.
     let mut start = first.saturating_sub(max / 5).min(line.len() - max);
     let mut end = start + max;
-    while start > 0 && is_inner(line, start) {
+    while start > 0 && is_continuation_byte(line, start) {
         start -= 1;
     }
-    while end < line.len() && is_inner(line, end) {
+    while end < line.len() && is_continuation_byte(line, end) {
         end -= 1;
     }
     let text = String::from_utf8_lossy(line.get(start..end).unwrap_or_default());
@@ -105,7 +105,7 @@ fn cut(matcher: &RegexMatcher, line: &[u8], max: usize) -> String {
     format!("{before}{text}{after} [line of {} bytes]", line.len())
 }
 
-fn is_inner(line: &[u8], at: usize) -> bool {
+fn is_continuation_byte(line: &[u8], at: usize) -> bool {
     line.get(at).is_some_and(|byte| byte & 0xC0 == 0x80)
 }
 

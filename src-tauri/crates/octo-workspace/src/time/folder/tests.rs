@@ -11,13 +11,13 @@ fn no_link_on_the_way_is_followed() {
     assert!(Folder::open(&base.join("real/deep")).is_ok());
     for path in ["link", "link/deep", "real/deep/file", "missing"] {
         let error = Folder::open(&base.join(path)).unwrap_err();
-        assert!(is_no_way(&error), "{path}: {error:?}");
+        assert!(is_missing_parent(&error), "{path}: {error:?}");
     }
     for path in ["real/../real", "relative"] {
         let path = if path == "relative" { PathBuf::from(path) } else { base.join(path) };
         assert!(Folder::open(&path).is_err(), "{}", path.display());
     }
-    let mut folders = Folders::default();
+    let mut folders = FolderCache::default();
     assert!(matches!(folders.look(&base.join("real/deep/file")).unwrap(), Entry::File(..)));
     assert!(matches!(folders.look(&base.join("link/deep/file")).unwrap(), Entry::Absent));
     assert!(
@@ -44,5 +44,5 @@ fn a_pipe_is_told_without_waiting_for_its_other_end() {
     let keep = tempfile::tempdir().unwrap();
     let base = keep.path().canonicalize().unwrap();
     nix::unistd::mkfifo(&base.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    assert!(matches!(Folders::default().look(&base.join("pipe")).unwrap(), Entry::Special(_)));
+    assert!(matches!(FolderCache::default().look(&base.join("pipe")).unwrap(), Entry::Special(_)));
 }

@@ -50,9 +50,9 @@ fn an_index_gives_its_files_and_nothing_else() {
 
 #[test]
 fn objects_are_written_as_git_writes_them() {
-    let object: Object = std::array::from_fn(|index| u8::try_from(index * 12).unwrap());
-    assert_eq!(of_hex(&hex(&object)), Some(object));
+    let object: GitObject = std::array::from_fn(|index| u8::try_from(index * 12).unwrap());
+    assert_eq!(parse_hex(&hex(&object)), Some(object));
     for text in ["", "zz", &"g".repeat(40), &"é".repeat(20), &"a".repeat(41)] {
-        assert_eq!(of_hex(text), None, "{text}");
+        assert_eq!(parse_hex(text), None, "{text}");
     }
 }

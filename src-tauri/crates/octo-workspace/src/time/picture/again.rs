@@ -1,11 +1,11 @@
 //! Checks only the reported changes.
 
 use super::{
-    Camera, Item, Kept, Picture, Relative, is_at_or_below, join, leave_out,
+    Item, Kept, Picture, RelativePath, SnapshotContext, is_at_or_below, join, leave_out,
     list::Held,
-    walk::{Found, Walked, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out},
+    walk::{Found, WalkResult, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out},
 };
-use crate::time::watch::{Depth, Seen, Watch};
+use crate::time::watch::{RecheckDepth, Seen, Watch};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
@@ -14,16 +14,21 @@ use std::{
 
 /// Returns the snapshot `last` with the reported changes checked again, or `None` if anything is unexpected:
 /// then everything must be checked.
-pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Watch) -> Option<Walked> {
+pub(super) fn again(
+    last: &Picture,
+    seen: &Seen,
+    camera: &SnapshotContext<'_>,
+    watch: &Watch,
+) -> Option<WalkResult> {
     let mut walked =
-        Walked { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
-    let mut anew: Vec<Relative> = Vec::new();
+        WalkResult { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
+    let mut anew: Vec<RelativePath> = Vec::new();
     for (folder, names) in &seen.folders {
         // It is read again with a parent folder, or is gone with one.
         if anew.iter().any(|above| is_at_or_below(folder, above)) {
             continue;
         }
-        let mut page = Page {
+        let mut page = ChangedFolder {
             folder,
             path: path_in(&last.folder, folder),
             old: last.folders.get(folder)?,
@@ -38,7 +43,7 @@ pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Wa
             walked.folders.retain(|path, _| !is_at_or_below(path, replaced));
             walked.unknown.retain(|path, _| !is_at_or_below(path, replaced));
         }
-        let Page { items, unread, replaced, .. } = page;
+        let ChangedFolder { items, unread, replaced, .. } = page;
         anew.extend(replaced);
         let Some(items) = items else { continue };
         if unread.is_empty() {
@@ -56,14 +61,14 @@ pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Wa
     if entries > camera.limits.entries {
         return None;
     }
-    let is_there = |path: &Relative| {
+    let is_there = |path: &RelativePath| {
         let (folder, name) = split(path);
         let items = walked.folders.get(folder).map(|items| items.as_slice());
         let items =
             items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
         items.and_then(|items| find(items, name)).is_some_and(|item| item.kept == Kept::Folder)
     };
-    let from: Vec<Relative> = anew.into_iter().filter(is_there).collect();
+    let from: Vec<RelativePath> = anew.into_iter().filter(is_there).collect();
     if !from.is_empty() {
         walked.add(walk_from(&last.folder, from, entries, Some(last), camera, Some(watch)));
     }
@@ -71,8 +76,8 @@ pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Wa
 }
 
 /// One folder with a reported change.
-struct Page<'a> {
-    folder: &'a Relative,
+struct ChangedFolder<'a> {
+    folder: &'a RelativePath,
     path: PathBuf,
     old: &'a Arc<Vec<Item>>,
     /// Its items now; `None` while they are unchanged.
@@ -80,13 +85,13 @@ struct Page<'a> {
     /// The names of files that must be read.
     unread: BTreeSet<Box<[u8]>>,
     /// Folders that are gone, new, or must be read again.
-    replaced: Vec<Relative>,
-    camera: &'a Camera<'a>,
+    replaced: Vec<RelativePath>,
+    camera: &'a SnapshotContext<'a>,
     watch: &'a Watch,
 }
 
-impl Page<'_> {
-    fn look(&mut self, names: &BTreeMap<Box<[u8]>, Depth>) -> Option<()> {
+impl ChangedFolder<'_> {
+    fn look(&mut self, names: &BTreeMap<Box<[u8]>, RecheckDepth>) -> Option<()> {
         let held = Held::open(&self.path)?;
         for (name, depth) in names {
             let met = held.look(name).ok()?;
@@ -108,7 +113,7 @@ impl Page<'_> {
                 let is_same = before
                     .as_ref()
                     .is_some_and(|item| item.kept == Kept::Folder && item.stamp == folder_stamp(met.stamp));
-                if is_same && *depth == Depth::Name {
+                if is_same && *depth == RecheckDepth::Name {
                     continue;
                 }
                 let why = {

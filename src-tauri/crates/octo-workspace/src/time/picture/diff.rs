@@ -1,25 +1,30 @@
 //! The differences between two snapshots of a folder.
 
-use super::{Item, Kept, Picture, Relative, join};
+use super::{Item, Kept, Picture, RelativePath, join};
 use std::sync::Arc;
 
 /// A path that differs between two snapshots.
 #[derive(Debug)]
-pub(crate) struct Difference<'a> {
-    pub(crate) path: Relative,
+pub(crate) struct SnapshotDifference<'a> {
+    pub(crate) path: RelativePath,
     /// The item in the first snapshot; `None` if it was absent.
     pub(crate) before: Option<&'a Item>,
 }
 
 /// Returns all differences, folders before their content. A path unknown to either snapshot yields no
 /// difference.
-pub(crate) fn diff<'a>(before: &'a Picture, after: &'a Picture) -> Vec<Difference<'a>> {
+pub(crate) fn diff<'a>(before: &'a Picture, after: &'a Picture) -> Vec<SnapshotDifference<'a>> {
     let mut all = Vec::new();
-    both(before, after, &Relative::default(), &mut all);
+    both(before, after, &RelativePath::default(), &mut all);
     all
 }
 
-fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mut Vec<Difference<'a>>) {
+fn both<'a>(
+    before: &'a Picture,
+    after: &'a Picture,
+    folder: &RelativePath,
+    all: &mut Vec<SnapshotDifference<'a>>,
+) {
     let (Some(old), Some(new)) = (before.folders.get(folder), after.folders.get(folder)) else { return };
     if Arc::ptr_eq(old, new) {
         for item in old.iter().filter(|item| item.kept == Kept::Folder) {
@@ -44,7 +49,7 @@ fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mu
                 let is_folder = (one.kept == Kept::Folder, other.kept == Kept::Folder);
                 if !is_same(one, other) {
                     let path = join(folder, &one.name);
-                    all.push(Difference { path, before: Some(one) });
+                    all.push(SnapshotDifference { path, before: Some(one) });
                 }
                 match is_folder {
                     (true, true) => both(before, after, &join(folder, &one.name), all),
@@ -59,12 +64,12 @@ fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mu
             }
             (Some(one), None) => {
                 let path = join(folder, &one.name);
-                all.push(Difference { path: path.clone(), before: Some(one) });
+                all.push(SnapshotDifference { path: path.clone(), before: Some(one) });
                 only(before, &path, all, Some);
             }
             (None, Some(other)) => {
                 let path = join(folder, &other.name);
-                all.push(Difference { path: path.clone(), before: None });
+                all.push(SnapshotDifference { path: path.clone(), before: None });
                 only(after, &path, all, |_| None);
             }
             (None, None) => return,
@@ -75,14 +80,14 @@ fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mu
 /// Lists everything below a folder that only one of the snapshots has.
 fn only<'a>(
     picture: &'a Picture,
-    folder: &Relative,
-    all: &mut Vec<Difference<'a>>,
+    folder: &RelativePath,
+    all: &mut Vec<SnapshotDifference<'a>>,
     before: impl Fn(&'a Item) -> Option<&'a Item> + Copy,
 ) {
     let Some(items) = picture.folders.get(folder) else { return };
     for item in items.iter() {
         let path = join(folder, &item.name);
-        all.push(Difference { path: path.clone(), before: before(item) });
+        all.push(SnapshotDifference { path: path.clone(), before: before(item) });
         if item.kept == Kept::Folder {
             only(picture, &path, all, before);
         }

@@ -11,7 +11,7 @@
 
 mod bytes;
 
-use super::{Item, Picture, Relative};
+use super::{Item, Picture, RelativePath};
 use crate::time::bytes::{bytes_of, path_of};
 use bytes::{Input, number, put, reason, reason_of, write_item};
 use octo_protocol::TurnId;
@@ -31,17 +31,17 @@ const HASH: usize = 32;
 /// The length of the checksum of an appended part, in bytes.
 const CHECK: usize = 16;
 /// The appended bytes allowed, in addition to half the size of the whole snapshot, before that is rewritten.
-const SLACK: u64 = 256 << 10;
+const MAX_EXTRA_BYTES: u64 = 256 << 10;
 
 /// The files of one folder's snapshot, and the part already written to them.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     path: PathBuf,
-    written: Option<Written>,
+    written: Option<StoredSnapshot>,
 }
 
 #[derive(Debug)]
-struct Written {
+struct StoredSnapshot {
     id: String,
     picture: Picture,
     /// The size of the whole snapshot in bytes.
@@ -63,7 +63,7 @@ impl Shelf {
     /// Disk errors. The next snapshot is then stored whole.
     pub(crate) fn keep(&mut self, picture: &Picture) -> io::Result<()> {
         if let Some(mut written) = self.written.take()
-            && written.repository_is(picture)
+            && written.has_same_repository(picture)
             && read_id(&self.path).is_some_and(|id| id == written.id)
         {
             let change = change(&written.picture, picture);
@@ -71,7 +71,7 @@ impl Shelf {
                 self.written = Some(written);
                 return Ok(());
             }
-            if written.more + change.len() as u64 <= written.whole / 2 + SLACK {
+            if written.more + change.len() as u64 <= written.whole / 2 + MAX_EXTRA_BYTES {
                 written.append(&self.path, &change)?;
                 written.picture = picture.clone();
                 self.written = Some(written);
@@ -80,14 +80,14 @@ impl Shelf {
         }
         let id = TurnId::new().to_string();
         let whole = write_whole(&self.path, &id, picture)?;
-        remove_added(&self.path, &id);
-        self.written = Some(Written { id, picture: picture.clone(), whole, added: None, more: 0 });
+        remove_old_changes(&self.path, &id);
+        self.written = Some(StoredSnapshot { id, picture: picture.clone(), whole, added: None, more: 0 });
         Ok(())
     }
 }
 
-impl Written {
-    fn repository_is(&self, picture: &Picture) -> bool {
+impl StoredSnapshot {
+    fn has_same_repository(&self, picture: &Picture) -> bool {
         self.picture.folder == picture.folder && self.picture.repository == picture.repository
     }
 
@@ -144,12 +144,12 @@ impl Picture {
 
     fn apply(&mut self, input: &mut Input<'_>, each: &mut impl FnMut(&Item)) -> Option<()> {
         while let Some(what) = input.byte() {
-            let path: Relative = input.bytes()?.into();
-            match What::of(what)? {
-                What::Gone => {
+            let path: RelativePath = input.bytes()?.into();
+            match FileEntryKind::of(what)? {
+                FileEntryKind::Gone => {
                     self.folders.remove(&path);
                 }
-                What::Folder => {
+                FileEntryKind::Folder => {
                     let mut items = Vec::new();
                     for _ in 0..input.number()? {
                         let item = input.item()?;
@@ -158,7 +158,7 @@ impl Picture {
                     }
                     self.folders.insert(path, Arc::new(items));
                 }
-                What::Names => {
+                FileEntryKind::Names => {
                     let items = Arc::make_mut(self.folders.get_mut(&path)?);
                     for _ in 0..input.number()? {
                         let name = input.bytes()?;
@@ -173,11 +173,11 @@ impl Picture {
                         }
                     }
                 }
-                What::Unknown => {
+                FileEntryKind::Unknown => {
                     let why = reason_of(input.byte()?)?;
                     self.unknown.insert(path, why);
                 }
-                What::Known => {
+                FileEntryKind::Known => {
                     self.unknown.remove(&path);
                 }
             }
@@ -188,7 +188,7 @@ impl Picture {
 
 /// The kinds of entries about a folder in a file.
 #[derive(Clone, Copy)]
-enum What {
+enum FileEntryKind {
     /// The folder is no longer part of the snapshot.
     Gone = 0,
     /// The folder's whole content.
@@ -201,7 +201,7 @@ enum What {
     Known = 4,
 }
 
-impl What {
+impl FileEntryKind {
     const ALL: [Self; 5] = [Self::Gone, Self::Folder, Self::Names, Self::Unknown, Self::Known];
 
     fn of(byte: u8) -> Option<Self> {
@@ -215,7 +215,7 @@ impl What {
 }
 
 fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[Item]) {
-    What::Folder.begin(bytes, path);
+    FileEntryKind::Folder.begin(bytes, path);
     number(bytes, items.len() as u64);
     items.iter().for_each(|item| write_item(bytes, item));
 }
@@ -224,7 +224,7 @@ fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[Item]) {
 fn change(old: &Picture, new: &Picture) -> Vec<u8> {
     let mut bytes = Vec::new();
     for path in old.folders.keys().filter(|path| !new.folders.contains_key(*path)) {
-        What::Gone.begin(&mut bytes, path);
+        FileEntryKind::Gone.begin(&mut bytes, path);
     }
     for (path, items) in &new.folders {
         match old.folders.get(path) {
@@ -234,10 +234,10 @@ fn change(old: &Picture, new: &Picture) -> Vec<u8> {
         }
     }
     for path in old.unknown.keys().filter(|path| !new.unknown.contains_key(*path)) {
-        What::Known.begin(&mut bytes, path);
+        FileEntryKind::Known.begin(&mut bytes, path);
     }
     for (path, why) in new.unknown.iter().filter(|(path, why)| old.unknown.get(*path) != Some(why)) {
-        What::Unknown.begin(&mut bytes, path);
+        FileEntryKind::Unknown.begin(&mut bytes, path);
         bytes.push(reason(*why));
     }
     bytes
@@ -252,7 +252,7 @@ fn names_entry(bytes: &mut Vec<u8>, path: &[u8], before: &[Item], items: &[Item]
     if gone.is_empty() && put_there.is_empty() {
         return;
     }
-    What::Names.begin(bytes, path);
+    FileEntryKind::Names.begin(bytes, path);
     number(bytes, gone.len() as u64);
     gone.iter().for_each(|item| put(bytes, &item.name));
     number(bytes, put_there.len() as u64);
@@ -278,7 +278,7 @@ fn write_whole(path: &Path, id: &str, picture: &Picture) -> io::Result<u64> {
     put(&mut bytes, &bytes_of(&picture.folder));
     put(&mut bytes, &picture.repository.as_deref().map(bytes_of).unwrap_or_default());
     for (path, why) in &picture.unknown {
-        What::Unknown.begin(&mut bytes, path);
+        FileEntryKind::Unknown.begin(&mut bytes, path);
         bytes.push(reason(*why));
     }
     // In parts: all of it in memory would be as large as the snapshot itself.
@@ -316,7 +316,7 @@ fn added(path: &Path, id: &str) -> PathBuf {
 }
 
 /// Removes the appended changes of the folder's earlier snapshots.
-fn remove_added(path: &Path, but: &str) {
+fn remove_old_changes(path: &Path, but: &str) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let (prefix, own) = (format!("{}-", name.to_string_lossy()), added(path, but));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,63 +1,64 @@
 //! The entries a snapshot leaves out: large ones that can be recreated. Ignore files do not count here: they
 //! hide `.env`, local settings and other files that exist only once.
 
-use octo_protocol::Unsaved;
+use octo_protocol::UnsavedReason;
 use std::path::Path;
 
 /// Folders that are always left out: their names have no other use.
-const ALWAYS: &[(&str, Unsaved)] = &[
+const ALWAYS_LEFT_OUT: &[(&str, UnsavedReason)] = &[
     // Version control data changes with every command, and restoring old parts of it breaks the repository.
-    (".git", Unsaved::VersionControl),
-    (".hg", Unsaved::VersionControl),
-    (".svn", Unsaved::VersionControl),
-    (".jj", Unsaved::VersionControl),
-    ("node_modules", Unsaved::Dependencies),
-    ("bower_components", Unsaved::Dependencies),
-    (".venv", Unsaved::Dependencies),
-    (".tox", Unsaved::Dependencies),
-    (".nox", Unsaved::Dependencies),
-    (".yarn", Unsaved::Dependencies),
-    (".pnpm-store", Unsaved::Dependencies),
-    (".gradle", Unsaved::Cache),
-    ("__pycache__", Unsaved::Cache),
-    (".mypy_cache", Unsaved::Cache),
-    (".pytest_cache", Unsaved::Cache),
-    (".ruff_cache", Unsaved::Cache),
-    (".parcel-cache", Unsaved::Cache),
-    (".turbo", Unsaved::Cache),
-    (".sass-cache", Unsaved::Cache),
-    (".terraform", Unsaved::Dependencies),
-    (".next", Unsaved::BuildOutput),
-    (".nuxt", Unsaved::BuildOutput),
-    (".svelte-kit", Unsaved::BuildOutput),
-    ("DerivedData", Unsaved::BuildOutput),
+    (".git", UnsavedReason::VersionControl),
+    (".hg", UnsavedReason::VersionControl),
+    (".svn", UnsavedReason::VersionControl),
+    (".jj", UnsavedReason::VersionControl),
+    ("node_modules", UnsavedReason::Dependencies),
+    ("bower_components", UnsavedReason::Dependencies),
+    (".venv", UnsavedReason::Dependencies),
+    (".tox", UnsavedReason::Dependencies),
+    (".nox", UnsavedReason::Dependencies),
+    (".yarn", UnsavedReason::Dependencies),
+    (".pnpm-store", UnsavedReason::Dependencies),
+    (".gradle", UnsavedReason::Cache),
+    ("__pycache__", UnsavedReason::Cache),
+    (".mypy_cache", UnsavedReason::Cache),
+    (".pytest_cache", UnsavedReason::Cache),
+    (".ruff_cache", UnsavedReason::Cache),
+    (".parcel-cache", UnsavedReason::Cache),
+    (".turbo", UnsavedReason::Cache),
+    (".sass-cache", UnsavedReason::Cache),
+    (".terraform", UnsavedReason::Dependencies),
+    (".next", UnsavedReason::BuildOutput),
+    (".nuxt", UnsavedReason::BuildOutput),
+    (".svelte-kit", UnsavedReason::BuildOutput),
+    ("DerivedData", UnsavedReason::BuildOutput),
 ];
 
 /// Folders that are left out if one of these files, which generate their content, is in the same folder.
-const BESIDE: &[(&str, &[&str], Unsaved)] = &[
-    ("target", &["Cargo.toml", "pom.xml", "build.sbt"], Unsaved::BuildOutput),
-    ("venv", &["pyproject.toml", "requirements.txt", "setup.py"], Unsaved::Dependencies),
-    ("vendor", &["composer.json", "Gemfile"], Unsaved::Dependencies),
-    ("Pods", &["Podfile"], Unsaved::Dependencies),
-    ("_build", &["mix.exs", "dune-project"], Unsaved::BuildOutput),
-    ("deps", &["mix.exs"], Unsaved::Dependencies),
-    (".build", &["Package.swift"], Unsaved::BuildOutput),
+const LEFT_OUT_NEXT_TO: &[(&str, &[&str], UnsavedReason)] = &[
+    ("target", &["Cargo.toml", "pom.xml", "build.sbt"], UnsavedReason::BuildOutput),
+    ("venv", &["pyproject.toml", "requirements.txt", "setup.py"], UnsavedReason::Dependencies),
+    ("vendor", &["composer.json", "Gemfile"], UnsavedReason::Dependencies),
+    ("Pods", &["Podfile"], UnsavedReason::Dependencies),
+    ("_build", &["mix.exs", "dune-project"], UnsavedReason::BuildOutput),
+    ("deps", &["mix.exs"], UnsavedReason::Dependencies),
+    (".build", &["Package.swift"], UnsavedReason::BuildOutput),
 ];
 
 /// Returns why a folder is left out, or `None` if it is entered. The callback tells whether a name is in the
 /// same folder.
-pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option<Unsaved> {
-    if let Some((_, why)) = ALWAYS.iter().find(|(always, _)| always.as_bytes() == name) {
+pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option<UnsavedReason> {
+    if let Some((_, why)) = ALWAYS_LEFT_OUT.iter().find(|(always, _)| always.as_bytes() == name) {
         return Some(*why);
     }
-    let (_, makers, why) = BESIDE.iter().find(|(known, _, _)| known.as_bytes() == name)?;
+    let (_, makers, why) = LEFT_OUT_NEXT_TO.iter().find(|(known, _, _)| known.as_bytes() == name)?;
     makers.iter().any(|maker| is_beside(maker)).then_some(*why)
 }
 
 /// Whether the existence of a file with this name affects other names in or above its folder.
 pub(super) fn decides(name: &[u8]) -> bool {
     let makes = |maker: &str| maker.as_bytes() == name;
-    name == b"CACHEDIR.TAG" || BESIDE.iter().any(|(_, makers, _)| makers.iter().any(|maker| makes(maker)))
+    name == b"CACHEDIR.TAG"
+        || LEFT_OUT_NEXT_TO.iter().any(|(_, makers, _)| makers.iter().any(|maker| makes(maker)))
 }
 
 /// Whether a folder declares itself a cache (<https://bford.info/cachedir/>).

@@ -4,7 +4,7 @@
 //! replacement.
 
 use crate::time::folder::Stamp;
-use octo_protocol::Unsaved;
+use octo_protocol::UnsavedReason;
 
 /// The names of a folder, sorted. One buffer holds them: most folders are unchanged, and theirs are compared
 /// and dropped.
@@ -65,7 +65,7 @@ pub(super) struct Met {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{Listing, Met, Stamp, Unsaved};
+    use super::{Listing, Met, Stamp, UnsavedReason};
     use rustix::{
         fd::{AsFd, OwnedFd},
         ffi::CStr,
@@ -98,11 +98,11 @@ mod system {
         }
     }
 
-    pub(in super::super) fn list(path: &Path) -> Result<Listing, Unsaved> {
+    pub(in super::super) fn list(path: &Path) -> Result<Listing, UnsavedReason> {
         let Held(folder) = match Held::try_open(path) {
             Ok(held) => held,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Listing::default()),
-            Err(_) => return Err(Unsaved::Unreadable),
+            Err(_) => return Err(UnsavedReason::Unreadable),
         };
         let mut listing = Listing::default();
         let mut buffer = Vec::with_capacity(1 << 15);
@@ -112,7 +112,7 @@ mod system {
                 Ok(entry) => entry,
                 // Still open, but deleted.
                 Err(Errno::NOENT) => return Ok(Listing::default()),
-                Err(_) => return Err(Unsaved::Unreadable),
+                Err(_) => return Err(UnsavedReason::Unreadable),
             };
             let name: &CStr = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") {
@@ -122,7 +122,7 @@ mod system {
                 Ok(met) => listing.add(name.to_bytes(), met),
                 // Gone since the listing.
                 Err(Errno::NOENT) => {}
-                Err(_) => return Err(Unsaved::Unreadable),
+                Err(_) => return Err(UnsavedReason::Unreadable),
             }
         }
         Ok(listing.sorted())
@@ -157,7 +157,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{Listing, Met, Stamp, Unsaved};
+    use super::{Listing, Met, Stamp, UnsavedReason};
     use crate::time::bytes::{bytes_of, path_of};
     use std::{
         fs, io,
@@ -182,21 +182,21 @@ mod system {
         }
     }
 
-    pub(in super::super) fn list(path: &Path) -> Result<Listing, Unsaved> {
+    pub(in super::super) fn list(path: &Path) -> Result<Listing, UnsavedReason> {
         let mut listing = Listing::default();
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(listing);
             }
-            Err(_) => return Err(Unsaved::Unreadable),
+            Err(_) => return Err(UnsavedReason::Unreadable),
         };
         for entry in entries {
-            let entry = entry.map_err(|_| Unsaved::Unreadable)?;
+            let entry = entry.map_err(|_| UnsavedReason::Unreadable)?;
             match entry.metadata() {
                 Ok(meta) => listing.add(&bytes_of(Path::new(&entry.file_name())), met(&meta)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => return Err(Unsaved::Unreadable),
+                Err(_) => return Err(UnsavedReason::Unreadable),
             }
         }
         Ok(listing.sorted())

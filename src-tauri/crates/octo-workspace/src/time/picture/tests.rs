@@ -15,16 +15,16 @@ fn picture() -> Picture {
         item("folder", 0, Kept::Folder),
         item("git", 2, Kept::Git([8; 32], [9; 20])),
         item("link", 3, Kept::Link(b"to \xff".as_slice().into())),
-        Item { racy: true, ..item("not", 4, Kept::Not(Unsaved::OctoHome)) },
+        Item { racy: true, ..item("not", 4, Kept::Not(UnsavedReason::OctoHome)) },
     ];
     Picture {
         folder: PathBuf::from("/somewhere"),
         repository: Some(PathBuf::from("/somewhere/.git")),
         folders: HashMap::from([
-            (Relative::default(), Arc::new(items)),
+            (RelativePath::default(), Arc::new(items)),
             (join(b"folder", b"x"), Arc::new(vec![])),
         ]),
-        unknown: HashMap::from([(join(b"", b"dark"), Unsaved::Unreadable)]),
+        unknown: HashMap::from([(join(b"", b"dark"), UnsavedReason::Unreadable)]),
     }
 }
 
@@ -60,9 +60,9 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
         item("blob", 5, Kept::Blob([6; 32])),
         item("folder", 0, Kept::Folder),
         item("new", 7, Kept::Blob([5; 32])),
-        item("not", 4, Kept::Not(Unsaved::OctoHome)),
+        item("not", 4, Kept::Not(UnsavedReason::OctoHome)),
     ];
-    second.folders.insert(Relative::default(), Arc::new(items));
+    second.folders.insert(RelativePath::default(), Arc::new(items));
     second.folders.remove(&*join(b"folder", b"x"));
     second.folders.insert(join(b"", b"folder"), Arc::new(vec![item("f", 1, Kept::Blob([4; 32]))]));
     second.unknown.clear();
@@ -119,7 +119,7 @@ fn what_is_appended_is_bounded() {
         let name = format!("file {}", round % 100);
         let kept = Kept::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
         let items = vec![item(&name, i64::from(round), kept)];
-        picture.folders.insert(Relative::default(), Arc::new(items));
+        picture.folders.insert(RelativePath::default(), Arc::new(items));
         shelf.keep(&picture).unwrap();
     }
     let len: u64 =
@@ -155,7 +155,7 @@ fn what_one_picture_does_not_know_is_no_difference() {
         repository: None,
         folders: folders
             .into_iter()
-            .map(|(path, items)| (Relative::from(path.as_bytes()), Arc::new(items)))
+            .map(|(path, items)| (RelativePath::from(path.as_bytes()), Arc::new(items)))
             .collect(),
         unknown: HashMap::new(),
     };
@@ -165,7 +165,7 @@ fn what_one_picture_does_not_know_is_no_difference() {
         || Item { stamp: Stamp { mode: 0o100_644, ..Stamp::default() }, ..item("d", 0, Kept::Folder) };
     let known = with(vec![("", vec![folder()]), ("d", file())]);
     let unknown = with(vec![("", vec![folder()])]);
-    let skipped = with(vec![("", vec![left_out(Unsaved::Cache)])]);
+    let skipped = with(vec![("", vec![left_out(UnsavedReason::Cache)])]);
     let empty = with(vec![("", vec![])]);
     let told = |one: &Picture, other: &Picture| -> Vec<(String, bool)> {
         diff(one, other)

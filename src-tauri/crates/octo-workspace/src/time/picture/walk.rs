@@ -1,13 +1,13 @@
 //! Checks everything in a folder with several threads.
 
 use super::{
-    Camera, Item, Kept, Picture, Relative, join,
+    Item, Kept, Picture, RelativePath, SnapshotContext, join,
     leave_out::is_tagged_cache,
     list::{Entry, Listing, list},
     threads,
 };
 use crate::{BlobError, time::folder::Stamp, time::watch::Watch};
-use octo_protocol::Unsaved;
+use octo_protocol::UnsavedReason;
 use std::{
     collections::HashMap,
     fs,
@@ -21,33 +21,33 @@ use std::{
 
 /// A folder with new or changed items.
 pub(crate) struct Found {
-    pub(crate) path: Relative,
+    pub(crate) path: RelativePath,
     pub(crate) items: Vec<Item>,
     /// The indices of items that must be read.
     pub(crate) unread: Vec<usize>,
 }
 
 #[derive(Default)]
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     /// Folders in which nothing must be read.
-    pub(super) folders: HashMap<Relative, Arc<Vec<Item>>>,
-    pub(super) unknown: HashMap<Relative, Unsaved>,
+    pub(super) folders: HashMap<RelativePath, Arc<Vec<Item>>>,
+    pub(super) unknown: HashMap<RelativePath, UnsavedReason>,
     pub(super) found: Vec<Found>,
 }
 
 /// The queued folders, and the number of folders in progress.
 #[derive(Default)]
-struct Queue {
-    waiting: Vec<Relative>,
+struct FolderQueue {
+    waiting: Vec<RelativePath>,
     busy: usize,
 }
 
-struct Walk<'a> {
+struct FolderWalk<'a> {
     folder: &'a Path,
     last: Option<&'a Picture>,
-    camera: &'a Camera<'a>,
+    camera: &'a SnapshotContext<'a>,
     watch: Option<&'a Watch>,
-    queue: Mutex<Queue>,
+    queue: Mutex<FolderQueue>,
     more: Condvar,
     entries: AtomicUsize,
 }
@@ -60,43 +60,43 @@ struct Walk<'a> {
 pub(super) fn walk(
     folder: &Path,
     last: Option<&Picture>,
-    camera: &Camera<'_>,
+    camera: &SnapshotContext<'_>,
     watch: Option<&Watch>,
-) -> Result<Walked, BlobError> {
+) -> Result<WalkResult, BlobError> {
     fs::read_dir(folder)?;
-    Ok(walk_from(folder, vec![Relative::default()], 0, last, camera, watch))
+    Ok(walk_from(folder, vec![RelativePath::default()], 0, last, camera, watch))
 }
 
 /// Checks everything below these folders; `entries` entries elsewhere already count toward the limit.
 pub(super) fn walk_from(
     folder: &Path,
-    from: Vec<Relative>,
+    from: Vec<RelativePath>,
     entries: usize,
     last: Option<&Picture>,
-    camera: &Camera<'_>,
+    camera: &SnapshotContext<'_>,
     watch: Option<&Watch>,
-) -> Walked {
-    let walk = Walk {
+) -> WalkResult {
+    let walk = FolderWalk {
         folder,
         last,
         camera,
         watch,
-        queue: Mutex::new(Queue { waiting: from, busy: 0 }),
+        queue: Mutex::new(FolderQueue { waiting: from, busy: 0 }),
         more: Condvar::new(),
         entries: AtomicUsize::new(entries),
     };
-    let parts: Vec<Walked> = thread::scope(|scope| {
+    let parts: Vec<WalkResult> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads()).map(|_| scope.spawn(|| walk.work())).collect();
         workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
     });
-    let mut whole = Walked::default();
+    let mut whole = WalkResult::default();
     for part in parts {
         whole.add(part);
     }
     whole
 }
 
-impl Walked {
+impl WalkResult {
     pub(super) fn add(&mut self, other: Self) {
         self.folders.extend(other.folders);
         self.unknown.extend(other.unknown);
@@ -104,9 +104,9 @@ impl Walked {
     }
 }
 
-impl Walk<'_> {
-    fn work(&self) -> Walked {
-        let mut walked = Walked::default();
+impl FolderWalk<'_> {
+    fn work(&self) -> WalkResult {
+        let mut walked = WalkResult::default();
         while let Some(folder) = self.next() {
             let mut below = Vec::new();
             if let Err(why) = self.look(&folder, &mut walked, &mut below) {
@@ -122,7 +122,7 @@ impl Walk<'_> {
     }
 
     /// Returns the next folder to enter, or `None` when all are done.
-    fn next(&self) -> Option<Relative> {
+    fn next(&self) -> Option<RelativePath> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(folder) = queue.waiting.pop() {
@@ -136,9 +136,14 @@ impl Walk<'_> {
         }
     }
 
-    fn look(&self, folder: &Relative, walked: &mut Walked, below: &mut Vec<Relative>) -> Result<(), Unsaved> {
+    fn look(
+        &self,
+        folder: &RelativePath,
+        walked: &mut WalkResult,
+        below: &mut Vec<RelativePath>,
+    ) -> Result<(), UnsavedReason> {
         if self.entries.load(Ordering::Relaxed) >= self.camera.limits.entries {
-            return Err(Unsaved::Budget);
+            return Err(UnsavedReason::Budget);
         }
         let path = path_in(self.folder, folder);
         // Before the check, so changes during it are reported.
@@ -196,11 +201,11 @@ impl Walk<'_> {
     /// Returns the subfolders of a folder in which everything is unchanged; `None` if anything changed.
     fn unchanged(
         &self,
-        folder: &Relative,
+        folder: &RelativePath,
         path: &Path,
         listing: &Listing,
         last: &[Item],
-    ) -> Option<Vec<Relative>> {
+    ) -> Option<Vec<RelativePath>> {
         if last.len() != listing.entries().len() {
             return None;
         }
@@ -228,7 +233,7 @@ impl Walk<'_> {
     }
 
     /// Reports a found entry to the watch.
-    fn tell(&self, folder: &Relative, name: &[u8], entry: &Entry) {
+    fn tell(&self, folder: &RelativePath, name: &[u8], entry: &Entry) {
         let Some(watch) = self.watch else { return };
         if !entry.is_folder {
             watch.met(folder, name, entry.links);
@@ -237,26 +242,26 @@ impl Walk<'_> {
         }
     }
 
-    fn why_left_out(&self, parent: &Path, name: &[u8], listing: &Listing) -> Option<Unsaved> {
+    fn why_left_out(&self, parent: &Path, name: &[u8], listing: &Listing) -> Option<UnsavedReason> {
         why_left_out(self.camera, parent, name, |other| listing.has(other.as_bytes()))
     }
 }
 
 /// Returns why a folder is not entered, or `None` if it is. The callback tells whether a name is in `parent`.
 pub(super) fn why_left_out(
-    camera: &Camera<'_>,
+    camera: &SnapshotContext<'_>,
     parent: &Path,
     name: &[u8],
     is_beside: impl Fn(&str) -> bool,
-) -> Option<Unsaved> {
+) -> Option<UnsavedReason> {
     if let Some(why) = super::leave_out(name, is_beside) {
         return Some(why);
     }
     let path = parent.join(crate::time::bytes::path_of(name));
     if path == camera.home {
-        return Some(Unsaved::OctoHome);
+        return Some(UnsavedReason::OctoHome);
     }
-    is_tagged_cache(&path).then_some(Unsaved::Cache)
+    is_tagged_cache(&path).then_some(UnsavedReason::Cache)
 }
 
 /// Returns the path of an entry in a folder; joining an empty path would add a slash.
@@ -269,12 +274,12 @@ pub(super) fn folder_stamp(stamp: Stamp) -> Stamp {
     Stamp { mode: stamp.mode, ..Stamp::default() }
 }
 
-pub(super) fn folder_item(name: &[u8], stamp: Stamp, why: Option<Unsaved>) -> Item {
+pub(super) fn folder_item(name: &[u8], stamp: Stamp, why: Option<UnsavedReason>) -> Item {
     let kept = why.map_or(Kept::Folder, Kept::Not);
     Item { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
 }
 
 /// Returns the item of a file before it is read.
 pub(super) fn unread_item(name: &[u8], stamp: Stamp) -> Item {
-    Item { name: name.into(), stamp, kept: Kept::Not(Unsaved::Unreadable), racy: true }
+    Item { name: name.into(), stamp, kept: Kept::Not(UnsavedReason::Unreadable), racy: true }
 }

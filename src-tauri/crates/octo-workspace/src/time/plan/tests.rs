@@ -11,7 +11,7 @@ fn folder() -> FileImage {
     FileImage::Folder { mode: 0o755 }
 }
 
-fn unsaved(why: Unsaved) -> FileImage {
+fn unsaved(why: UnsavedReason) -> FileImage {
     FileImage::Unsaved { why, len: 5, modified: 7 }
 }
 
@@ -19,10 +19,10 @@ fn unsaved(why: Unsaved) -> FileImage {
 fn every_combination_has_its_verdict() {
     use FileImage::Absent;
     let (a, b, c) = (file("a"), file("b"), file("c"));
-    let large = unsaved(Unsaved::TooLarge);
-    let modules = unsaved(Unsaved::Dependencies);
-    let not_kept = |why| ImpossibleReason::NotKept { why };
-    let not_saved = |why| ImpossibleReason::PresentNotSaved { why };
+    let large = unsaved(UnsavedReason::TooLarge);
+    let modules = unsaved(UnsavedReason::Dependencies);
+    let not_kept = |why| UnrestorableReason::NotKept { why };
+    let not_saved = |why| UnrestorableReason::PresentNotSaved { why };
     // state at the step left, target state, present state; decision
     for (left, wanted, present, expected) in [
         (&a, &a, &a, "nothing"),
@@ -52,7 +52,7 @@ fn every_combination_has_its_verdict() {
         let step = Step { path: PathBuf::from("/p"), from: present.clone(), to: wanted.clone(), stamp: None };
         let why = |image: &FileImage| match image {
             FileImage::Unsaved { why, .. } => *why,
-            _ => Unsaved::Dependencies,
+            _ => UnsavedReason::Dependencies,
         };
         let expected = match expected {
             "nothing" => Verdict::Nothing,
@@ -110,7 +110,9 @@ fn a_folder_goes_only_when_nothing_stays_in_it() {
     disk.0.insert(PathBuf::from("/d/e/theirs"), Kind::Other);
     let (left, impossible) = arrange(steps, &mut disk).unwrap();
     assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/d/e/ours"]);
-    assert!(impossible.values().all(|why| *why == ImpossibleReason::FolderNotEmpty) && impossible.len() == 2);
+    assert!(
+        impossible.values().all(|why| *why == UnrestorableReason::FolderNotEmpty) && impossible.len() == 2
+    );
 }
 
 #[test]
@@ -127,7 +129,7 @@ fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
         [("/new", &folder()), ("/new/deep", &folder()), ("/new/deep/a", &file("a"))]
     );
     assert!(
-        impossible.values().all(|why| *why == ImpossibleReason::ParentNotFolder) && impossible.len() == 2
+        impossible.values().all(|why| *why == UnrestorableReason::ParentNotFolder) && impossible.len() == 2
     );
 }
 
@@ -144,7 +146,7 @@ fn a_folder_is_made_after_all_once_what_stood_in_its_way_is_taken_out() {
     assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/a/b", "/a/b/c"]);
     assert_eq!(
         impossible.into_iter().collect::<Vec<_>>(),
-        [(PathBuf::from("/a"), ImpossibleReason::FolderNotEmpty)]
+        [(PathBuf::from("/a"), UnrestorableReason::FolderNotEmpty)]
     );
 }
 

@@ -3,8 +3,8 @@ use crate::time::bytes::bytes_of;
 use octo_protocol::BlobHash;
 use proptest::prelude::*;
 
-fn task(number: TaskNumber, parent: Option<TaskNumber>, kind: TaskKind) -> TimeTask {
-    TimeTask {
+fn task(number: StepNumber, parent: Option<StepNumber>, kind: StepKind) -> TimeStep {
+    TimeStep {
         number,
         parent,
         kind,
@@ -18,23 +18,23 @@ fn task(number: TaskNumber, parent: Option<TaskNumber>, kind: TaskKind) -> TimeT
     }
 }
 
-fn tree(active: TaskNumber, tasks: &[(TaskNumber, TaskNumber, TaskKind)]) -> Tree {
-    let mut all = vec![task(0, None, TaskKind::Start)];
+fn tree(active: StepNumber, tasks: &[(StepNumber, StepNumber, StepKind)]) -> Tree {
+    let mut all = vec![task(0, None, StepKind::Start)];
     all.extend(tasks.iter().map(|(number, parent, kind)| task(*number, Some(*parent), *kind)));
-    Tree::new(TimeTasks { active, conversation: None, last: 99, tasks: all })
+    Tree::new(TimeSteps { active, conversation: None, last: 99, tasks: all })
 }
 
 fn file(content: u32) -> FileImage {
     FileImage::File { blob: BlobHash(content.to_string()), len: 1, mode: 0o644 }
 }
 
-fn state(number: TaskNumber, side: TimeSide, image: FileImage) -> TimeState {
-    TimeState { path: bytes_of(Path::new("/p/a")), number, side, source: TimeSource::Named, image }
+fn state(number: StepNumber, side: StateMoment, image: FileImage) -> RecordedState {
+    RecordedState { path: bytes_of(Path::new("/p/a")), number, side, source: StateSource::Named, image }
 }
 
 #[test]
 fn chains_undo_and_redo() {
-    use TaskKind::{Checkpoint, Run, Safety};
+    use StepKind::{Checkpoint, Run, Safety};
     //   0 - 1 - 2 - 3 (checkpoint) - 6
     //        \- 5    \- 4 (safety)
     let all = [(1, 0, Run), (2, 1, Run), (3, 2, Checkpoint), (4, 2, Safety), (5, 1, Run), (6, 3, Run)];
@@ -57,9 +57,9 @@ fn chains_undo_and_redo() {
 
 #[test]
 fn the_end_of_a_task_is_the_nearest_known_state_else_the_first_before() {
-    use TimeSide::{After, Before, Left};
+    use StateMoment::{After, Before, Left};
     let path = Path::new("/p/a");
-    let records = Records::new(vec![
+    let records = StateRecords::new(vec![
         state(4, Before, file(30)),
         state(2, After, file(20)),
         state(2, Before, file(10)),
@@ -95,7 +95,7 @@ proptest! {
         for (index, (from, changes)) in tasks.iter().enumerate() {
             let number = u32::try_from(index + 1).unwrap();
             let parent = from % ends.len();
-            rows.push((number, u32::try_from(parent).unwrap(), TaskKind::Run));
+            rows.push((number, u32::try_from(parent).unwrap(), StepKind::Run));
             let mut now = ends[parent].clone();
             let mut touched = BTreeMap::new();
             for (place, content) in changes {
@@ -103,14 +103,14 @@ proptest! {
                 now[*place] = if *content == 0 { FileImage::Absent } else { file(number * 10 + content) };
             }
             for (place, before) in touched {
-                for (side, image) in [(TimeSide::Before, before), (TimeSide::After, now[place].clone())] {
-                    states.push(TimeState { path: bytes_of(&path(place)), ..state(number, side, image) });
+                for (side, image) in [(StateMoment::Before, before), (StateMoment::After, now[place].clone())] {
+                    states.push(RecordedState { path: bytes_of(&path(place)), ..state(number, side, image) });
                 }
             }
             ends.push(now);
         }
         let tree = tree(0, &rows);
-        let records = Records::new(states);
+        let records = StateRecords::new(states);
         for (number, end) in ends.iter().enumerate() {
             let chain = tree.chain(u32::try_from(number).unwrap());
             for (place, expected) in end.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Watches folders with `inotify`.
 
-use super::{Depth, Seen};
-use crate::time::picture::{Relative, is_at_or_below, join};
+use super::{RecheckDepth, Seen};
+use crate::time::picture::{RelativePath, is_at_or_below, join};
 use rustix::{
     fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
     io::Errno,
@@ -17,7 +17,7 @@ use std::{
 
 /// The maximum number of files with several names that are checked every time. With more, everything is
 /// checked.
-const LINKED: usize = 4_096;
+const MAX_LINKED_FILES: usize = 4_096;
 
 /// File systems that only this system writes to, by their magic numbers (`statfs(2)`): ext2 to ext4, Btrfs,
 /// XFS, tmpfs, F2FS, overlayfs, ZFS, bcachefs, ramfs.
@@ -34,7 +34,7 @@ const LOCAL: [u32; 9] = [
 ];
 
 impl Seen {
-    fn add(&mut self, folder: Relative, name: Box<[u8]>, depth: Depth) {
+    fn add(&mut self, folder: RelativePath, name: Box<[u8]>, depth: RecheckDepth) {
         let known = self.folders.entry(folder).or_default().entry(name).or_insert(depth);
         *known = depth.max(*known);
     }
@@ -48,17 +48,17 @@ pub(crate) struct Watch {
     /// The device and the inode of the folder.
     place: (u64, u64),
     most: usize,
-    places: Mutex<Places>,
+    places: Mutex<WatchTable>,
 }
 
 #[derive(Debug, Default)]
-struct Places {
+struct WatchTable {
     /// Whether something was not watched, or events were lost.
     broken: bool,
-    by_number: HashMap<i32, Relative>,
-    by_path: BTreeMap<Relative, i32>,
+    by_number: HashMap<i32, RelativePath>,
+    by_path: BTreeMap<RelativePath, i32>,
     /// Files with several names.
-    linked: BTreeSet<(Relative, Box<[u8]>)>,
+    linked: BTreeSet<(RelativePath, Box<[u8]>)>,
 }
 
 impl Watch {
@@ -78,7 +78,7 @@ impl Watch {
     }
 
     /// Watches a folder. Call it before the folder is read: later changes are reported.
-    pub(crate) fn enter(&self, relative: &Relative, path: &Path) {
+    pub(crate) fn enter(&self, relative: &RelativePath, path: &Path) {
         {
             let mut places = crate::time::lock(&self.places);
             if places.broken || places.by_path.contains_key(relative) {
@@ -120,11 +120,11 @@ impl Watch {
     }
 
     /// Reports a file with this number of names.
-    pub(crate) fn met(&self, folder: &Relative, name: &[u8], names: u64) {
+    pub(crate) fn met(&self, folder: &RelativePath, name: &[u8], names: u64) {
         if names > 1 {
             let mut places = crate::time::lock(&self.places);
             places.linked.insert((folder.clone(), name.into()));
-            if places.linked.len() > LINKED {
+            if places.linked.len() > MAX_LINKED_FILES {
                 places.give_up();
             }
         }
@@ -152,18 +152,18 @@ impl Watch {
             return None;
         }
         for (folder, names) in &seen.folders {
-            for (name, _) in names.iter().filter(|(_, depth)| **depth == Depth::Below) {
+            for (name, _) in names.iter().filter(|(_, depth)| **depth == RecheckDepth::Below) {
                 places.leave(&self.inotify, &join(folder, name));
             }
         }
         for (folder, name) in &places.linked {
-            seen.add(folder.clone(), name.clone(), Depth::Name);
+            seen.add(folder.clone(), name.clone(), RecheckDepth::Name);
         }
         Some(seen)
     }
 }
 
-impl Places {
+impl WatchTable {
     fn give_up(&mut self) {
         *self = Self { broken: true, ..Self::default() };
     }
@@ -194,7 +194,7 @@ impl Places {
                 let moves =
                     ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
                 let below = what.contains(ReadFlags::ISDIR) && what.intersects(moves);
-                let depth = if below { Depth::Below } else { Depth::Name };
+                let depth = if below { RecheckDepth::Below } else { RecheckDepth::Name };
                 seen.add(folder, name.to_bytes().into(), depth);
             } else if folder.is_empty() && what.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
                 return None;
@@ -203,8 +203,8 @@ impl Places {
     }
 
     /// Stops watching a folder and everything below it: it is gone, or will be entered again.
-    fn leave(&mut self, inotify: &OwnedFd, path: &Relative) {
-        let below: Vec<(Relative, i32)> = self
+    fn leave(&mut self, inotify: &OwnedFd, path: &RelativePath) {
+        let below: Vec<(RelativePath, i32)> = self
             .by_path
             .range(path.clone()..)
             .take_while(|(known, _)| known.starts_with(path))

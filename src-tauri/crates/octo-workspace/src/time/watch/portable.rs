@@ -1,7 +1,7 @@
 //! Watches nothing on this system.
 
 use super::Seen;
-use crate::time::picture::Relative;
+use crate::time::picture::RelativePath;
 use std::path::Path;
 
 /// Never constructed.
@@ -13,11 +13,11 @@ impl Watch {
         None
     }
 
-    pub(crate) fn enter(&self, _: &Relative, _: &Path) {
+    pub(crate) fn enter(&self, _: &RelativePath, _: &Path) {
         match *self {}
     }
 
-    pub(crate) fn met(&self, _: &Relative, _: &[u8], _: u64) {
+    pub(crate) fn met(&self, _: &RelativePath, _: &[u8], _: u64) {
         match *self {}
     }
 

@@ -7,28 +7,28 @@ use crate::miniwob::{
 };
 
 /// The action to take on a mail.
-enum Wish {
+enum MailAction {
     Delete,
     Star,
     Reply(String),
     Forward(String),
 }
 
-fn wish(goal: &str) -> Result<(String, Wish), String> {
+fn wish(goal: &str) -> Result<(String, MailAction), String> {
     let by = between(goal, "email by ", " and")?.to_owned();
     let wish = if goal.contains("trash icon") {
-        Wish::Delete
+        MailAction::Delete
     } else if goal.contains("star icon") {
-        Wish::Star
+        MailAction::Star
     } else if goal.contains("reply to them") {
-        Wish::Reply(super::quoted(goal).remove(0))
+        MailAction::Reply(super::quoted(goal).remove(0))
     } else {
-        Wish::Forward(between(goal, "email to ", "")?.trim_end_matches('.').to_owned())
+        MailAction::Forward(between(goal, "email to ", "")?.trim_end_matches('.').to_owned())
     };
     Ok((by, wish))
 }
 
-async fn carry_out(it: &mut Player, by: &str, wish: Wish) -> Played {
+async fn carry_out(it: &mut Player, by: &str, wish: MailAction) -> Played {
     let all = it.targets().await;
     let is_by = |target: &&Target| target.role == "click" && target.name.split(' ').next() == Some(by);
     let mails: Vec<&Target> = all.iter().filter(is_by).collect();
@@ -42,16 +42,16 @@ async fn carry_out(it: &mut Player, by: &str, wish: Wish) -> Played {
         found.map(|target| target.number).ok_or_else(|| format!("no {hint} beside it"))
     };
     match wish {
-        Wish::Delete => it.click(beside("trash")?).await,
-        Wish::Star => it.click(beside("star")?).await,
-        Wish::Reply(text) => {
+        MailAction::Delete => it.click(beside("trash")?).await,
+        MailAction::Star => it.click(beside("star")?).await,
+        MailAction::Reply(text) => {
             it.click(mail.number).await?;
             it.click_hint("reply").await?;
             let field = it.nth("textbox", 0).await?;
             it.fill(field, &text).await?;
             it.click_hint("send").await
         }
-        Wish::Forward(to) => {
+        MailAction::Forward(to) => {
             it.click(mail.number).await?;
             it.click_hint("forward").await?;
             let field = it.nth("textbox", 0).await?;
@@ -69,15 +69,15 @@ oracles! {
     }
     "email-inbox-forward-nl", "email-inbox-forward-nl-turk" => |it| {
         let (by, to) = (it.field("by")?, it.field("to")?);
-        carry_out(it, &by, Wish::Forward(to)).await
+        carry_out(it, &by, MailAction::Forward(to)).await
     }
     "email-inbox-nl-turk" => |it| {
         let by = it.field("by")?;
         let wish = match it.field("task")?.as_str() {
-            "delete" => Wish::Delete,
-            "reply" => Wish::Reply(it.field("message")?),
-            "forward" => Wish::Forward(it.field("to")?),
-            _ => Wish::Star,
+            "delete" => MailAction::Delete,
+            "reply" => MailAction::Reply(it.field("message")?),
+            "forward" => MailAction::Forward(it.field("to")?),
+            _ => MailAction::Star,
         };
         carry_out(it, &by, wish).await
     }

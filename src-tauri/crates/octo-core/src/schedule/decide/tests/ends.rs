@@ -14,11 +14,11 @@ fn a_run_ends_as_its_session_does() {
     let failed = || TurnEnd::Failed { error: ApiError::new("provider.overloaded") };
     let cases = [
         (TurnEnd::Finished, None, RunStatus::Finished),
-        (TurnEnd::Finished, Some(RunEnding::TimedOut), RunStatus::Finished),
+        (TurnEnd::Finished, Some(RunStopReason::TimedOut), RunStatus::Finished),
         (TurnEnd::Stopped, None, RunStatus::Stopped),
-        (TurnEnd::Stopped, Some(RunEnding::Stopped), RunStatus::Stopped),
-        (TurnEnd::Stopped, Some(RunEnding::TimedOut), RunStatus::TimedOut),
-        (TurnEnd::Stopped, Some(RunEnding::OverBudget), RunStatus::OverBudget),
+        (TurnEnd::Stopped, Some(RunStopReason::Stopped), RunStatus::Stopped),
+        (TurnEnd::Stopped, Some(RunStopReason::TimedOut), RunStatus::TimedOut),
+        (TurnEnd::Stopped, Some(RunStopReason::OverBudget), RunStatus::OverBudget),
         (failed(), None, RunStatus::Failed { error: ApiError::new("provider.overloaded") }),
     ];
     for (end, ending, status) in cases {
@@ -28,8 +28,8 @@ fn a_run_ends_as_its_session_does() {
         assert_eq!(followed.row.run.status, status, "{end:?}");
         assert_eq!(followed.row.run.ended_at, Some(NEW_YEAR + 1));
         assert_eq!(followed.row.run.result.as_deref(), Some("done it"));
-        assert_eq!(followed.row.run.cost, Cost::nano_dollars(5));
-        assert_eq!((followed.session, followed.retry), (Hold::Leave, None));
+        assert_eq!(followed.row.run.cost, Cost::from_nano_dollars(5));
+        assert_eq!((followed.session, followed.retry), (RunSessionAction::Leave, None));
     }
     let gone = follow(&running(RunCause::Time), None, 0, None, NEW_YEAR);
     assert_eq!(gone.row.run.status, RunStatus::Interrupted);
@@ -42,36 +42,36 @@ fn work_is_timed_and_waiting_for_the_person_is_not() {
     let waits = outlook(SessionStatus::Waiting, None);
     for minute in 1..30 {
         let followed = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
-        assert_eq!((followed.session, followed.row.worked), (Hold::Leave, minute * MINUTE));
+        assert_eq!((followed.session, followed.row.worked), (RunSessionAction::Leave, minute * MINUTE));
         row = followed.row;
         let asked = follow(&row, Some(&waits), 50 * MINUTE, None, NEW_YEAR);
-        assert_eq!((&asked.row.run.status, asked.session), (&RunStatus::NeedsYou, Hold::Leave));
+        assert_eq!((&asked.row.run.status, asked.session), (&RunStatus::NeedsYou, RunSessionAction::Leave));
         row = asked.row;
     }
     let over = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
-    assert_eq!((over.session, over.row.ending), (Hold::Stop, Some(RunEnding::TimedOut)));
+    assert_eq!((over.session, over.row.ending), (RunSessionAction::Stop, Some(RunStopReason::TimedOut)));
     assert_eq!(over.row.run.ended_at, None, "it is over once its session is");
     // Not stopped yet: it is stopped again in any state.
-    assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, Hold::Stop);
+    assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, RunSessionAction::Stop);
 }
 
 #[test]
 fn a_run_that_used_its_own_budget_is_stopped_and_the_persons_budgets_ask() {
     let stop = |scope, spent| octo_protocol::BudgetStop {
         scope,
-        spent: Cost::nano_dollars(spent),
-        limit: Cost::nano_dollars(spent),
+        spent: Cost::from_nano_dollars(spent),
+        limit: Cost::from_nano_dollars(spent),
         unpriced: 0,
     };
     let dollar = Cost::DOLLAR.as_nano_dollars();
     let cases = [
-        (stop(BudgetScope::Task, dollar), Hold::Stop),
-        (stop(BudgetScope::Task, dollar / 2), Hold::Leave),
-        (stop(BudgetScope::Day, dollar * 9), Hold::Leave),
-        (stop(BudgetScope::Session, dollar * 9), Hold::Leave),
+        (stop(BudgetScope::Task, dollar), RunSessionAction::Stop),
+        (stop(BudgetScope::Task, dollar / 2), RunSessionAction::Leave),
+        (stop(BudgetScope::Day, dollar * 9), RunSessionAction::Leave),
+        (stop(BudgetScope::Session, dollar * 9), RunSessionAction::Leave),
     ];
     for (budget, hold) in cases {
-        let seen = SessionOutlook { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
+        let seen = SessionDigest { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
         let followed = follow(&running(RunCause::Time), Some(&seen), 0, None, NEW_YEAR);
         assert_eq!(followed.session, hold, "{budget:?}");
         assert_eq!(followed.row.run.status, RunStatus::NeedsYou);

@@ -2,28 +2,28 @@
 
 use super::super::{Item, Kept};
 use crate::time::folder::Stamp;
-use octo_protocol::Unsaved;
+use octo_protocol::UnsavedReason;
 
 /// All reasons, indexed by their number in the file.
-const REASONS: [Unsaved; 11] = [
-    Unsaved::TooLarge,
-    Unsaved::Budget,
-    Unsaved::Unreadable,
-    Unsaved::Special,
-    Unsaved::Outside,
-    Unsaved::VersionControl,
-    Unsaved::Dependencies,
-    Unsaved::BuildOutput,
-    Unsaved::Cache,
-    Unsaved::OctoHome,
-    Unsaved::Forgotten,
+const REASONS: [UnsavedReason; 11] = [
+    UnsavedReason::TooLarge,
+    UnsavedReason::Budget,
+    UnsavedReason::Unreadable,
+    UnsavedReason::Special,
+    UnsavedReason::Outside,
+    UnsavedReason::VersionControl,
+    UnsavedReason::Dependencies,
+    UnsavedReason::BuildOutput,
+    UnsavedReason::Cache,
+    UnsavedReason::OctoHome,
+    UnsavedReason::Forgotten,
 ];
 
-pub(super) fn reason(why: Unsaved) -> u8 {
+pub(super) fn reason(why: UnsavedReason) -> u8 {
     REASONS.iter().position(|known| *known == why).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
 }
 
-pub(super) fn reason_of(byte: u8) -> Option<Unsaved> {
+pub(super) fn reason_of(byte: u8) -> Option<UnsavedReason> {
     REASONS.get(usize::from(byte)).copied()
 }
 
