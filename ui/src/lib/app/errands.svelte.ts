@@ -1,6 +1,6 @@
 /** Open requests from outside the page: links, files, the tray, the system. Each is handled once. */
 import { call, host, onErrand } from "$lib/ipc";
-import type { Closing, Errand, WayBack } from "$lib/ipc/types";
+import type { Closing, Errand, WindowRecovery } from "$lib/ipc/types";
 import { lookUp } from "$lib/words/words.svelte";
 import { newDraft } from "./drafts.svelte";
 import { navigation, type SettingsPage } from "./navigation.svelte";
@@ -13,7 +13,7 @@ const STAYS: ReadonlySet<Errand["type"]> = new Set(["ask_closing", "update_found
 
 class Errands {
   /** Set while asking about the action of the close button; tells how to bring a hidden window back. */
-  closing = $state<WayBack | null>(null);
+  closing = $state<WindowRecovery | null>(null);
   /** A skill file to preview; null once a page has picked it up. */
   skills = $state<string | null>(null);
   #begun = false;

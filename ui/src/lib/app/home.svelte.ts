@@ -1,6 +1,6 @@
 /** Octo's home: its size, its backup and its deletion. */
 import { call, host } from "$lib/ipc";
-import type { Diagnostics, HomeBackup, HomeErased, HomeSizes } from "$lib/ipc/types";
+import type { Diagnostics, HomeBackup, HomeDeletion, HomeSizes } from "$lib/ipc/types";
 import { Doing } from "./doing.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
@@ -19,7 +19,7 @@ export function reveal(path: string): void {
 export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
   sizes = $state.raw<HomeSizes | null>(null);
   backup = $state.raw<HomeBackup | null>(null);
-  erased = $state.raw<HomeErased | null>(null);
+  erased = $state.raw<HomeDeletion | null>(null);
 
   /** Measures the home. */
   measure(): Promise<void> {

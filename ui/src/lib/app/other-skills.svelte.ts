@@ -1,6 +1,6 @@
 /** Skills of other agents: detected, selected, imported. Only selected ones are installed. */
 import { asApiError, call } from "$lib/ipc";
-import type { ApiError, IfNameTaken, OfferedSkill, OtherSkills, SkillsImported } from "$lib/ipc/types";
+import type { ApiError, NameConflictAction, OfferedSkill, OtherSkills, SkillImportResult } from "$lib/ipc/types";
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 
 /** Returns the key of a folder's skill. */
@@ -15,10 +15,10 @@ export class OtherSkillsImport {
   importing = $state(false);
   problem = $state.raw<ApiError | null>(null);
   /** The result of the last import. */
-  done = $state.raw<SkillsImported | null>(null);
+  done = $state.raw<SkillImportResult | null>(null);
   readonly ticked = new SvelteSet<string>();
   /** How to handle a person's skill of the same name; by default without losing either. */
-  readonly #taken = new SvelteMap<string, IfNameTaken>();
+  readonly #taken = new SvelteMap<string, NameConflictAction>();
   #picked: string | null = null;
 
   /** Searches the usual folders, and one the person picked. */
@@ -59,11 +59,11 @@ export class OtherSkillsImport {
     }
   }
 
-  taken(folder: OtherSkills, skill: OfferedSkill): IfNameTaken {
+  taken(folder: OtherSkills, skill: OfferedSkill): NameConflictAction {
     return this.#taken.get(keyOf(folder, skill)) ?? "rename";
   }
 
-  decide(folder: OtherSkills, skill: OfferedSkill, taken: IfNameTaken): void {
+  decide(folder: OtherSkills, skill: OfferedSkill, taken: NameConflictAction): void {
     this.#taken.set(keyOf(folder, skill), taken);
   }
 

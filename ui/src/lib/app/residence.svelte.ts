@@ -1,14 +1,14 @@
 /** The location of Octo's home: a copy to restore, a new folder for it, and old folders. */
 import { call, host } from "$lib/ipc";
-import type { CopyLook, ResidenceState } from "$lib/ipc/types";
+import type { CopyInspection, HomeState } from "$lib/ipc/types";
 import { Doing } from "./doing.svelte";
 import { pick } from "./home.svelte";
 import { toasts } from "./toasts.svelte";
 
 export class Residence extends Doing<"loading" | "picking" | "looking" | "copying" | "changing"> {
-  state = $state.raw<ResidenceState | null>(null);
+  state = $state.raw<HomeState | null>(null);
   /** The copy being previewed. */
-  copy = $state.raw<CopyLook | null>(null);
+  copy = $state.raw<CopyInspection | null>(null);
   /** The folder the home would move to, while the person confirms. */
   target = $state<string | null>(null);
   /** The remaining content of a folder that was deleted. */

@@ -3,7 +3,7 @@ import { asApiError, call } from "$lib/ipc";
 import type {
   ApiError,
   SkillCard,
-  SkillExported,
+  SkillExport,
   SkillRef,
   SkillSheet,
   SkillSuggestion,
@@ -174,8 +174,8 @@ export class Skillbook {
   }
 
   /** Exports a skill as an archive; returns null on failure. */
-  async export(skill: SkillRef, to: string): Promise<SkillExported | null> {
-    let exported: SkillExported | null = null;
+  async export(skill: SkillRef, to: string): Promise<SkillExport | null> {
+    let exported: SkillExport | null = null;
     await this.#do(async () => {
       exported = await call("skills", "export_skill", { skill, to });
     });

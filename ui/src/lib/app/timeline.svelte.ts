@@ -2,15 +2,15 @@
 import { asApiError, call } from "$lib/ipc";
 import type {
   ApiError,
-  CompareWith,
+  ComparisonTarget,
   FileComparison,
   FileSelection,
   RestorePreview,
   RestoreReport,
   RestoreScope,
-  TaskChanges,
-  TaskTree,
-  TaskView,
+  StepChanges,
+  StepTree,
+  StepView,
 } from "$lib/ipc/types";
 import { type Plan, type Restore, moves, overwriteOf, planOf, undoOf } from "$lib/state/restore";
 import { type TimePlace, placeIn } from "$lib/state/timeline";
@@ -36,7 +36,7 @@ export interface Proposal {
 export interface Done {
   readonly restore: Restore;
   /** The step it went to, or took files from; null if the last loaded tree does not contain it. */
-  readonly task: TaskView | null;
+  readonly task: StepView | null;
   readonly report: RestoreReport;
   readonly undo: Restore | null;
   /** The conversation's current step. */
@@ -47,12 +47,12 @@ const READING = { type: "reading" } as const;
 
 export class Timeline {
   readonly session: string;
-  tree = $state.raw<Reading<TaskTree>>(READING);
+  tree = $state.raw<Reading<StepTree>>(READING);
   selected = $state<number | null>(null);
-  changes = $state.raw<Reading<TaskChanges>>(READING);
+  changes = $state.raw<Reading<StepChanges>>(READING);
   /** The file being compared. */
   path = $state<string | null>(null);
-  against = $state<CompareWith>("before");
+  against = $state<ComparisonTarget>("before");
   comparison = $state.raw<Reading<FileComparison>>(READING);
   /** The files selected for a restore. */
   readonly checked = new SvelteSet<string>();
@@ -80,12 +80,12 @@ export class Timeline {
   // Not derived: the toast after a restore reads them after the page has closed.
 
   /** The loaded tree. */
-  get known(): TaskTree | null {
+  get known(): StepTree | null {
     return this.tree.type === "read" ? this.tree.value : null;
   }
 
   /** The selected step. */
-  get task(): TaskView | null {
+  get task(): StepView | null {
     return this.known?.tasks.find((task) => task.number === this.selected) ?? null;
   }
 
@@ -103,7 +103,7 @@ export class Timeline {
   async load(): Promise<void> {
     if (this.#closed) return;
     const mine = ++this.#trees;
-    let tree: Reading<TaskTree>;
+    let tree: Reading<StepTree>;
     try {
       tree = { type: "read", value: await call("time", "get_task_tree", { session: this.session }) };
     } catch (error) {
@@ -133,7 +133,7 @@ export class Timeline {
 
   async #look(task: number): Promise<void> {
     const mine = ++this.#looks;
-    let changes: Reading<TaskChanges>;
+    let changes: Reading<StepChanges>;
     try {
       changes = { type: "read", value: await call("time", "get_task_changes", { session: this.session, task }) };
     } catch (error) {
@@ -149,7 +149,7 @@ export class Timeline {
   }
 
   /** Compares a file with its other state. */
-  compare(path: string | null, against: CompareWith = this.against): void {
+  compare(path: string | null, against: ComparisonTarget = this.against): void {
     this.path = path;
     this.against = against;
     const task = this.proposal?.restore.task ?? this.selected;
@@ -157,7 +157,7 @@ export class Timeline {
     void this.#compare(task, path, this.proposal ? "present" : against);
   }
 
-  async #compare(task: number, path: string, against: CompareWith): Promise<void> {
+  async #compare(task: number, path: string, against: ComparisonTarget): Promise<void> {
     const mine = ++this.#comparisons;
     this.comparison = READING;
     let comparison: Reading<FileComparison>;
@@ -251,7 +251,7 @@ export class Timeline {
   }
 
   /** Names the current state; rejects with an [`ApiError`]. */
-  async name(name: string): Promise<TaskView> {
+  async name(name: string): Promise<StepView> {
     const task = await call("time", "add_checkpoint", { session: this.session, name });
     await this.load();
     this.select(task.number);

@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
 import { type Transport, useTransport } from "$lib/ipc";
-import type { ChangedPath, Request, RestorePreview, TaskTree, TaskView, TimeRequest } from "$lib/ipc/types";
+import type { ChangedPath, Request, RestorePreview, StepTree, StepView, TimeRequest } from "$lib/ipc/types";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Timeline } from "./timeline.svelte";
 
-const task = (number: number, status: TaskView["status"]): TaskView => ({
+const task = (number: number, status: StepView["status"]): StepView => ({
   number,
   parent: number === 0 ? null : number - 1,
   kind: number === 0 ? "start" : "run",
@@ -18,7 +18,7 @@ const task = (number: number, status: TaskView["status"]): TaskView => ({
   lasting: 0,
   said_after: null,
 });
-const tree: TaskTree = {
+const tree: StepTree = {
   tasks: [task(0, "past"), task(1, "past"), task(2, "past"), task(3, "current")],
   active: 3,
   conversation: 3,

@@ -3,7 +3,7 @@ import { call } from "$lib/ipc";
 import type {
   EmptyReport,
   OnConflict,
-  PresentThing,
+  ConflictingFile,
   Restored,
   TrashChoice,
   TrashEntry,
@@ -29,7 +29,7 @@ export type KindChoice = "all" | TrashKind;
 /** An entry whose original path is taken. */
 export interface Conflict {
   readonly id: string;
-  readonly present: PresentThing;
+  readonly present: ConflictingFile;
 }
 
 /** The trash while its page is open. */

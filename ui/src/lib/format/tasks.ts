@@ -1,13 +1,20 @@
 /** Time machine steps, their file changes, and why something cannot be undone, as text. */
 import type { Done } from "$lib/app/timeline.svelte";
-import type { ComparedSide, ImpossibleReason, Lasting, LastingMark, TaskView, Unsaved } from "$lib/ipc/types";
+import type {
+  ComparedSide,
+  UnrestorableReason,
+  LastingEffects,
+  LastingEffect,
+  StepView,
+  UnsavedReason,
+} from "$lib/ipc/types";
 import { type Restore, moves } from "$lib/state/restore";
 import { language, sentences, t, tn } from "$lib/words/words.svelte";
 import { clock, dayAndMonth, midnight } from "./figures";
 import { permissions, size } from "./size";
 
 /** Returns the name of a step. */
-export function taskName(task: TaskView): string {
+export function taskName(task: StepView): string {
   if (task.kind === "run" || task.kind === "checkpoint") {
     return task.summary.trim() === "" ? t("time.task", { n: task.number }) : task.summary;
   }
@@ -15,7 +22,7 @@ export function taskName(task: TaskView): string {
 }
 
 /** Formats a step's number, time, changes and irreversible effects: 7 · 14:09 · 2 files · 1 not undoable. */
-export function taskFacts(task: TaskView, now: number): string {
+export function taskFacts(task: StepView, now: number): string {
   const today = midnight(task.started_at) === midnight(now);
   const time = clock(task.started_at, language());
   return [
@@ -27,23 +34,23 @@ export function taskFacts(task: TaskView, now: number): string {
 }
 
 /** Explains why content was not saved, as the end of a sentence. */
-export function whyUnsaved(why: Unsaved): string {
+export function whyUnsaved(why: UnsavedReason): string {
   return t(`time.unsaved.${why}`);
 }
 
 /** Describes the kind of an irreversible effect, and how often it happened. */
-export function lastingWords(mark: LastingMark): string {
+export function lastingWords(mark: LastingEffect): string {
   const kind = t(`time.lasting.${mark.kind}`);
   return mark.times > 1 ? `${kind}${t("list.clause")}${tn("time.lasting_times", mark.times)}` : kind;
 }
 
 /** Returns the number of irreversible effects, listed or not. */
-export function lastingCount({ marks, more }: Lasting): number {
+export function lastingCount({ marks, more }: LastingEffects): number {
   return marks.length + more;
 }
 
 /** Explains why a path cannot be restored. */
-export function whyImpossible(why: ImpossibleReason): string {
+export function whyImpossible(why: UnrestorableReason): string {
   return "why" in why
     ? t(`time.impossible.${why.type}`, { why: whyUnsaved(why.why) })
     : t(`time.impossible.${why.type}`);
@@ -64,7 +71,7 @@ export function sideWords(side: ComparedSide, what: "size" | "permissions"): str
 }
 
 /** Returns the label of the restore button. */
-export function goWords(task: TaskView, restore: Pick<Restore, "scope" | "selection">): string {
+export function goWords(task: StepView, restore: Pick<Restore, "scope" | "selection">): string {
   if (!moves({ ...restore, task: task.number })) return t("time.go.files");
   if (task.kind === "start") return t("time.go.start");
   return task.kind === "run" ? t("time.go.task", { n: task.number }) : t("time.go.state");

@@ -5,7 +5,7 @@
  * folder, and `?left` a file that remains where one is deleted.
  */
 import { failure } from "./fake-parts";
-import type { HomePart, HomePlan, HomeRequest, KeptHome, Request, ResidenceState } from "./types";
+import type { HomePart, HomePlan, HomeRequest, KeptHome, Request, HomeState } from "./types";
 
 const HOME = "/home/mei/.octo";
 const PARTS: readonly (readonly [HomePart, number, number])[] = [
@@ -35,12 +35,12 @@ export class FakeHome {
     ? [{ path: `${HOME}-before-2026-11-20-091500`, bytes: 1_120_000_000 }]
     : [];
 
-  #residence(): ResidenceState {
+  #residence(): HomeState {
     const fixed = new URLSearchParams(location.search).get("home") === "fixed" ? failure("home.by_variable") : null;
     return { home: HOME, fixed, planned: this.#planned, kept: this.#kept };
   }
 
-  #plan(plan: HomePlan | null): ResidenceState {
+  #plan(plan: HomePlan | null): HomeState {
     this.#planned = plan;
     return this.#residence();
   }

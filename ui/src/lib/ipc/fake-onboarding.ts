@@ -5,7 +5,7 @@
 import { difference } from "$lib/state/lines";
 import { NOTHING } from "$lib/state/onboarding";
 import { failure } from "./fake-parts";
-import type { OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
+import type { OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillImportResult } from "./types";
 
 /** Settings missing from recordings. */
 export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop" | "shortcuts" | "tasks"> = {
@@ -86,8 +86,8 @@ export function importSkills(
   choices: readonly SkillImportChoice[],
   owns: (name: string) => boolean,
   add: (name: string) => void,
-): SkillsImported {
-  const done: SkillsImported = { names: [], refused: [] };
+): SkillImportResult {
+  const done: SkillImportResult = { names: [], refused: [] };
   for (const { name, taken } of choices) {
     if (owns(name) && taken === "keep") {
       done.refused.push({ name, error: failure("skill.install.exists", { name }) });

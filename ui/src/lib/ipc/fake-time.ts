@@ -5,17 +5,17 @@ import type {
   ChangedPath,
   DiffView,
   FileComparison,
-  LastingMark,
+  LastingEffect,
   RestorePreview,
   RestoreReport,
-  TaskChange,
-  TaskChanges,
-  TaskKind,
-  TaskTree,
-  TaskView,
+  StepChange,
+  StepChanges,
+  StepKind,
+  StepTree,
+  StepView,
   TimeRequest,
   TimeSpace,
-  Unsaved,
+  UnsavedReason,
 } from "./types";
 
 const FOLDER = "/home/mei/code/harbor";
@@ -25,10 +25,10 @@ const BEGAN = Date.UTC(2026, 10, 21, 12, 14);
 
 const changed = (
   path: string,
-  change: TaskChange,
+  change: StepChange,
   added: number | null = null,
   removed: number | null = null,
-  unsaved: Unsaved | null = null,
+  unsaved: UnsavedReason | null = null,
 ): ChangedPath => ({
   path: path.startsWith("/") ? path : `${FOLDER}/${path}`,
   change,
@@ -38,7 +38,7 @@ const changed = (
   unsaved,
 });
 
-const lasts = (kind: LastingMark["kind"], what: string, times: number): LastingMark => ({
+const lasts = (kind: LastingEffect["kind"], what: string, times: number): LastingEffect => ({
   kind,
   what,
   times,
@@ -48,11 +48,11 @@ const lasts = (kind: LastingMark["kind"], what: string, times: number): LastingM
 
 interface Told {
   readonly parent: number | null;
-  readonly kind: TaskKind;
+  readonly kind: StepKind;
   readonly summary: string;
   readonly minute: number;
   readonly changes: readonly ChangedPath[];
-  readonly lasting?: readonly LastingMark[];
+  readonly lasting?: readonly LastingEffect[];
 }
 
 const story: readonly Told[] = [
@@ -189,7 +189,7 @@ const whole = (way: "added" | "removed"): DiffView["hunks"] => [
 
 const file = (len: number, text = true) => ({ type: "file", len, mode: 0o644, text }) as const;
 
-function comparison(path: string, change: TaskChange | undefined): FileComparison {
+function comparison(path: string, change: StepChange | undefined): FileComparison {
   const diff = (hunks: DiffView["hunks"]): DiffView => ({
     path,
     change: change === "created" ? "created" : "edited",
@@ -266,8 +266,8 @@ export class FakeTime {
   #tree(
     { told, active, conversation }: Session,
     turns: readonly { readonly id: string; readonly ended_at: number | null }[],
-  ): TaskTree {
-    const bare = told.map((task, number): TaskView => ({
+  ): StepTree {
+    const bare = told.map((task, number): StepView => ({
       number,
       parent: task.parent,
       kind: task.kind,
@@ -284,14 +284,14 @@ export class FakeTime {
     const way = new Set(
       wayTo({ tasks: bare, active, conversation: active, undo: null, redo: null }, active).map((task) => task.number),
     );
-    const tasks = bare.map((task): TaskView =>
+    const tasks = bare.map((task): StepView =>
       task.status === "undone" && way.has(task.number) ? { ...task, status: "past" } : task,
     );
     const redo = tasks.findLast((task) => task.parent === active && task.kind === "run");
     return { tasks, active, conversation, undo: told[active]?.parent ?? null, redo: redo?.number ?? null };
   }
 
-  #changes({ told }: Session, task: number): TaskChanges {
+  #changes({ told }: Session, task: number): StepChanges {
     return {
       paths: [...(told[task]?.changes ?? [])],
       left_out: [
@@ -305,11 +305,11 @@ export class FakeTime {
   }
 
   #preview({ told, active, conversation }: Session, to: number, only: readonly string[] | null): RestorePreview {
-    const tree: TaskTree = this.#tree({ told, active, conversation }, []);
+    const tree: StepTree = this.#tree({ told, active, conversation }, []);
     const from = wayTo(tree, active);
     const towards = wayTo(tree, to);
     const shared = new Set(from.filter((task) => towards.includes(task)).map((task) => task.number));
-    const opposite: Record<TaskChange, TaskChange> = {
+    const opposite: Record<StepChange, StepChange> = {
       created: "deleted",
       deleted: "created",
       edited: "edited",

@@ -1,6 +1,6 @@
 /** The trash of a replay: enough to use its page by hand. `?trash=10000` fills it. */
 import { failure } from "./fake-parts";
-import type { PresentThing, Restored, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
+import type { ConflictingFile, Restored, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
 
 const HOUR = 3_600_000;
 const id = (n: number): string => n.toString(16).padStart(32, "0");
@@ -147,7 +147,7 @@ function sum(entries: readonly TrashEntry[]): TrashTotals {
   return { things: entries.length, bytes: entries.reduce((all, known) => all + known.size, 0) };
 }
 
-function present(found: TrashEntry): PresentThing | null {
+function present(found: TrashEntry): ConflictingFile | null {
   if (found.name !== "retry_old.rs") return null;
   return { path: `${found.folder}/${found.name}`, form: "file", size: 5800, modified: found.at + HOUR / 30 };
 }

@@ -1,4 +1,12 @@
-import type { BrowserDeed, BrowserState, BrowserView, CallView, LivePage, TurnView, Update } from "$lib/ipc/types";
+import type {
+  BrowserActionKind,
+  BrowserState,
+  BrowserView,
+  CallView,
+  LivePage,
+  TurnView,
+  Update,
+} from "$lib/ipc/types";
 import { browserScene } from "$lib/ipc/fake-browser";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -16,7 +24,7 @@ import {
 import * as session from "./session";
 
 const waiting: BrowserState = { type: "waiting_for_allow", browser: "Chrome", since: 5 };
-const view = (deed: BrowserDeed, part: Partial<BrowserView> = {}): BrowserView => ({
+const view = (deed: BrowserActionKind, part: Partial<BrowserView> = {}): BrowserView => ({
   deed,
   target: null,
   site: "https://a.example",
@@ -60,7 +68,7 @@ const button = { role: "button", name: "Add to basket" };
 describe("what a step is done to", () => {
   const text = (words: string) => ({ type: "text", text: words });
   const element = { type: "element", element: button };
-  it.each<[BrowserDeed, Partial<BrowserView>, unknown[]]>([
+  it.each<[BrowserActionKind, Partial<BrowserView>, unknown[]]>([
     ["look", {}, []],
     ["open", { text: "https://b.example/x" }, [text("https://b.example/x")]],
     ["open", {}, [text("Shop")]],
@@ -134,7 +142,7 @@ describe("the steps beside the picture", () => {
     state,
     view: shown,
   });
-  const page = (deed: BrowserDeed): CallView["view"] => ({ type: "browser", ...view(deed) });
+  const page = (deed: BrowserActionKind): CallView["view"] => ({ type: "browser", ...view(deed) });
   const ended = (status: "done" | "failed" | "denied" | "stopped" | "interrupted"): CallView["state"] => ({
     type: "ended",
     status,

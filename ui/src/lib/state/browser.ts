@@ -1,5 +1,5 @@
 /** The person's browser: whether Octo is attached, and how its work in pages is described. Pure. */
-import type { BrowserDeed, BrowserState, BrowserView, CallView, PageElement, PageMark } from "$lib/ipc/types";
+import type { BrowserActionKind, BrowserState, BrowserView, CallView, PageElement, PageMark } from "$lib/ipc/types";
 import { wholeState } from "./whole";
 import type { SessionState } from "./session";
 
@@ -19,7 +19,7 @@ export type DeedPart = { type: "element"; element: PageElement } | { type: "text
 
 /** The fields of a view that name a step's object, in the order of mention. */
 type Said = "element" | "text" | "place";
-const order: Record<BrowserDeed, readonly Said[]> = {
+const order: Record<BrowserActionKind, readonly Said[]> = {
   look: [],
   open: ["text"],
   tab: ["place"],
@@ -36,7 +36,16 @@ const order: Record<BrowserDeed, readonly Said[]> = {
   script: ["text"],
 };
 /** Actions on a page: the page is named if nothing else is. */
-const ofPage: ReadonlySet<BrowserDeed> = new Set(["open", "tab", "read", "picture", "click", "move", "upload", "wait"]);
+const ofPage: ReadonlySet<BrowserActionKind> = new Set([
+  "open",
+  "tab",
+  "read",
+  "picture",
+  "click",
+  "move",
+  "upload",
+  "wait",
+]);
 
 /** Returns the parts of a step's object, in the order after its verb. */
 export function deedParts(view: BrowserView): readonly DeedPart[] {

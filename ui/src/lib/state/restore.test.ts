@@ -1,8 +1,8 @@
-import type { ChangedPath, RestorePreview, RestoreReport, TaskChange } from "$lib/ipc/types";
+import type { ChangedPath, RestorePreview, RestoreReport, StepChange } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import { type Restore, moves, overwriteOf, planOf, tally, touches, undoOf } from "./restore";
 
-const change = (path: string, how: TaskChange): ChangedPath => ({
+const change = (path: string, how: StepChange): ChangedPath => ({
   path,
   change: how,
   folder: false,

@@ -2,13 +2,13 @@
 import type {
   ChangedPath,
   FileSelection,
-  Impossible,
-  Lasting,
+  UnrestorablePath,
+  LastingEffects,
   RestoreConflict,
   RestorePreview,
   RestoreReport,
   RestoreScope,
-  TaskChange,
+  StepChange,
 } from "$lib/ipc/types";
 
 /** The restore to request from the core. */
@@ -24,9 +24,9 @@ export interface Plan {
   readonly changes: readonly ChangedPath[];
   /** Files changed by others since; each is kept unless the restore names it. */
   readonly conflicts: readonly RestoreConflict[];
-  readonly impossible: readonly Impossible[];
+  readonly impossible: readonly UnrestorablePath[];
   /** Effects of the steps in between that cannot be undone. */
-  readonly lasting: Lasting;
+  readonly lasting: LastingEffects;
 }
 
 /**
@@ -57,11 +57,11 @@ export interface Tally {
 
 /** Counts the plan's effects if the chosen conflicts are overwritten. */
 export function tally(plan: Plan, chosen: ReadonlySet<string>): Tally {
-  const done: TaskChange[] = [
+  const done: StepChange[] = [
     ...plan.changes.map(({ change }) => change),
     ...plan.conflicts.filter(({ path }) => chosen.has(path)).map(({ change }) => change),
   ];
-  const count = (...wanted: TaskChange[]): number => done.filter((change) => wanted.includes(change)).length;
+  const count = (...wanted: StepChange[]): number => done.filter((change) => wanted.includes(change)).length;
   return {
     written: count("created", "edited", "replaced"),
     deleted: count("deleted"),

@@ -8,12 +8,12 @@ import type {
   Draft,
   Envelope,
   Event,
-  ForkOrigin,
+  SubAgentOrigin,
   LivePage,
   Message,
   Note,
   Question,
-  Queued,
+  QueuedMessage,
   Retry,
   SessionInfo,
   SessionOrigin,
@@ -39,7 +39,7 @@ export interface SessionState {
   readonly calls: ReadonlyMap<string, CallView>;
   readonly earlier: boolean;
   readonly questions: readonly Question[];
-  readonly queue: readonly Queued[];
+  readonly queue: readonly QueuedMessage[];
   readonly todos: readonly Todo[];
   /** Background commands: running ones, and ended ones not yet reported to the model. */
   readonly commands: readonly BackgroundCommand[];
@@ -58,7 +58,7 @@ export interface SessionState {
   /** Set while the turn waits because of a used-up budget. */
   readonly budget: BudgetStop | null;
   /** The parent, for a sub-agent. */
-  readonly fork: ForkOrigin | null;
+  readonly fork: SubAgentOrigin | null;
   /** Where its conversation was copied from; null if it is all its own. */
   readonly origin: SessionOrigin | null;
   /** Set from the acceptance of Stop until the turn ends. */

@@ -1,5 +1,5 @@
 /** A tool call as one row: icon, verb, object, result. Based on its view, never on the tool's name. */
-import type { BrowserDeed, CallView, CommandState, ToolView } from "$lib/ipc/types";
+import type { BrowserActionKind, CallView, CommandState, ToolView } from "$lib/ipc/types";
 import type { IconName } from "$lib/icons";
 import { offeredPage } from "./settings-command";
 
@@ -19,7 +19,7 @@ export type Doing =
   | "asked"
   | "invoked"
   | "delegated"
-  | `browser_${BrowserDeed}`
+  | `browser_${BrowserActionKind}`
   | "installed"
   | "called";
 

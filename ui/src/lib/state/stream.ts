@@ -1,8 +1,8 @@
-/** Streaming text: pieces with byte offsets, joined without gaps or overlaps. */
-import type { Delta, StreamKind, Streaming } from "$lib/ipc/types";
+/** StreamingBlock text: pieces with byte offsets, joined without gaps or overlaps. */
+import type { Delta, StreamKind, StreamingBlock } from "$lib/ipc/types";
 
 /** A streaming block, with the number of UTF-8 bytes received. */
-export interface Stream extends Streaming {
+export interface Stream extends StreamingBlock {
   readonly bytes: number;
 }
 
@@ -26,7 +26,7 @@ export function byteLength(text: string): number {
 }
 
 /** Returns the initial state of a stream. */
-export function begin(stream: Streaming): Stream {
+export function begin(stream: StreamingBlock): Stream {
   return { ...stream, bytes: stream.start + byteLength(stream.text) };
 }
 

@@ -1,6 +1,6 @@
 /** A task's form: its fields, the plan they describe, and their errors. Pure. */
 import { parseDollars, typedDollars } from "$lib/format/amounts";
-import type { MissedRun, Mode, Profile, TaskNews, TaskPlan, TimeUnit, Timing, Weekday } from "$lib/ipc/types";
+import type { MissedRun, Mode, Profile, TaskNotifications, TaskPlan, TimeUnit, Timing, Weekday } from "$lib/ipc/types";
 import { isZone, timeOfDay, WEEKDAYS } from "./schedule";
 
 /** The fields of the form. */
@@ -31,7 +31,7 @@ export interface TaskForm {
   retries: string;
   retryAfter: string;
   missed: MissedRun;
-  tell: TaskNews;
+  tell: TaskNotifications;
 }
 
 /** The plan fields that can be faulty. */

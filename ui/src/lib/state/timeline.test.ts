@@ -1,11 +1,11 @@
-import type { TaskTree, TaskView } from "$lib/ipc/types";
+import type { StepTree, StepView } from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isEmpty, layout, path, placeIn, steps, walk } from "./timeline";
 
 /** Returns a tree of runs given the parents of the steps 1, 2, 3, …; with the core's statuses. */
-function tree(parents: readonly number[], active: number, kinds: Record<number, TaskView["kind"]> = {}): TaskTree {
-  const bare = [null, ...parents].map((parent, number): TaskView => ({
+function tree(parents: readonly number[], active: number, kinds: Record<number, StepView["kind"]> = {}): StepTree {
+  const bare = [null, ...parents].map((parent, number): StepView => ({
     number,
     parent,
     kind: number === 0 ? "start" : (kinds[number] ?? "run"),
@@ -21,7 +21,7 @@ function tree(parents: readonly number[], active: number, kinds: Record<number, 
   }));
   const way = new Set<number>();
   for (let at: number | null = active; at !== null; at = bare[at]?.parent ?? null) way.add(at);
-  const tasks = bare.map((task): TaskView => ({
+  const tasks = bare.map((task): StepView => ({
     ...task,
     status: task.number === active ? "current" : way.has(task.number) ? "past" : "undone",
   }));
@@ -29,7 +29,7 @@ function tree(parents: readonly number[], active: number, kinds: Record<number, 
   return { tasks, active, conversation: active, undo: tasks[active]?.parent ?? null, redo };
 }
 
-const lanes = (of: TaskTree): Record<number, number> =>
+const lanes = (of: StepTree): Record<number, number> =>
   Object.fromEntries(layout(of).rows.map((row) => [row.task.number, row.lane]));
 
 const anyTree = fc

@@ -1,12 +1,12 @@
 /** The tree of steps, its drawing and navigation: newest first, the path to the present in one column. Pure. */
-import type { TaskTree, TaskView } from "$lib/ipc/types";
+import type { StepTree, StepView } from "$lib/ipc/types";
 
 /** The maximum number of columns; further branches share the last one. */
 const MOST_LANES = 6;
 
 /** A step's position in the drawing. */
 export interface TreeRow {
-  readonly task: TaskView;
+  readonly task: StepView;
   /** Its row from the top; the newest step is 0. */
   readonly row: number;
   /** The column; 0 is the path to the present. */
@@ -41,14 +41,14 @@ export type TimePlace =
   | { readonly type: "before_turn"; readonly turn: string };
 
 /** Computes the drawing of a tree. */
-export function layout(tree: TaskTree): TreeLayout {
+export function layout(tree: StepTree): TreeLayout {
   const newestFirst = tree.tasks.toSorted((a, b) => b.number - a.number);
   const rowOf = new Map(newestFirst.map((task, row) => [task.number, row]));
   const known = new Map(newestFirst.map((task) => [task.number, task]));
   // Groups steps by parent, newest first; a step whose parent is missing becomes a root.
-  const parentOf = (task: TaskView): TaskView | undefined =>
+  const parentOf = (task: StepView): StepView | undefined =>
     task.parent === null ? undefined : known.get(task.parent);
-  const children = new Map<number | null, TaskView[]>();
+  const children = new Map<number | null, StepView[]>();
   for (const task of newestFirst) {
     const parent = parentOf(task)?.number ?? null;
     children.set(parent, [...(children.get(parent) ?? []), task]);
@@ -59,7 +59,7 @@ export function layout(tree: TaskTree): TreeLayout {
   const taken: (readonly [number, number])[][] = [];
 
   /** Places a path, given from its newest step to its oldest, in the first column free along its whole length. */
-  const place = (way: readonly TaskView[], level: number, down: number): void => {
+  const place = (way: readonly StepView[], level: number, down: number): void => {
     const [first] = way;
     const top = first ? (rowOf.get(first.number) ?? 0) : 0;
     let lane = level === 1 ? 0 : 1;
@@ -68,7 +68,7 @@ export function layout(tree: TaskTree): TreeLayout {
     for (const task of way) places.set(task.number, { lane, level });
   };
   /** Returns the path that continues from a step along the newest descendants. */
-  const onward = (from: TaskView, first: TaskView | undefined): TaskView[] => {
+  const onward = (from: StepView, first: StepView | undefined): StepView[] => {
     const way = [from];
     for (let next = first; next; next = children.get(next.number)?.[0]) way.unshift(next);
     return way;
@@ -83,8 +83,8 @@ export function layout(tree: TaskTree): TreeLayout {
       ]
     : [];
   place(main, 1, newestFirst.length - 1);
-  const open: { task: TaskView; level: number }[] = [];
-  const branchOff = (way: readonly TaskView[], level: number): void => {
+  const open: { task: StepView; level: number }[] = [];
+  const branchOff = (way: readonly StepView[], level: number): void => {
     for (const task of way) {
       for (const child of children.get(task.number) ?? []) {
         if (!places.has(child.number)) open.push({ task: child, level });
@@ -116,39 +116,39 @@ export function layout(tree: TaskTree): TreeLayout {
 }
 
 /** Returns the steps from one back to the start, including itself. */
-export function path(tree: TaskTree, number: number): readonly TaskView[] {
+export function path(tree: StepTree, number: number): readonly StepView[] {
   const known = new Map(tree.tasks.map((task) => [task.number, task]));
-  const way: TaskView[] = [];
+  const way: StepView[] = [];
   // A parent is older than its child; anything else would loop.
   for (let at = known.get(number); at; at = older(known, at)) way.push(at);
   return way;
 }
 
 /** Returns the steps whose turns are in the conversation at the end of one, including itself. */
-function told(tree: TaskTree, number: number): readonly TaskView[] {
+function told(tree: StepTree, number: number): readonly StepView[] {
   const known = new Map(tree.tasks.map((task) => [task.number, task]));
-  const way: TaskView[] = [];
+  const way: StepView[] = [];
   for (let at = known.get(number); at; at = older(known, { ...at, parent: at.said_after ?? at.parent })) way.push(at);
   return way;
 }
 
-function older(known: ReadonlyMap<number, TaskView>, task: TaskView): TaskView | undefined {
+function older(known: ReadonlyMap<number, StepView>, task: StepView): StepView | undefined {
   return task.parent !== null && task.parent < task.number ? known.get(task.parent) : undefined;
 }
 
 /** Returns how many runs the conversation loses and regains when the session goes to a step. */
-export function steps(tree: TaskTree, to: number): { readonly undone: number; readonly redone: number } {
+export function steps(tree: StepTree, to: number): { readonly undone: number; readonly redone: number } {
   const from = told(tree, tree.conversation);
   const towards = told(tree, to);
   const common = new Set(from.map((task) => task.number));
   const shared = new Set(towards.filter((task) => common.has(task.number)).map((task) => task.number));
-  const runs = (way: readonly TaskView[]): number =>
+  const runs = (way: readonly StepView[]): number =>
     way.filter((task) => task.kind === "run" && !shared.has(task.number)).length;
   return { undone: runs(from), redone: runs(towards) };
 }
 
 /** Returns the step to select when the time machine opens; null in an empty tree. */
-export function placeIn(tree: TaskTree, place: TimePlace): number | null {
+export function placeIn(tree: StepTree, place: TimePlace): number | null {
   if (tree.tasks.length === 0) return null;
   switch (place.type) {
     case "now":
@@ -187,6 +187,6 @@ export function walk(laid: TreeLayout, selected: number | null, key: string): nu
 }
 
 /** Returns whether the tree has no step that could be undone. */
-export function isEmpty(tree: TaskTree): boolean {
+export function isEmpty(tree: StepTree): boolean {
   return tree.tasks.every((task) => task.kind === "start");
 }

@@ -344,7 +344,7 @@ code?: ErrorCode, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, try_proxy: ProxyTried, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, list_profiles: Profiles, put_blob: BlobRef, attach_files: Attached, };
+export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, try_proxy: ProxyTestResult, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, list_profiles: Profiles, put_blob: BlobRef, attach_files: Attached, };
 
 /**
  * Requests about settings and the application.
@@ -821,12 +821,12 @@ path: string, } | { "type": "own" } | { "type": "off" };
 /**
  * The kind of an action in a page.
  */
-export type BrowserDeed = "look" | "open" | "tab" | "read" | "picture" | "click" | "type" | "press" | "select" | "move" | "upload" | "dialog" | "wait" | "script";
+export type BrowserActionKind = "look" | "open" | "tab" | "read" | "picture" | "click" | "type" | "press" | "select" | "move" | "upload" | "dialog" | "wait" | "script";
 
 /**
  * How a browser responds to a connection, determined without asking the person.
  */
-export type BrowserDoor = "asks" | "open" | "closed";
+export type BrowserAccess = "asks" | "open" | "closed";
 
 /**
  * A repair the person can start with a button.
@@ -879,7 +879,7 @@ version: string,
 /**
  * How Octo got access.
  */
-way: BrowserWay, } | { "type": "lost", 
+way: AttachMethod, } | { "type": "lost", 
 /**
  * The failure and its remedy.
  */
@@ -892,7 +892,7 @@ export type BrowserView = {
 /**
  * The kind of action.
  */
-deed: BrowserDeed, 
+deed: BrowserActionKind, 
 /**
  * The element it acts on, under its real name in the page.
  */
@@ -925,7 +925,7 @@ picture: BlobHash | null, };
 /**
  * How Octo got access to a browser.
  */
-export type BrowserWay = "approved" | "switch" | "own";
+export type AttachMethod = "approved" | "switch" | "own";
 
 /**
  * The person's answer to an exhausted budget. Silence never means yes.
@@ -1102,7 +1102,7 @@ path: string,
 /**
  * The kind of change.
  */
-change: TaskChange, 
+change: StepChange, 
 /**
  * Whether it is a folder.
  */
@@ -1118,7 +1118,7 @@ removed: number | null,
 /**
  * Set if it cannot be undone because its earlier state was not stored.
  */
-unsaved: Unsaved | null, };
+unsaved: UnsavedReason | null, };
 
 /**
  * An account at a chat service: the bot, or a person.
@@ -1364,12 +1364,12 @@ path: string,
 /**
  * The other state.
  */
-with: CompareWith, };
+with: ComparisonTarget, };
 
 /**
  * The other side of a comparison with a step's end.
  */
-export type CompareWith = "before" | "present";
+export type ComparisonTarget = "before" | "present";
 
 /**
  * One side of a comparison.
@@ -1390,7 +1390,7 @@ text: boolean, } | { "type": "link" } | { "type": "folder" } | { "type": "unsave
 /**
  * The reason.
  */
-why: Unsaved, };
+why: UnsavedReason, };
 
 /**
  * The origin of a conflicting change.
@@ -1400,7 +1400,7 @@ export type ConflictSource = "others_only" | "both";
 /**
  * The result of inspecting a copy of the home.
  */
-export type CopyLook = { 
+export type CopyInspection = { 
 /**
  * The folder that contains it.
  */
@@ -1471,7 +1471,7 @@ backup: DatabaseBackup | null, };
 /**
  * A damaged database that Octo moved away.
  */
-export type DatabaseReplaced = { 
+export type DatabaseReplacement = { 
 /**
  * Its new path; its logs are in the same folder.
  */
@@ -1727,7 +1727,7 @@ foreign: boolean, };
  */
 export type DropKeptHome = { 
 /**
- * Its absolute path, as in [`ResidenceState::kept`].
+ * Its absolute path, as in [`HomeState::kept`].
  */
 path: string, };
 
@@ -1843,7 +1843,7 @@ folder: string | null,
 /**
  * The source of the request.
  */
-from: ErrandSource, } | { "type": "open_tasks" } | { "type": "open_settings", 
+from: OpenRequestSource, } | { "type": "open_tasks" } | { "type": "open_settings", 
 /**
  * The page's name, as the page defines it; an unknown name opens the first page.
  */
@@ -1855,7 +1855,7 @@ path: string, } | { "type": "ask_closing",
 /**
  * How the person can bring back a hidden window.
  */
-back: WayBack, } | { "type": "update_found", 
+back: WindowRecovery, } | { "type": "update_found", 
 /**
  * The update.
  */
@@ -1868,7 +1868,7 @@ error: ApiError, };
 /**
  * The source of an [`Errand`].
  */
-export type ErrandSource = "link" | "person";
+export type OpenRequestSource = "link" | "person";
 
 /**
  * The cases a client treats specially.
@@ -1959,7 +1959,7 @@ todos: Array<Todo>, } | { "type": "queue_changed",
 /**
  * The queue after the change.
  */
-queue: Array<Queued>, } | { "type": "commands_changed", 
+queue: Array<QueuedMessage>, } | { "type": "commands_changed", 
 /**
  * The commands that run, and those whose end the model does not know yet.
  */
@@ -2192,7 +2192,7 @@ name: string, };
 /**
  * The origin of a sub-agent's session.
  */
-export type ForkOrigin = { 
+export type SubAgentOrigin = { 
 /**
  * The session that started it.
  */
@@ -2233,7 +2233,7 @@ folder: string,
 /**
  * How it responds to a connection.
  */
-door: BrowserDoor, 
+door: BrowserAccess, 
 /**
  * The address of the page on which the person allows the connection: `chrome://inspect/#remote-debugging`.
  * It cannot be opened from outside the browser, only copied.
@@ -2477,7 +2477,7 @@ missing: Array<string>, };
 /**
  * The result of deleting the home.
  */
-export type HomeErased = { 
+export type HomeDeletion = { 
 /**
  * Names still in the home: files Octo did not create, and files it could not delete.
  */
@@ -2529,7 +2529,7 @@ to: string, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type HomeReplies = { measure_home: HomeSizes, back_up_home: HomeBackup, erase_home: HomeErased, get_residence: ResidenceState, look_at_copy: CopyLook, restore_home: ResidenceState, move_home: ResidenceState, cancel_home_plan: ResidenceState, drop_kept_home: KeptHomeDropped, look_at_damage: DatabaseDamage, replace_database: DatabaseReplaced, make_diagnostics: Diagnostics, save_diagnostics: SavedFile, };
+export type HomeReplies = { measure_home: HomeSizes, back_up_home: HomeBackup, erase_home: HomeDeletion, get_residence: HomeState, look_at_copy: CopyInspection, restore_home: HomeState, move_home: HomeState, cancel_home_plan: HomeState, drop_kept_home: OldHomeDeletion, look_at_damage: DatabaseDamage, replace_database: DatabaseReplacement, make_diagnostics: Diagnostics, save_diagnostics: SavedFile, };
 
 /**
  * Requests about Octo's home and its state.
@@ -2667,7 +2667,7 @@ lines: Array<DiffLine>, };
 /**
  * The action if the person already has a skill of that name.
  */
-export type IfNameTaken = "keep" | "replace" | "rename";
+export type NameConflictAction = "keep" | "replace" | "rename";
 
 /**
  * A preview of an exported session's file.
@@ -2729,7 +2729,7 @@ choices: Array<SkillImportChoice>, };
 /**
  * A path that cannot be restored.
  */
-export type Impossible = { 
+export type UnrestorablePath = { 
 /**
  * The absolute path.
  */
@@ -2737,20 +2737,20 @@ path: string,
 /**
  * The reason.
  */
-why: ImpossibleReason, };
+why: UnrestorableReason, };
 
 /**
  * Why a path cannot be restored.
  */
-export type ImpossibleReason = { "type": "not_kept", 
+export type UnrestorableReason = { "type": "not_kept", 
 /**
  * The reason.
  */
-why: Unsaved, } | { "type": "present_not_saved", 
+why: UnsavedReason, } | { "type": "present_not_saved", 
 /**
  * The reason.
  */
-why: Unsaved, } | { "type": "parent_not_folder" } | { "type": "folder_not_empty" } | { "type": "outside_roots" };
+why: UnsavedReason, } | { "type": "parent_not_folder" } | { "type": "folder_not_empty" } | { "type": "outside_roots" };
 
 /**
  * Inspects an exported session's file. Imports nothing.
@@ -2803,7 +2803,7 @@ bytes: number, };
 /**
  * The result of deleting an old home.
  */
-export type KeptHomeDropped = { 
+export type OldHomeDeletion = { 
 /**
  * Names still in it: files Octo did not create, and files it could not delete.
  */
@@ -2811,7 +2811,7 @@ left: Array<string>,
 /**
  * The state after the deletion.
  */
-state: ResidenceState, };
+state: HomeState, };
 
 /**
  * The location of a model's key or a header's value. The secret itself is never here.
@@ -2839,11 +2839,11 @@ export type Language = "system" | "en" | "zh";
 /**
  * The lasting effects of one or several steps.
  */
-export type Lasting = { 
+export type LastingEffects = { 
 /**
  * By kind, then by time; each effect once.
  */
-marks: Array<LastingMark>, 
+marks: Array<LastingEffect>, 
 /**
  * The number of further effects not listed.
  */
@@ -2858,7 +2858,7 @@ export type LastingKind = "pushed" | "published" | "sent" | "remote" | "installe
  * An effect of a turn that restoring another step does not take back. Octo records it before it begins, so the
  * list includes calls that were stopped or failed at the last moment.
  */
-export type LastingMark = { 
+export type LastingEffect = { 
 /**
  * The kind of effect.
  */
@@ -2901,7 +2901,7 @@ path: string,
 /**
  * The reason.
  */
-why: Unsaved, };
+why: UnsavedReason, };
 
 /**
  * A change of Octo's own data that the agent makes through a builtin command. No rule covers any of these.
@@ -3133,7 +3133,7 @@ mark: PageMark | null,
 /**
  * Who controls it.
  */
-hand: PageHand, };
+hand: PageController, };
 
 /**
  * The maximum number of turns that run at once, across all sessions. Every running turn keeps paying for model
@@ -3904,7 +3904,7 @@ path: string, };
 /**
  * Who controls a page.
  */
-export type PageHand = "agent" | "person";
+export type PageController = "agent" | "person";
 
 /**
  * A rectangle in fractions (0 to 1) of a picture's width and height.
@@ -4062,7 +4062,7 @@ fault: ApiError | null, };
 /**
  * A file in the way of a restore.
  */
-export type PresentThing = { 
+export type ConflictingFile = { 
 /**
  * Its absolute path.
  */
@@ -4305,7 +4305,7 @@ url: string, };
 /**
  * A working proxy configuration.
  */
-export type ProxyTried = { 
+export type ProxyTestResult = { 
 /**
  * The server that answered.
  */
@@ -4363,7 +4363,7 @@ export type QuestionId = string;
 /**
  * A message that waits until the current step ends.
  */
-export type Queued = { 
+export type QueuedMessage = { 
 /**
  * Its id.
  */
@@ -4541,7 +4541,7 @@ export type Request = { "domain": "sessions", "call": SessionRequest } | { "doma
 /**
  * The location of the home, and a planned change of it.
  */
-export type ResidenceState = { 
+export type HomeState = { 
 /**
  * The home's absolute path.
  */
@@ -4570,7 +4570,7 @@ path: string,
 /**
  * The effect of overwriting it.
  */
-change: TaskChange, 
+change: StepChange, 
 /**
  * Whether the steps in between changed it too.
  */
@@ -4610,12 +4610,12 @@ conflicts: Array<RestoreConflict>,
 /**
  * Paths that cannot be restored, and stay as they are.
  */
-impossible: Array<Impossible>, 
+impossible: Array<UnrestorablePath>, 
 /**
  * The effects of the steps in between that the restore neither takes back nor repeats. Empty for a restore
  * of chosen files.
  */
-lasting: Lasting, };
+lasting: LastingEffects, };
 
 /**
  * The result of a restore.
@@ -4640,7 +4640,7 @@ kept: Array<string>,
 /**
  * Paths that could not be restored.
  */
-impossible: Array<Impossible>, };
+impossible: Array<UnrestorablePath>, };
 
 /**
  * The scope of a restore.
@@ -4729,7 +4729,7 @@ id: TrashId,
 /**
  * The existing file.
  */
-present: PresentThing, } | { "type": "failed", 
+present: ConflictingFile, } | { "type": "failed", 
 /**
  * The entry.
  */
@@ -5159,7 +5159,7 @@ id: QueuedId, } | { "type": "command" } | { "type": "new" };
 /**
  * An exported session.
  */
-export type SessionExported = { 
+export type SessionExport = { 
 /**
  * The file's absolute path.
  */
@@ -5408,9 +5408,9 @@ page: TranscriptPage,
  */
 questions: Array<Question>, 
 /**
- * Queued messages, oldest first.
+ * QueuedMessage messages, oldest first.
  */
-queue: Array<Queued>, 
+queue: Array<QueuedMessage>, 
 /**
  * The plan.
  */
@@ -5423,7 +5423,7 @@ commands: Array<BackgroundCommand>,
 /**
  * Text that is streaming, from its beginning.
  */
-streaming: Array<Streaming>, 
+streaming: Array<StreamingBlock>, 
 /**
  * Set while a failed model call waits for its next attempt.
  */
@@ -5456,7 +5456,7 @@ budget: BudgetStop | null,
 /**
  * For a sub-agent, the call it works for.
  */
-fork?: ForkOrigin, 
+fork?: SubAgentOrigin, 
 /**
  * The source of its conversation, if that did not begin with the session's own first message.
  */
@@ -5818,7 +5818,7 @@ folder: string,
 /**
  * How it runs.
  */
-way: SkillWay, 
+way: SkillExecution, 
 /**
  * The permitted callers, as its author declares them.
  */
@@ -5859,7 +5859,7 @@ versions: number, };
 /**
  * The result of an export.
  */
-export type SkillExported = { 
+export type SkillExport = { 
 /**
  * The archive's absolute path.
  */
@@ -5906,7 +5906,7 @@ name: string,
 /**
  * The action if the person has a skill of that name.
  */
-taken: IfNameTaken, };
+taken: NameConflictAction, };
 
 /**
  * The skills in a folder, an archive or a repository, before installation. Nothing is installed yet.
@@ -5950,7 +5950,7 @@ project: string | null, };
 /**
  * A skill that could not be imported.
  */
-export type SkillRefused = { 
+export type SkillImportError = { 
 /**
  * Its name.
  */
@@ -5963,7 +5963,7 @@ error: ApiError, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type SkillReplies = { list_skills: Skills, get_skill: SkillSheet, switch_skill: Done, accept_skill: Done, save_skill: SkillSheet, get_skill_version: SkillText, delete_skill: Done, export_skill: SkillExported, inspect_skills: SkillOffer, install_skills: SkillsInstalled, find_other_skills: OtherSkillFolders, import_skills: SkillsImported, list_suggestions: Suggestions, answer_suggestion: Done, };
+export type SkillReplies = { list_skills: Skills, get_skill: SkillSheet, switch_skill: Done, accept_skill: Done, save_skill: SkillSheet, get_skill_version: SkillText, delete_skill: Done, export_skill: SkillExport, inspect_skills: SkillOffer, install_skills: SkillInstallResult, find_other_skills: OtherSkillFolders, import_skills: SkillImportResult, list_suggestions: Suggestions, answer_suggestion: Done, };
 
 /**
  * Requests about skills.
@@ -6108,7 +6108,7 @@ commands: Array<string>, };
 /**
  * How a skill runs.
  */
-export type SkillWay = "inline" | "fork";
+export type SkillExecution = "inline" | "fork";
 
 /**
  * The skills visible in a folder.
@@ -6122,7 +6122,7 @@ skills: Array<SkillCard>, };
 /**
  * The result of an import. A failing skill does not stop the others.
  */
-export type SkillsImported = { 
+export type SkillImportResult = { 
 /**
  * The names of the imported skills.
  */
@@ -6130,12 +6130,12 @@ names: Array<string>,
 /**
  * Those that could not be imported, and why.
  */
-refused: Array<SkillRefused>, };
+refused: Array<SkillImportError>, };
 
 /**
  * The result of an installation.
  */
-export type SkillsInstalled = { 
+export type SkillInstallResult = { 
 /**
  * The installed skills' names.
  */
@@ -6388,7 +6388,7 @@ call: CallId, };
 /**
  * A block that is still streaming.
  */
-export type Streaming = { 
+export type StreamingBlock = { 
 /**
  * The message it belongs to.
  */
@@ -6630,12 +6630,12 @@ zone: string, };
 /**
  * The kind of change a step made to a path.
  */
-export type TaskChange = "created" | "edited" | "deleted" | "mode" | "replaced";
+export type StepChange = "created" | "edited" | "deleted" | "mode" | "replaced";
 
 /**
  * The changes a step made to files.
  */
-export type TaskChanges = { 
+export type StepChanges = { 
 /**
  * By path.
  */
@@ -6651,7 +6651,7 @@ left_out_total: number,
 /**
  * Its effects that no undo takes back.
  */
-lasting: Lasting, };
+lasting: LastingEffects, };
 
 /**
  * The content of a task's file.
@@ -6686,12 +6686,12 @@ error: ApiError, };
 /**
  * The kind of a step.
  */
-export type TaskKind = "start" | "run" | "safety" | "files" | "checkpoint";
+export type StepKind = "start" | "run" | "safety" | "files" | "checkpoint";
 
 /**
  * The events that notify the person.
  */
-export type TaskNews = "all" | "trouble" | "nothing";
+export type TaskNotifications = "all" | "trouble" | "nothing";
 
 /**
  * The definition of a task: the content of the form and the file.
@@ -6748,7 +6748,7 @@ missed: MissedRun,
 /**
  * The events that notify the person.
  */
-tell: TaskNews, };
+tell: TaskNotifications, };
 
 /**
  * A preview of a plan, before it is saved.
@@ -6857,7 +6857,7 @@ missed: MissedRun,
 /**
  * The default notifications of new tasks.
  */
-tell: TaskNews, };
+tell: TaskNotifications, };
 
 /**
  * Whether a task runs on schedule.
@@ -6867,16 +6867,16 @@ export type TaskState = "active" | "paused" | "resting" | "broken" | "unseen";
 /**
  * The position of a step relative to the active one.
  */
-export type TaskStatus = "current" | "past" | "undone";
+export type StepPosition = "current" | "past" | "undone";
 
 /**
  * The steps of a session.
  */
-export type TaskTree = { 
+export type StepTree = { 
 /**
  * By number, the start first. Empty before the first step.
  */
-tasks: Array<TaskView>, 
+tasks: Array<StepView>, 
 /**
  * The active step: the files match its end, or it is changing them now.
  */
@@ -6897,7 +6897,7 @@ redo: number | null, };
 /**
  * A step of the time machine as clients see it.
  */
-export type TaskView = { 
+export type StepView = { 
 /**
  * Its number.
  */
@@ -6909,7 +6909,7 @@ parent: number | null,
 /**
  * Its kind.
  */
-kind: TaskKind, 
+kind: StepKind, 
 /**
  * For a run, the turn that did it.
  */
@@ -6921,7 +6921,7 @@ summary: string,
 /**
  * Its position relative to the active step.
  */
-status: TaskStatus, 
+status: StepPosition, 
 /**
  * Whether its parent also has another successor.
  */
@@ -7059,7 +7059,7 @@ export type Theme = "system" | "light" | "dark";
 /**
  * The result of a cleanup.
  */
-export type TimeCollected = { 
+export type TimeCleanup = { 
 /**
  * Bytes freed.
  */
@@ -7080,7 +7080,7 @@ forgotten_tasks: number, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type TimeReplies = { get_task_tree: TaskTree, get_task_changes: TaskChanges, compare_file: FileComparison, preview_restore: RestorePreview, restore_task: RestoreReport, add_checkpoint: TaskView, get_time_space: TimeSpace, collect_time: TimeCollected, };
+export type TimeReplies = { get_task_tree: StepTree, get_task_changes: StepChanges, compare_file: FileComparison, preview_restore: RestorePreview, restore_task: RestoreReport, add_checkpoint: StepView, get_time_space: TimeSpace, collect_time: TimeCleanup, };
 
 /**
  * Requests to the time machine.
@@ -7420,7 +7420,7 @@ message: MessageId, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type TranscriptReplies = { read_transcript: TranscriptPart, branch_session: SessionInfo, preview_export: ExportPreview, export_session: SessionExported, inspect_session_file: ImportPreview, import_session: SessionInfo, };
+export type TranscriptReplies = { read_transcript: TranscriptPart, branch_session: SessionInfo, preview_export: ExportPreview, export_session: SessionExport, inspect_session_file: ImportPreview, import_session: SessionInfo, };
 
 /**
  * Requests about conversations.
@@ -7534,7 +7534,7 @@ bytes: number | null, };
 /**
  * The preview of an entry in the trash, capped.
  */
-export type TrashLook = { "type": "text", 
+export type TrashExcerpt = { "type": "text", 
 /**
  * Its first lines.
  */
@@ -7601,11 +7601,11 @@ entry: TrashEntry,
 /**
  * The preview.
  */
-look: TrashLook, 
+look: TrashExcerpt, 
 /**
  * The file now at its old path.
  */
-present: PresentThing | null, 
+present: ConflictingFile | null, 
 /**
  * When its retention by age ends; `None` for no limit.
  */
@@ -7618,7 +7618,7 @@ session_title: string | null, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type TrashReplies = { get_trash: TrashOverview, list_trash: TrashPage, preview_trash: TrashPreview, restore_trash: TrashRestored, count_trash: TrashTotals, empty_trash: EmptyReport, };
+export type TrashReplies = { get_trash: TrashOverview, list_trash: TrashPage, preview_trash: TrashPreview, restore_trash: TrashRestoreResult, count_trash: TrashTotals, empty_trash: EmptyReport, };
 
 /**
  * Requests about the trash.
@@ -7628,7 +7628,7 @@ export type TrashRequest = { "type": "get_trash" } & GetTrash | { "type": "list_
 /**
  * The result of a restore.
  */
-export type TrashRestored = { 
+export type TrashRestoreResult = { 
 /**
  * One per entry, in the order of the request.
  */
@@ -7793,7 +7793,7 @@ person: number, };
 /**
  * Why the content of a file or folder was not stored.
  */
-export type Unsaved = "too_large" | "budget" | "unreadable" | "special" | "outside" | "version_control" | "dependencies" | "build_output" | "cache" | "octo_home" | "forgotten";
+export type UnsavedReason = "too_large" | "budget" | "unreadable" | "special" | "outside" | "version_control" | "dependencies" | "build_output" | "cache" | "octo_home" | "forgotten";
 
 /**
  * An update that a subscription receives. After a gap or a lag a fresh snapshot follows, never a hole.
@@ -7936,7 +7936,7 @@ output: number, };
 /**
  * How the person brings back a hidden window.
  */
-export type WayBack = "tray" | "start";
+export type WindowRecovery = "tray" | "start";
 
 /**
  * A page of the web.
