@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod dependencies;
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod help;
 #[cfg(test)]
 mod licences;

@@ -1,4 +1,6 @@
-//! Which module of `octo-core` may know which.
+//! Allowed dependencies between the modules of `octo-core`.
+
+#![expect(clippy::string_slice, reason = "every index comes from a match in the same text")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,8 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The top modules of `octo-core` from the ground up. A module may name modules of the floors below its own, never of
-/// its own floor or above: so no two modules can come to need each other.
+/// The top modules of `octo-core`, lowest layer first. A module may name only modules of lower layers, never of
+/// its own or a higher one, so dependencies cannot become circular.
 const FLOORS: &[&[&str]] = &[
     &[
         "blocking",
@@ -53,7 +55,7 @@ fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&module))
 }
 
-/// All files of production code below a folder, as paths from the crate's root file on.
+/// Collects all files of production code below a folder, as paths relative to the crate's root file.
 fn files(folder: &Path, inside: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let entry = entry.expect("an entry");
@@ -68,14 +70,14 @@ fn files(folder: &Path, inside: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The top module a file belongs to.
+/// Returns the top module a file belongs to.
 fn module_of(file: &Path) -> String {
     let first = file.iter().next().expect("a name").to_str().expect("a plain name");
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// What a text names directly in the crate's root: by `crate::`, or by as many `super::` as lead there from `depth`
-/// modules below it. Comments and unit tests do not count.
+/// Returns the names a text uses directly from the crate's root: by `crate::`, or by as many `super::` as lead
+/// there from `depth` modules below it. Comments and unit tests do not count.
 fn named_in_root(text: &str, depth: usize) -> BTreeSet<String> {
     let code: String =
         text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
@@ -108,7 +110,7 @@ fn is_part_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The words of a text, each with where it begins.
+/// Returns the words of a text, each with its position.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut begins = text.char_indices().scan(false, |inside, (at, c)| {
         let began = is_part_of_word(c) && !*inside;
@@ -124,7 +126,7 @@ fn leading_word(text: &str) -> Option<&str> {
     (end > 0).then(|| &text[..end])
 }
 
-/// The first word of each item of a group such as `a::{b, c}, d}`, up to the brace that ends it.
+/// Returns the first word of each item of a group such as `a::{b, c}, d}`, up to its closing brace.
 fn first_words(group: &str) -> Vec<String> {
     let (mut depth, mut item, mut items) = (0_usize, String::new(), Vec::new());
     for c in group.chars() {
@@ -140,7 +142,7 @@ fn first_words(group: &str) -> Vec<String> {
     items.iter().filter_map(|item| leading_word(item.trim()).map(str::to_owned)).collect()
 }
 
-/// The modules each module names.
+/// Returns the modules each module names.
 fn arrows() -> BTreeMap<String, BTreeMap<String, PathBuf>> {
     let mut found = Vec::new();
     files(&source(), Path::new(""), &mut found);

@@ -7,9 +7,6 @@ use std::{
     sync::LazyLock,
 };
 
-/// A file longer than this covers more than one subject.
-const LONGEST: usize = 800;
-
 /// Crates whose purpose is writing: the person's files, the database, and files for tests.
 const WRITERS: &[&str] = &[
     "src-tauri/crates/octo-workspace/",
@@ -232,18 +229,6 @@ fn the_sources_are_found() {
         assert!(SOURCES.iter().any(|source| source.path == expected), "{expected}");
     }
     assert!(SOURCES.iter().all(|source| !source.path.contains("node_modules")), "ignored files are left out");
-}
-
-#[test]
-fn no_file_is_too_long() {
-    let long: Vec<String> = SOURCES
-        .iter()
-        .filter(|source| source.is(&[".rs", ".ts", ".svelte"]) && !source.is_test())
-        .map(|source| (source.shipped().count(), &source.path))
-        .filter(|(lines, _)| *lines > LONGEST)
-        .map(|(lines, path)| format!("{lines} {path}"))
-        .collect();
-    assert!(long.is_empty(), "split along what they are about:\n{}", long.join("\n"));
 }
 
 #[test]
