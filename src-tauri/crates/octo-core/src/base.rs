@@ -1,4 +1,5 @@
-//! What every part of the application stands on: the home, its store and settings, the clock, and its end.
+//! The foundation of every part of the application: the home, its store and settings, the clock, and the end of
+//! the application.
 
 use crate::{change::Change, clock::Clock, config::Config};
 use octo_protocol::{ApiError, BlobHash, Block, Message, Rule, Settings};
@@ -10,16 +11,16 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What every part of the application stands on.
+/// The state that every part of the application uses.
 pub(crate) struct Base {
     pub config: Config,
     pub store: Store,
     pub blobs: Blobs,
-    /// Where things are in the home.
+    /// The paths of the home.
     pub paths: HomePaths,
     /// Unfinished writes outside the home.
     pub unfinished: UnfinishedWrites,
-    /// Tells when tasks run, and when things in the trash have had their time.
+    /// Decides when tasks run and when entries of the trash expire.
     pub clock: Arc<dyn Clock>,
     /// This process as a lease holder.
     pub lease: Holder,
@@ -31,7 +32,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// That of a home that was opened, with its stored settings.
+    /// Creates the base of an opened home with its stored settings.
     pub fn new(config: Config, store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         Self {
             blobs: Blobs::new(config.home.join("blobs")),
@@ -52,7 +53,8 @@ impl Base {
         self.preferences.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes stored settings into use. Parts that keep settings of their own are told by whoever stored them.
+    /// Puts stored settings into use. The code that stored them notifies the parts that keep their own
+    /// settings.
     pub fn prefer(&self, settings: Settings) {
         *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }

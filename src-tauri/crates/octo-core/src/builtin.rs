@@ -1,5 +1,5 @@
-//! The built-in `octo …` commands, which the terminal tool answers in this process: what an agent does with skills,
-//! memories and tasks, and what it asks about the browser and the settings.
+//! The built-in `octo …` commands, which the terminal tool answers in this process. With them an agent works
+//! with skills, memories and tasks, and asks about the browser and the settings.
 
 mod browser;
 mod memory;
@@ -58,7 +58,7 @@ pub(crate) enum Deed {
 }
 
 impl BuiltinCommands {
-    /// Those of the application, for this client.
+    /// Creates the application's commands for this client.
     pub(crate) fn new(base: Arc<Base>, services: &Services, client: Client) -> Self {
         Self {
             base,

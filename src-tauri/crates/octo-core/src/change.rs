@@ -1,8 +1,8 @@
-//! Telling that something changed, without telling what.
+//! A signal that something changed, without saying what changed.
 
 use tokio::sync::watch;
 
-/// Tells its watchers that something changed. Clones are one.
+/// Notifies its watchers of a change. Clones share the signal.
 #[derive(Clone)]
 pub(crate) struct Change(watch::Sender<u64>);
 

@@ -1,26 +1,25 @@
-//! The bridge between chat services and sessions: it listens to what people write there, hands it to sessions, and tells
-//! what these answer.
+//! The bridge between chat services and sessions: it receives people's messages, passes them to sessions, and
+//! reports the sessions' answers.
 //!
-//! | Part | What it is |
-//! | --- | --- |
-//! | [`orders`] | what a message asks of Octo itself: pure |
-//! | [`telling`] | what a chat is told of an event of its session: pure |
-//! | [`fetch`] | the part that waits for what people write, and keeps it |
-//! | [`hand`] | what becomes of it |
-//! | [`tell`] | the part that waits for what sessions do, and says it |
-//! | [`speak`] | sending, as often as it takes and no oftener |
-//! | [`sessions`] | what a chat does with sessions |
+//! - [`orders`]: requests of a message to Octo itself, as pure functions
+//! - [`telling`]: the posts to a chat for an event of its session, as pure functions
+//! - [`fetch`]: receives messages and stores them
+//! - [`hand`]: handles the stored messages
+//! - [`tell`]: waits for events of sessions and reports them
+//! - [`speak`]: sends, with as many retries as needed and no more
+//! - [`sessions`]: the operations of a chat on sessions
 //!
-//! The settings, the token and who is let in are [`crate::chats`], below sessions.
+//! [`crate::chats`], below sessions, contains the settings, the token and the list of admitted people.
 //!
-//! What a person wrote is on the disk before the service is asked for more, and leaves its table in the transaction that
-//! puts it into its session: it reaches one session, once. What a chat is told stands on the numbered events of its
-//! session; that it is being told is on the disk before it is sent, so that after a crash it is said that an answer may be
-//! missing, not the answer a second time. Nobody is heard whom the person at the computer did not let in by a code, nothing
-//! is approved from a chat, and a session's mode and folder are not changed from there.
+//! A person's message is on disk before the bridge asks the service for more, and leaves its table in the
+//! transaction that puts it into its session: it reaches one session, once. Reports to a chat follow the
+//! numbered events of its session. The start of a delivery is on disk before the delivery is sent; after a
+//! crash the bridge therefore reports that an answer may be missing and does not send the answer a second time.
+//! The bridge ignores everyone whom the person at the computer did not admit by a code. A chat can approve
+//! nothing, and cannot change a session's mode or folder.
 //!
-//! Of all processes on a home the one with the schedule's lease does this: what is done unattended is done in one place.
-//! Settings and codes are in the store, so that any window may be where they are chosen and typed.
+//! Of all processes on a home, the one with the schedule's lease does this, so all unattended work happens in
+//! one process. Settings and codes are in the store, so any window can change the settings and enter the codes.
 
 mod fetch;
 mod hand;

@@ -40,7 +40,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// The time of day as it is stored: milliseconds since 1970, UTC.
+/// Returns the time of day in the stored form: milliseconds since 1970, UTC.
 pub(crate) fn now() -> Millis {
     jiff::Timestamp::now().as_millisecond()
 }

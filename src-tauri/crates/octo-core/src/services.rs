@@ -1,4 +1,4 @@
-//! The parts of the application that sessions use and that know no session.
+//! The parts of the application that sessions use and that do not depend on sessions.
 
 use crate::{
     base::Base,
@@ -21,13 +21,13 @@ use octo_workspace::TimeMachine;
 use secrecy::SecretString;
 use std::{path::PathBuf, sync::Arc};
 
-/// The parts of the application that sessions use and that know no session.
+/// The parts of the application that sessions use and that do not depend on sessions.
 pub(crate) struct Services {
     pub models: Arc<Models>,
     pub toolset: Toolset,
     /// The capability to search the web.
     pub search: Search,
-    /// The providers that are asked when the web is searched.
+    /// The configured search providers.
     pub searching: Arc<SearchConfig>,
     /// The attachment to the person's browser.
     pub browser: HomeBrowser,
@@ -47,7 +47,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// What all parts of the application share of tasks.
+    /// Returns the task state that all parts of the application share.
     pub fn schedule(&self) -> &Schedule {
         self.tasks.schedule()
     }
@@ -70,11 +70,11 @@ impl Services {
         }
     }
 
-    /// Every secret Octo was given: keys of models and of search providers, tokens of chat services, passwords of
-    /// sites, and the values of these environment variables.
+    /// Returns every secret Octo was given: keys of models and of search providers, tokens of chat services,
+    /// passwords of sites, and the values of these environment variables.
     ///
     /// # Errors
-    /// `key.not_read`: whoever cannot know a secret cannot leave it out of an export.
+    /// `key.not_read`: an export cannot leave out a secret that Octo cannot read.
     pub async fn secrets(&self, variables: &[String]) -> Result<Vec<SecretString>, ApiError> {
         let mut secrets = self.models.secrets().await?;
         secrets.extend(self.searching.secrets().await?);

@@ -110,17 +110,17 @@ pub(crate) enum Report {
     LookedAgain(questions::Recheck),
     /// A call ended.
     CallEnded(calls::EndedReport),
-    /// The spending before a model call.
+    /// The spending before a model call was looked up.
     Budget(before_call::BudgetReport),
     /// Progress of a side call.
     Beside(side_call::SideCallReport),
     /// Summarised messages were written out.
     Archived(compacting::ArchiveReport),
-    /// A turn finished and nothing waits: the look back at it may begin.
+    /// A turn finished and no work waits: the look back at it may begin.
     Over(after::FinishedTurn),
     /// The look back at a turn is over.
     LookedBack(after::LookedBack),
-    /// A turn finished and nothing waits: the next message may be guessed.
+    /// A turn finished and no work waits: the next message may be guessed.
     Finished(octo_protocol::TurnId),
     /// The session has been idle for a while, in the pause with this number.
     Idle(u64),

@@ -1,5 +1,5 @@
-//! What is done with sessions by their id: they are opened, begun, sent to, stopped and changed, whether their actor runs
-//! or not.
+//! Operations on sessions by id: opening, starting, sending to, stopping and changing them, whether or not
+//! their actor is running.
 
 mod closed;
 mod interrupted;
@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 /// Minimum time between two searches for idle sessions.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// The sessions of a home. Clones are one.
+/// The sessions of a home. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Sessions {
     runtime: Arc<Runtime>,
@@ -34,12 +34,12 @@ impl Sessions {
         Self { runtime, mending: Arc::default() }
     }
 
-    /// What their actors run on.
+    /// Returns the environment of the session actors.
     pub(crate) fn runtime(&self) -> &Arc<Runtime> {
         &self.runtime
     }
 
-    /// The session's actor, started if it does not run. None is started once the application ends.
+    /// Returns the session's actor and starts it if necessary. Starts none once the application is ending.
     pub(crate) async fn open(&self, id: SessionId) -> Result<SessionHandle, ApiError> {
         self.runtime.open_session(id).await
     }
@@ -76,13 +76,14 @@ impl Sessions {
         });
     }
 
-    /// Ends all actors, and waits until what is being ended in sessions that are not open is: it keeps their lease.
+    /// Ends all actors, and waits for work that is being completed in sessions that are not open, because it
+    /// uses their lease.
     pub(crate) async fn shut_down(&self) {
         self.runtime.open.shut_down().await;
         let _mended = self.mending.lock().await;
     }
 
-    /// The model of this id, or the one a session begins with that names none.
+    /// Returns the model with this id, or the default model of a new session.
     ///
     /// # Errors
     /// `model.unknown`, `model.none`.
@@ -131,7 +132,7 @@ impl Sessions {
         }
     }
 
-    /// Begins a turn in which a skill is the first thing that happens; see [`crate::Octo::invoke_skill`].
+    /// Begins a turn whose first step is a skill; see [`crate::Octo::invoke_skill`].
     pub(crate) async fn invoke_skill(
         &self,
         session: SessionId,

@@ -1,4 +1,4 @@
-//! The settings: they are changed in the store, and every part that goes by them takes what was stored into use.
+//! The settings: changed in the store, then applied by every part that uses them.
 
 use crate::{base::Base, services::Services, session::Runtime};
 use octo_protocol::{ApiError, Event, Settings, SettingsSnapshot, Topic};
@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 /// Number of folders remembered.
 const RECENT_FOLDERS: usize = 10;
 
-/// The settings of a home, stored and in use. Clones are one.
+/// The stored and applied settings of a home. Clones share them.
 #[derive(Clone)]
 pub(crate) struct LiveSettings {
     base: Arc<Base>,

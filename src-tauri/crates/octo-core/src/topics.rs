@@ -1,4 +1,4 @@
-//! What each topic shows at a moment: what a client that begins to watch is told first.
+//! The current state of each topic, which a client receives first when it begins to watch.
 
 mod activity;
 
@@ -20,7 +20,7 @@ const SNAPSHOT_MESSAGES: u32 = 200;
 /// Number of sessions in the list's snapshot; more are loaded in pages.
 const SNAPSHOT_SESSIONS: u32 = 200;
 
-/// The topics of an application. Clones are one.
+/// The topics of an application. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Topics {
     pub(crate) base: Arc<Base>,
@@ -99,7 +99,7 @@ impl Topics {
         self.services.browser.seated(session)?.live()
     }
 
-    /// Stored events of a topic after `seq`, oldest first, at most `limit`.
+    /// Returns the stored events of a topic after `seq`, oldest first, at most `limit`.
     pub(crate) async fn events_since(
         &self,
         topic: Topic,

@@ -27,10 +27,11 @@ fn open_to_flush(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path)
 }
 
-/// Writes the names in a folder out to the disk: what was created, renamed and removed directly in it.
+/// Writes the names in a folder out to the disk, that is every creation, renaming and removal directly in it.
 ///
-/// On Windows this does nothing: NTFS keeps its names consistent through its own journal, `FlushFileBuffers` is documented
-/// for files and volumes only, and the flush of a volume needs an administrator. SQLite does the same there.
+/// On Windows this does nothing: NTFS keeps its names consistent through its own journal, `FlushFileBuffers` is
+/// documented for files and volumes only, and the flush of a volume needs an administrator. SQLite does the
+/// same there.
 ///
 /// # Errors
 /// Those of opening and of the disk. Some file systems cannot flush a folder and answer with an error.

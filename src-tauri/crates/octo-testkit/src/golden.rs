@@ -1,25 +1,25 @@
-//! Golden files: what an earlier Octo wrote, or what must go on being called the same.
+//! Golden files: the output of an earlier Octo, or names that must not change.
 //!
-//! A golden file is only ever written by hand: run the test with `OCTO_WRITE_GOLDENS=1`, read the difference, and commit
-//! it if it is meant. Without the variable a test compares and writes nothing.
+//! A golden file is written only on request: run the test with `OCTO_WRITE_GOLDENS=1`, read the difference, and
+//! commit it if it is intended. Without the variable a test compares and writes nothing.
 
 use std::{fs, path::Path};
 
-/// The variable that has golden files written instead of compared.
+/// The environment variable that makes tests write golden files instead of comparing them.
 const WRITE: &str = "OCTO_WRITE_GOLDENS";
 
-/// The text of a golden file.
+/// Returns the text of a golden file.
 ///
 /// # Panics
-/// Where it cannot be read.
+/// If the file cannot be read.
 pub fn golden_text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Makes a database of the commands that write it.
+/// Creates a database by running SQL commands.
 ///
 /// # Panics
-/// Where they fail.
+/// If a command fails.
 pub fn restore_database(commands: &str, to: &Path) {
     let file = rusqlite::Connection::open(to).expect("a new database");
     file.execute_batch(&format!("BEGIN;{commands}COMMIT;")).expect("the golden database");
@@ -29,7 +29,7 @@ pub fn restore_database(commands: &str, to: &Path) {
 /// Compares a text with its golden file, byte for byte.
 ///
 /// # Panics
-/// Where they differ, with the first line that does.
+/// If they differ, with the first line that differs.
 pub fn check_golden(path: &Path, text: &str) {
     if std::env::var_os(WRITE).is_some() {
         fs::create_dir_all(path.parent().expect("a folder")).expect("the folder of golden files");
@@ -50,10 +50,10 @@ pub fn check_golden(path: &Path, text: &str) {
     }
 }
 
-/// Compares the lines of a section with those in a golden list: `[section]`, then its lines, then an empty one.
+/// Compares lines with a section of a golden list: `[section]`, its lines, and an empty line.
 ///
 /// # Panics
-/// Where they differ, with the lines that are gone and those that are new.
+/// If they differ, with the missing and the new lines.
 pub fn check_names(path: &Path, section: &str, names: &[String]) {
     let all = if path.exists() { golden_text(path) } else { String::new() };
     let head = format!("[{section}]");

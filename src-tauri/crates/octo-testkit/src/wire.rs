@@ -1,7 +1,8 @@
-//! The JSON of the protocol's types, whatever the types are called in Rust.
+//! The JSON of the protocol's types, independent of their names in Rust.
 //!
-//! The types tell their form in TypeScript. [`Wire`] reads that back as a set of shapes, so that a test can list the
-//! names in the JSON, make examples of every variant, and say which variants a set of values leaves out.
+//! The types declare their form in TypeScript. [`Wire`] parses these declarations into a set of shapes, so that
+//! a test can list the names in the JSON, make examples of every variant, and report the variants a set of
+//! values lacks.
 
 mod cover;
 mod examples;
@@ -52,17 +53,17 @@ pub(crate) enum Presence {
 #[derive(Clone, Debug, Default)]
 pub struct Wire {
     pub(crate) types: BTreeMap<String, Shape>,
-    /// What a root is called in lists, and its type.
+    /// The label of each root in lists, and its type.
     pub(crate) roots: Vec<(String, String)>,
 }
 
 impl Wire {
-    /// No types.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a type and all types it mentions; `label` stands for it in lists.
+    /// Adds a type and all types it mentions; lists show the type as `label`.
     #[must_use]
     pub fn with<T: TS + 'static>(mut self, label: &str) -> Self {
         let config = Config::new();
@@ -75,7 +76,7 @@ impl Wire {
         self.types.get(name).unwrap_or_else(|| panic!("{name} is not among the types"))
     }
 
-    /// The objects that an intersection stands for: one, or one for each alternative of its parts.
+    /// Returns the objects that an intersection describes: one, or one for each alternative of its parts.
     pub(crate) fn merged(&self, parts: &[Shape]) -> Vec<Shape> {
         let mut merged: Vec<Vec<Field>> = vec![Vec::new()];
         for part in parts {
@@ -100,7 +101,7 @@ impl Wire {
         }
     }
 
-    /// What tells an alternative from the others.
+    /// Returns a label that distinguishes an alternative from the others.
     pub(crate) fn label(&self, shape: &Shape) -> String {
         match shape {
             Shape::Literal(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Where things are in Octo's home, and the folder a session works in.
+//! Paths in Octo's home, and the folder a session works in.
 
 use crate::{HomeLocation, private_folder, real, resolve};
 use octo_protocol::{ApiError, SessionId};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The folders of the home that any session may read.
 const READABLE: [&str; 6] = ["archives", "logs", "skills", "memories", "scripts", "received"];
 
-/// Where things are in a home.
+/// The paths of a home.
 #[derive(Clone, Debug)]
 pub struct HomePaths {
     home: PathBuf,
@@ -15,23 +15,23 @@ pub struct HomePaths {
 }
 
 impl HomePaths {
-    /// Those of a home that was found this way.
+    /// Creates the paths of a home found at this location.
     pub fn new(home: &Path, residence: &HomeLocation) -> Self {
         Self { home: home.to_owned(), residence: residence.clone() }
     }
 
-    /// The home as it is written in the settings of this process, links not followed.
+    /// Returns the home as this process's settings give it, without resolving links.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// The home, links followed. As written if it cannot be resolved.
+    /// Returns the home with links resolved, or as given if it cannot be resolved.
     pub fn real_home(&self) -> PathBuf {
         real(&self.home).unwrap_or_else(|_| self.home.clone())
     }
 
-    /// Other paths of the home, and where it was before: as written, with the links above followed, and real. What
-    /// lies beside a home is named after the path as written.
+    /// Returns other paths of the home, including its former ones: as written, with the parent's links
+    /// resolved, and real. The names of files next to a home are derived from its path as written.
     pub fn other_homes(&self) -> Vec<PathBuf> {
         let home = self.real_home();
         let mut others = Vec::new();
@@ -47,53 +47,54 @@ impl HomePaths {
         others
     }
 
-    /// The folders of the home that any session may read: archives, logs, skills, memories, scripts, and files that
-    /// came through a chat service.
+    /// Returns the folders of the home that any session may read: archives, logs, skills, memories, scripts,
+    /// and files received through a chat service.
     pub fn readable(&self) -> Vec<PathBuf> {
         READABLE.map(|name| self.home.join(name)).to_vec()
     }
 
-    /// The person's own skills.
+    /// Returns the folder of the person's own skills.
     pub fn skills(&self) -> PathBuf {
         self.home.join("skills")
     }
 
-    /// What Octo remembers.
+    /// Returns the folder of Octo's memories.
     pub fn memories(&self) -> PathBuf {
         self.home.join("memories")
     }
 
-    /// The scripts that came with Octo.
+    /// Returns the folder of the scripts bundled with Octo.
     pub fn scripts(&self) -> PathBuf {
         self.home.join("scripts")
     }
 
-    /// The file with the person's hooks.
+    /// Returns the file with the person's hooks.
     pub fn hooks(&self) -> PathBuf {
         self.home.join("hooks.toml")
     }
 
-    /// The profile of Octo's own browser.
+    /// Returns the profile folder of Octo's own browser.
     pub fn browser_profile(&self) -> PathBuf {
         self.home.join("browser")
     }
 
-    /// Where a session's summarized messages are written out.
+    /// Returns the folder for the archives of a session's summarized messages.
     pub fn archives(&self, session: SessionId) -> PathBuf {
         self.of_session("archives", session)
     }
 
-    /// Where a session's long tool results are kept whole.
+    /// Returns the folder for a session's complete long tool results.
     pub fn outputs(&self, session: SessionId) -> PathBuf {
         self.of_session("outputs", session)
     }
 
-    /// Where files are kept that a session received through a chat service.
+    /// Returns the folder for files that a session received through a chat service.
     pub fn received(&self, session: SessionId) -> PathBuf {
         self.of_session("received", session)
     }
 
-    /// A session's own temporary folder, which its agent may write without asking: created, links followed.
+    /// Returns a session's own temporary folder, which its agent may write without asking: created, links
+    /// resolved.
     ///
     /// # Errors
     /// `start.home_unwritable`.
@@ -101,8 +102,9 @@ impl HomePaths {
         self.private("scratch", session)
     }
 
-    /// Where a session's shell keeps what carries over between commands, and their logs: created, links followed. Apart
-    /// from the temporary folder: whoever may write here decides what the next command is.
+    /// Returns the folder in which a session's shell keeps its logs and the state that carries over between
+    /// commands: created, links resolved. It is separate from the temporary folder because write access to it
+    /// determines the next command.
     ///
     /// # Errors
     /// `start.home_unwritable`.
@@ -121,10 +123,10 @@ impl HomePaths {
     }
 }
 
-/// The real path of a folder a session may work in.
+/// Returns the real path of a folder a session may work in.
 ///
 /// # Errors
-/// `session.folder_wrong` for a text that is no path, `session.folder_gone` where there is no folder.
+/// `session.folder_wrong` for a text that is not a path, `session.folder_gone` if the folder does not exist.
 pub fn session_folder(folder: &Path) -> Result<PathBuf, ApiError> {
     let text = folder.display().to_string();
     let wrong = |key: &str| ApiError::new(key).arg("folder", &text);

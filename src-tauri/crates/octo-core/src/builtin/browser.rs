@@ -1,4 +1,4 @@
-//! `octo browser …`: what an agent asks about the browser.
+//! `octo browser …`: an agent's questions about the browser.
 
 use super::{BuiltinCommands, in_english};
 use octo_protocol::BrowserState;

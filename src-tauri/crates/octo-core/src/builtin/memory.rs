@@ -1,4 +1,4 @@
-//! `octo memory …` and `octo persona …`: what an agent does with memories, SOUL.md and USER.md.
+//! `octo memory …` and `octo persona …`: an agent's work with memories, SOUL.md and USER.md.
 
 use super::{BuiltinCommands, Deed, diff, told};
 use crate::{blocking::blocking, library::MemoryDraft};
@@ -10,7 +10,7 @@ use std::{
 };
 
 impl BuiltinCommands {
-    /// What a command about memories would do, for the person who is asked.
+    /// Returns a preview of a memory command's effect, for the person who is asked.
     pub(super) async fn memory_view(&self, errand: MemoryCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;
         match errand {
@@ -35,7 +35,7 @@ impl BuiltinCommands {
         }
     }
 
-    /// Carries a command about memories out; the text is for the model.
+    /// Executes a memory command; the text is for the model.
     pub(super) async fn memory(
         &self,
         errand: MemoryCommand,
@@ -76,7 +76,7 @@ impl BuiltinCommands {
         }
     }
 
-    /// What a command about SOUL.md and USER.md would do, for the person who is asked.
+    /// Returns a preview of the effect of a command on SOUL.md and USER.md, for the person who is asked.
     pub(super) async fn persona_view(&self, errand: PersonaCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;
         match errand {
@@ -90,7 +90,7 @@ impl BuiltinCommands {
         }
     }
 
-    /// Carries a command about SOUL.md and USER.md out; the text is for the model.
+    /// Executes a command on SOUL.md and USER.md; the text is for the model.
     pub(super) async fn persona(&self, errand: PersonaCommand) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
         match errand {

@@ -1,4 +1,4 @@
-//! `octo skill …`: what an agent does with skills.
+//! `octo skill …`: an agent's work with skills.
 
 use super::{BuiltinCommands, Deed, diff, in_english, told};
 use crate::{
@@ -17,7 +17,7 @@ use std::{
 const MAX_PROPOSAL: u64 = 256 * 1024;
 
 impl BuiltinCommands {
-    /// What a command would do, for the person who is asked.
+    /// Returns a preview of a command's effect, for the person who is asked.
     pub(super) async fn skill_view(
         &self,
         errand: SkillCommand,
@@ -68,7 +68,7 @@ impl BuiltinCommands {
         }
     }
 
-    /// Carries a command out; the text is for the model.
+    /// Executes a command; the text is for the model.
     pub(super) async fn skill(
         &self,
         errand: SkillCommand,

@@ -1,7 +1,7 @@
-//! `octo task …`: what an agent does with tasks.
+//! `octo task …`: an agent's work with tasks.
 //!
-//! What it writes is put before the person with the plan, in words, and its next times; exactly that is saved, or
-//! nothing.
+//! Octo shows the person the agent's draft in words, with the plan and its next times, and then saves exactly
+//! that or nothing.
 
 use super::{BuiltinCommands, in_english, told};
 use crate::{

@@ -44,7 +44,7 @@ enum Taken {
 /// Handles all stored messages, oldest first. A held message delays only its own chat.
 ///
 /// # Errors
-/// Those of the store: unhandled messages stay.
+/// Errors of the store; unhandled messages stay.
 pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Result<(), ApiError> {
     let store = &bridge.base.store;
     let mut waiting: HashSet<i64> = HashSet::new();
@@ -167,7 +167,7 @@ impl Talk<'_> {
     /// Adds a message to the chat's session, or starts a session with it.
     async fn send(&self, letter: i64, text: String, files: Vec<InboundFile>) -> Result<(), ApiError> {
         let known = self.session().await?.map(|session| session.id);
-        // Files are fetched only for a session that can take them. A new session gets its files before it
+        // Files are fetched only for a session that can accept them. A new session gets its files before it
         // starts.
         let session = known.unwrap_or_default();
         match known {

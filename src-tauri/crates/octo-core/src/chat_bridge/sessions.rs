@@ -1,4 +1,4 @@
-//! What a chat does with sessions: it begins them, sends into them, and has files kept for them.
+//! A chat's operations on sessions: it starts them, sends messages to them and stores received files for them.
 
 use super::ChatBridge;
 use crate::{

@@ -1,9 +1,11 @@
-//! The part that waits: it looks when a time comes, when something changed, when a session it follows moved, and at least
-//! every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed. Where
-//! time alone woke it, nothing is open and nothing is due, it goes back to sleep and reads nothing ([`QuietPeriod`]).
+//! The loop of the scheduler. It looks when a scheduled time is reached, when something changed, when a
+//! followed session had an event, and at least every [`LONGEST`], so that it notices when the computer slept or
+//! its clock changed. If only the timer woke it, no run is open and nothing is due, it reads nothing and waits
+//! again ([`QuietPeriod`]).
 //!
-//! Of all processes on a home the one with the schedule's lease does this; the others only look whether it is gone, and
-//! tell their watchers of what it stored. What each look does is decided by [`decide`].
+//! Of all processes on a home, the one with the schedule's lease does this. The others only check whether that
+//! process has ended, and notify their watchers of its stored changes. [`decide`] decides the actions of each
+//! look.
 
 use super::{Scheduler, Tending};
 use crate::schedule::{
@@ -54,7 +56,7 @@ pub(super) struct Tender {
 /// The cause of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Because {
-    /// The wait is over.
+    /// The wait ended.
     Time,
     /// An event, or the start.
     News,
@@ -212,7 +214,7 @@ impl Tender {
                         decisions.push((task.clone(), decision));
                     }
                 }
-                // Times missed while it cannot run are over; that it cannot run is reported once.
+                // Times missed while it cannot run have passed; the reason is reported once.
                 None if state.decided.is_some() => {
                     let why = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
                     let said = why.filter(|_| state.on == Switch::On).map(|(file, error)| {

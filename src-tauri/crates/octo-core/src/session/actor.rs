@@ -1,4 +1,4 @@
-//! A session's actor as its own jobs reach it: where they report, and what ends them.
+//! A session's actor as its jobs see it: the recipient of their reports and the signals that end them.
 
 use super::{Inbox, Report, StopSignal};
 use octo_shell::NewsListener;
@@ -14,12 +14,12 @@ pub(super) struct Actor {
     ending: CancellationToken,
 }
 
-/// Sends a job's reports to the actor. Clones are one.
+/// Sends a job's reports to the actor. Clones share the inbox.
 #[derive(Clone)]
 pub(super) struct Reporter(mpsc::UnboundedSender<Inbox>);
 
 impl Reporter {
-    /// Sends a report. An actor that has ended needs none.
+    /// Sends a report. The report is dropped if the actor has ended.
     pub(super) fn send(&self, report: Report) {
         let _gone = self.0.send(Inbox::Report(Box::new(report)));
     }
@@ -34,7 +34,7 @@ impl Actor {
         self.reporter.clone()
     }
 
-    /// Hears from the shell what becomes of a command.
+    /// Returns a listener that passes the shell's news of commands to the actor.
     pub(super) fn listener(&self) -> NewsListener {
         let reporter = self.reporter();
         Arc::new(move |news| reporter.send(Report::Command(news)))
@@ -44,7 +44,7 @@ impl Actor {
         &self.stop
     }
 
-    /// A token that the end of the actor cancels.
+    /// Returns a token that is cancelled when the actor ends.
     pub(super) fn child_token(&self) -> CancellationToken {
         self.ending.child_token()
     }

@@ -79,12 +79,12 @@ impl Course {
         self.answers
     }
 
-    /// Its model gave an answer.
+    /// Counts an answer of its model.
     pub(super) fn answered(&mut self) {
         self.answers = self.answers.saturating_add(1);
     }
 
-    /// A call of its model invoked a skill.
+    /// Records that a call of its model invoked a skill.
     pub(super) fn invoked(&mut self) {
         if self.skills == InvokedSkills::None {
             self.skills = InvokedSkills::ByModel;

@@ -108,7 +108,7 @@ impl BackgroundCommands {
         self.commands.iter().any(|command| command.handle == handle && !command.state.is_over())
     }
 
-    /// Takes the ends that the model was not told of, in their order.
+    /// Takes the ends the model has not learned of, in their order.
     fn take_untold(&mut self) -> Vec<BackgroundCommand> {
         let (mut untold, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.commands).into_iter().partition(|command| self.is_unreported(command));
@@ -117,12 +117,12 @@ impl BackgroundCommands {
         untold
     }
 
-    /// The result of a call tells this end.
+    /// Records that the result of a call will report this end.
     fn tell_by(&mut self, command: &BackgroundCommand, call: CallId) {
         self.in_hand.insert(command.handle.clone(), call);
     }
 
-    /// Ends that the result of a call told are told; whether there were any.
+    /// Removes the ends that the result of a call reported. Returns whether there were any.
     fn told_by(&mut self, call: CallId) -> bool {
         let Self { commands, in_hand, .. } = self;
         let before = commands.len();
@@ -131,7 +131,7 @@ impl BackgroundCommands {
         commands.len() < before
     }
 
-    /// The result of a call will tell no end; whether it would have.
+    /// Records that the result of a call will report no end. Returns whether it would have reported one.
     fn untold_by(&mut self, call: CallId) -> bool {
         let before = self.in_hand.len();
         self.in_hand.retain(|_, by| *by != call);

@@ -1,11 +1,11 @@
 //! The gates before a model call, in order:
 //!
 //! 1. the turn has a permit of the turn limiter ([`permit`]), or waits for one;
-//! 2. the model to ask is chosen ([`super::fallback`]);
-//! 3. no budget is used up ([`budget`]), or the person is asked;
+//! 2. the model is chosen ([`super::fallback`]);
+//! 3. no budget is used up ([`budget`]), or Octo asks the person;
 //! 4. the conversation is below its limit ([`super::compacting`]), or is compacted.
 //!
-//! A closed gate keeps what is to follow. When it opens, the call goes on to the gates behind it.
+//! A closed gate stores the pending call. When the gate opens, the call continues with the remaining gates.
 
 mod budget;
 mod permit;
@@ -16,16 +16,17 @@ pub(super) use permit::TurnPermit;
 
 use super::{model_call::Attempt, state::Session, step::Step};
 
-/// What follows behind the gates.
+/// The call that waits behind the gates.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     /// A new model call.
     Call,
-    /// A certain try of one. Its turn has a permit, and its conversation was small enough for the try before.
+    /// A specific attempt. Its turn has a permit, and its conversation was small enough for the previous
+    /// attempt.
     Attempt(Attempt),
 }
 
-/// Something that must be so before a model is called.
+/// A condition for a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gate {
     Permit,
@@ -38,7 +39,7 @@ pub(super) enum Gate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passage {
     Open,
-    /// Something else comes first, and the gate takes care of what follows.
+    /// A condition must be met first; the gate then resumes the call.
     Closed,
 }
 
@@ -47,7 +48,7 @@ impl Gate {
 }
 
 impl Session {
-    /// Makes a model call once every gate from this one on is open.
+    /// Makes a model call once this gate and all later ones are open.
     pub(super) fn before_call(&mut self, first: Gate, next: Next, step: &mut Step) {
         for gate in Gate::ALL.into_iter().skip_while(|gate| *gate != first) {
             let passage = match gate {

@@ -29,14 +29,14 @@ use tokio_util::sync::CancellationToken;
 /// Maximum length of a failed call's text on its card, in characters.
 const SHOWN: usize = 4_000;
 
-/// Takes the report of a prepared call.
+/// The report of a prepared call.
 pub(crate) struct PreparedReport {
     turn: TurnId,
     call: CallId,
     outcome: Result<ReadyCall, ToolError>,
 }
 
-/// Takes the report of an ended call.
+/// The report of an ended call.
 pub(crate) struct EndedReport {
     turn: TurnId,
     call: CallId,
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// What a call of the turn that runs may use, before anything is granted to it.
+    /// Returns the context of a call of the running turn, before any grants.
     pub(super) fn tool_context(
         &self,
         call: CallId,
@@ -87,7 +87,7 @@ impl Session {
     ) -> ToolContext {
         let live = self.live.clone();
         let ground = self.ground();
-        // Paths the person closed stay closed inside a folder that is searched.
+        // Paths the person closed stay closed inside a folder that a tool searches.
         let closed = PolicyPaths::new(&ground.policy, &ground.around(self.workspace.folder()));
         ToolContext {
             session: self.id(),
@@ -151,7 +151,7 @@ impl Session {
         });
     }
 
-    /// A call was prepared.
+    /// Takes the report of a prepared call.
     pub(super) async fn call_prepared(&mut self, report: PreparedReport) -> Result<(), ApiError> {
         let PreparedReport { turn, call, outcome } = report;
         if !self.turn.is(turn) {
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// A call ended.
+    /// Takes the report of an ended call.
     pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), ApiError> {
         let EndedReport { turn, call, outcome, watched, how, duration_ms } = report;
         if let Some(watched) = watched {

@@ -1,4 +1,5 @@
-//! Compacting a session's context: when it happens, and in steps that change nothing until all of it is ready.
+//! Compaction of a session's context: when it happens, and its steps, which change nothing until the whole
+//! result is ready.
 
 use super::{
     Report,
@@ -74,13 +75,13 @@ struct ContextSwap {
     summary: Summary,
 }
 
-/// An archive was written, or could not be.
+/// The report that an archive was written or that writing failed.
 pub(crate) struct ArchiveReport {
     id: MessageId,
     outcome: Result<ArchivePaths, String>,
 }
 
-/// How large a session's conversation is, and when it is compacted.
+/// The size of a session's conversation and the limits of its compaction.
 pub(super) struct Compaction {
     size: Size,
     swap: Option<ContextSwap>,
@@ -95,28 +96,28 @@ struct CompactionRestraint {
 }
 
 impl Compaction {
-    /// Of a conversation of this size.
+    /// Creates the state for a conversation of this size.
     pub(super) fn new(size: Size) -> Self {
         Self { size, swap: None, restraint: CompactionRestraint::default() }
     }
 
-    /// A model answered a conversation of so many messages.
+    /// Records the usage of a model's answer to this number of messages.
     pub(super) fn answered(&mut self, usage: Option<Usage>, messages: usize) {
         self.size.answered(usage, messages);
         self.restraint.answered();
     }
 
-    /// The conversation is another one, of this estimated size.
+    /// Records that the conversation was replaced by one of this estimated size.
     pub(super) fn replaced(&mut self, tokens: u64, messages: usize) {
         self.size.estimated(tokens, messages);
     }
 
-    /// Whether a summary is there whose archive is being written.
+    /// Whether a finished summary waits for its archive to be written.
     pub(super) fn is_swapping(&self) -> bool {
         self.swap.is_some()
     }
 
-    /// Drops a summary whose archive is being written; whether there was one.
+    /// Drops a summary whose archive is being written. Returns whether there was one.
     pub(super) fn cancel(&mut self) -> bool {
         self.swap.take().is_some()
     }
@@ -126,7 +127,8 @@ impl Compaction {
         Some((compacting, summary))
     }
 
-    /// A summary took the place of earlier messages. Whether the conversation is much smaller than before.
+    /// Records that a summary replaced earlier messages. Returns whether the conversation is much smaller than
+    /// before.
     fn compacted(&mut self, before: u64, tokens: u64, messages: usize) -> bool {
         self.size.estimated(tokens, messages);
         self.restraint = CompactionRestraint { calls_since: Some(0), not_below: 0 };
@@ -137,7 +139,7 @@ impl Compaction {
         !is_useless
     }
 
-    /// Compacting a conversation of this size failed.
+    /// Records that compacting a conversation of this size failed.
     fn failed(&mut self, size: u64) {
         self.restraint.not_below = size / 100 * REGROWTH_PERCENT;
     }

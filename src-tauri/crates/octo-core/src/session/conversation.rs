@@ -1,4 +1,4 @@
-//! What the model sees of a session. Only ever appended to within a generation.
+//! The messages of a session that the model sees. Within a generation, messages are only appended.
 
 use crate::{compaction, pairing::paired};
 use octo_protocol::{Block, Message, MessageId, NoticeKind, Origin, Role, ToolCall, TurnId};
@@ -7,7 +7,7 @@ use std::ops::Deref;
 /// The messages that the model sees, oldest first. Read like a slice.
 pub(super) struct Conversation(Vec<Message>);
 
-/// The calls of a turn. Those without results are the ones of its last message.
+/// The calls of a turn. Only the calls of its last message may lack results.
 pub(super) struct TurnCalls {
     answers: usize,
     closed: Vec<ToolCall>,
@@ -15,22 +15,22 @@ pub(super) struct TurnCalls {
 }
 
 impl TurnCalls {
-    /// How many messages of the model the turn has.
+    /// Returns the number of the model's messages in the turn.
     pub(super) fn answers(&self) -> usize {
         self.answers
     }
 
-    /// Calls with results in the conversation.
+    /// Returns the calls that have results in the conversation.
     pub(super) fn closed(&self) -> &[ToolCall] {
         &self.closed
     }
 
-    /// The message whose calls have none.
+    /// Returns the message whose calls have no results.
     pub(super) fn open_message(&self) -> Option<MessageId> {
         self.open.as_ref().map(|(message, _)| *message)
     }
 
-    /// Its calls, each with the message.
+    /// Returns the calls without results, each with its message.
     pub(super) fn open(&self) -> impl Iterator<Item = (MessageId, &ToolCall)> {
         self.open.iter().flat_map(|(message, calls)| calls.iter().map(|call| (*message, call)))
     }
@@ -49,12 +49,12 @@ impl Conversation {
         Self(messages)
     }
 
-    /// As it is sent: every call has a result.
+    /// Returns the messages in the form that is sent: every call has a result.
     pub(super) fn paired(&self) -> Vec<Message> {
         paired(&self.0).into_owned()
     }
 
-    /// Its estimated size in tokens.
+    /// Returns the estimated size in tokens.
     pub(super) fn tokens(&self) -> u64 {
         self.0.iter().map(compaction::estimate).sum()
     }
@@ -67,44 +67,44 @@ impl Conversation {
         self.0.push(message);
     }
 
-    /// The last message, if it is the one with this id.
+    /// Returns the last message if it has this id.
     pub(super) fn last_mut(&mut self, id: MessageId) -> Option<&mut Message> {
         self.0.last_mut().filter(|last| last.id == id)
     }
 
-    /// Whether the last message is the one with this id, and empty.
+    /// Whether the last message has this id and is empty.
     pub(super) fn ends_empty(&self, id: MessageId) -> bool {
         self.0.last().is_some_and(|last| last.id == id && last.blocks.is_empty())
     }
 
-    /// Whether the last message is the one with this id, and makes no calls.
+    /// Whether the last message has this id and makes no calls.
     pub(super) fn ends_without_calls(&self, id: MessageId) -> bool {
         self.0.last().is_some_and(|last| last.id == id && last.calls().next().is_none())
     }
 
-    /// Takes the last message back, if it is the one with this id.
+    /// Removes the last message if it has this id.
     pub(super) fn take_back(&mut self, id: MessageId) {
         self.0.pop_if(|last| last.id == id);
     }
 
-    /// Another conversation takes its place.
+    /// Replaces all messages.
     pub(super) fn replace(&mut self, messages: Vec<Message>) {
         self.0 = messages;
     }
 
-    /// A summary takes the place of so many messages at the start.
+    /// Replaces this number of messages at the start with a summary.
     pub(super) fn replace_start(&mut self, count: usize, summary: Message) {
         let rest = self.0.split_off(count.min(self.0.len()));
         self.0 = std::iter::once(summary).chain(rest).collect();
     }
 
-    /// The newest notice about date, model and folder.
+    /// Returns the newest notice about date, model and folder.
     pub(super) fn surroundings(&self) -> Option<&Block> {
         let mut blocks = self.0.iter().rev().flat_map(|message| message.blocks.iter().rev());
         blocks.find(|block| matches!(block, Block::Notice { kind: NoticeKind::Context, .. }))
     }
 
-    /// The texts of the notices about new skills.
+    /// Returns the texts of the notices about new skills.
     pub(super) fn skill_notices(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
             Block::Notice { kind: NoticeKind::NewSkills, text } => Some(text.as_str()),
@@ -112,7 +112,7 @@ impl Conversation {
         })
     }
 
-    /// The model's last text of a turn.
+    /// Returns the model's last text of a turn.
     pub(super) fn last_answer(&self, turn: TurnId) -> Option<String> {
         let mut answers = self
             .0
@@ -123,7 +123,7 @@ impl Conversation {
         answers.find(|text| !text.trim().is_empty())
     }
 
-    /// The person's message of a turn, or of the one it continues.
+    /// Returns the person's message of a turn, or of the turn it continues.
     pub(super) fn request_of(&self, turn: TurnId) -> Option<String> {
         let request = |turn: TurnId| {
             self.0.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person)
@@ -131,8 +131,9 @@ impl Conversation {
         self.turns_asking(turn).into_iter().find_map(request).map(Message::text)
     }
 
-    /// A turn, and those before it that it continues if it has no message of the person: a turn that was begun again
-    /// after it was stopped or failed answers what an earlier one was asked. A turn without messages comes last.
+    /// Returns a turn and, if it has no message of the person, the earlier turns it continues: a turn restarted
+    /// after a stop or a failure still answers the request of an earlier one. A turn without messages counts as
+    /// the last one.
     pub(super) fn turns_asking(&self, turn: TurnId) -> Vec<TurnId> {
         let mut turns = vec![turn];
         let mut at = turn;
@@ -141,8 +142,8 @@ impl Conversation {
             let has_words =
                 self.0.iter().any(|message| message.turn == at && message.meta.origin == Origin::Person);
             let Some(before) = first.checked_sub(1).and_then(|before| self.0.get(before)) else { break };
-            // A turn that the end of a command began comes after an answer; one that is begun again after an answer
-            // has a notice first.
+            // A turn started by the end of a command follows an answer directly; a turn restarted after an
+            // answer has a notice first.
             let tells_ends = |message: &Message| {
                 message.blocks.iter().any(|block| matches!(block, Block::CommandsEnded { .. }))
             };
@@ -156,7 +157,7 @@ impl Conversation {
         turns
     }
 
-    /// The calls that a turn made.
+    /// Returns the calls that a turn made.
     pub(super) fn calls_of(&self, turn: TurnId) -> TurnCalls {
         let mut calls = TurnCalls { answers: 0, closed: Vec::new(), open: None };
         for message in self.0.iter().filter(|message| message.turn == turn) {

@@ -1,4 +1,4 @@
-//! The turn that runs or waits, if there is one.
+//! The running or waiting turn, if any.
 
 use super::{
     after::{Course, FinishedTurn},
@@ -12,11 +12,11 @@ use crate::turn::{Action, Input, Limits, Restored, Turn};
 use octo_protocol::{CallId, Millis, TurnEnd, TurnId, TurnView, Usage};
 use tokio_util::sync::CancellationToken;
 
-/// The turn that runs or waits. Without one every question about it has an answer, and nothing can be done to it.
+/// The running or waiting turn. Without a turn, queries return defaults and changes have no effect.
 #[derive(Default)]
 pub(super) struct CurrentTurn(Option<RunningTurn>);
 
-/// A turn that runs or waits.
+/// A running or waiting turn.
 pub(super) struct RunningTurn {
     machine: Turn,
     view: TurnView,
@@ -24,7 +24,7 @@ pub(super) struct RunningTurn {
     /// Data about the turn for the look back after it.
     course: Course,
     cancel: CancellationToken,
-    /// Its person's message, once that left the context.
+    /// The person's message, once it has left the context.
     summary: Option<String>,
     pub(super) permit: TurnPermit,
     pub(super) model: ModelCalls,
@@ -37,7 +37,7 @@ impl CurrentTurn {
         self.0 = Some(turn);
     }
 
-    /// Ends it.
+    /// Takes the turn to end it.
     pub(super) fn take(&mut self) -> Option<RunningTurn> {
         self.0.take()
     }
@@ -50,7 +50,7 @@ impl CurrentTurn {
         self.0.as_mut()
     }
 
-    /// The turn, if it is still the one with this id.
+    /// Returns the turn if it still has this id.
     pub(super) fn of(&mut self, id: TurnId) -> Option<&mut RunningTurn> {
         self.0.as_mut().filter(|turn| turn.id() == id)
     }
@@ -67,17 +67,17 @@ impl CurrentTurn {
         self.0.as_ref().map(RunningTurn::id)
     }
 
-    /// A call of the open batch.
+    /// Returns a call of the open batch.
     pub(super) fn call(&mut self, id: CallId) -> Option<&mut OpenCall> {
         self.0.as_mut()?.batch.call(id)
     }
 
-    /// A call of this turn that has no result yet.
+    /// Returns a call of this turn that has no result yet.
     pub(super) fn open_call(&mut self, turn: TurnId, call: CallId) -> Option<&mut OpenCall> {
         self.of(turn)?.batch.call(call).filter(|open| open.is_open())
     }
 
-    /// Feeds an input to the machine and returns what is to be done.
+    /// Feeds an input to the machine and returns the actions to perform.
     pub(super) fn on(&mut self, input: Input) -> Vec<Action> {
         self.0.as_mut().map(|turn| turn.machine.on(input)).unwrap_or_default()
     }
@@ -94,7 +94,7 @@ impl CurrentTurn {
 }
 
 impl RunningTurn {
-    /// A turn that begins now.
+    /// Creates a turn that begins now.
     pub(super) fn new(id: TurnId, started_at: Millis, task: TurnStep, cancel: CancellationToken) -> Self {
         let view =
             TurnView { id, started_at, ended_at: None, end: None, usage: Usage::default(), undone: false };
@@ -112,7 +112,7 @@ impl RunningTurn {
         }
     }
 
-    /// A turn that an earlier process left open, and what is to be done next.
+    /// Restores a turn that an earlier process left open, and returns it with its next actions.
     pub(super) fn restored(
         view: TurnView,
         state: &Restored,
@@ -135,7 +135,7 @@ impl RunningTurn {
         &self.view
     }
 
-    /// The step of the time machine its changes belong to.
+    /// Returns the step of the time machine that records its changes.
     pub(super) fn task(&self) -> &TurnStep {
         &self.task
     }
@@ -162,7 +162,7 @@ impl RunningTurn {
         self.cancel.cancel();
     }
 
-    /// A token that the end of the turn's work cancels.
+    /// Returns a token that is cancelled when the turn's work ends.
     pub(super) fn child_token(&self) -> CancellationToken {
         self.cancel.child_token()
     }
@@ -171,17 +171,17 @@ impl RunningTurn {
         self.view.usage += usage;
     }
 
-    /// The person's message, if it left the context.
+    /// Returns the person's message, if it has left the context.
     pub(super) fn summary(&self) -> Option<&str> {
         self.summary.as_deref()
     }
 
-    /// Keeps the person's message, which leaves the context.
+    /// Stores the person's message, which is leaving the context.
     pub(super) fn keep_summary(&mut self, summary: String) {
         self.summary = Some(summary);
     }
 
-    /// Ends it: how it is stored, and what comes after it.
+    /// Ends the turn. Returns its stored view and the data for the look back.
     pub(super) fn end(self, end: TurnEnd, at: Millis, summary: String) -> (TurnView, FinishedTurn) {
         let view = TurnView { ended_at: Some(at), end: Some(end), ..self.view };
         let finished = FinishedTurn::new(view.id, self.course, self.task, summary);

@@ -1,12 +1,12 @@
-//! What the person allowed a session.
+//! The person's grants to a session.
 
 use octo_protocol::Rule;
 
-/// Standing rules, and grants for the turn that runs.
+/// Permanent rules, and grants for the running turn.
 pub(super) struct Grants {
     /// Rules of the folder and of this session.
     rules: Vec<Rule>,
-    /// Sites the person granted to the turn that runs and to turns that continue it.
+    /// Sites the person granted to the running turn and to turns that continue it.
     sites: Vec<String>,
 }
 
@@ -15,17 +15,17 @@ impl Grants {
         Self { rules, sites: Vec::new() }
     }
 
-    /// The rules as they are now.
+    /// Returns the current rules.
     pub(super) fn rules(&self) -> Vec<Rule> {
         self.rules.clone()
     }
 
-    /// The granted sites as they are now.
+    /// Returns the currently granted sites.
     pub(super) fn sites(&self) -> Vec<String> {
         self.sites.clone()
     }
 
-    /// Another folder has other rules.
+    /// Replaces the rules because the folder changed.
     pub(super) fn replace_rules(&mut self, rules: Vec<Rule>) {
         self.rules = rules;
     }
@@ -38,12 +38,12 @@ impl Grants {
         self.sites.push(site);
     }
 
-    /// A sub-agent has the sites of its parent's turn.
+    /// Takes over the granted sites of a sub-agent's parent turn.
     pub(super) fn inherit_sites(&mut self, sites: Vec<String>) {
         self.sites = sites;
     }
 
-    /// The person took a rule back.
+    /// Removes a rule that the person revoked.
     pub(super) fn forget(&mut self, rule: &Rule) {
         self.rules.retain(|known| known != rule);
         if let Rule::Site { site } = rule {
@@ -51,7 +51,7 @@ impl Grants {
         }
     }
 
-    /// A turn begins: the sites of the one before are granted no longer.
+    /// Drops the granted sites of the previous turn.
     pub(super) fn begin_turn(&mut self) {
         self.sites.clear();
     }

@@ -26,13 +26,13 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
 /// A change to a session's head.
 pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 
-/// A message of the person's, and where it came from.
+/// A message of the person, and its origin.
 pub(crate) struct UserMessage {
     blocks: Vec<Block>,
     via: Option<ChatOrigin>,
 }
 
-/// An inbound message of a chat service. It is handled in the transaction that stores what becomes of it.
+/// An inbound message of a chat service. The transaction that stores its effect also marks it as handled.
 #[derive(Clone, Copy)]
 pub(crate) struct ChatOrigin {
     service: ChatService,
@@ -40,7 +40,7 @@ pub(crate) struct ChatOrigin {
 }
 
 impl ChatOrigin {
-    /// The message with this number in the home's table.
+    /// Creates the origin for the message with this number in the home's table.
     pub(crate) fn new(service: ChatService, message: i64) -> Self {
         Self { service, message }
     }
@@ -49,7 +49,7 @@ impl ChatOrigin {
         self.service
     }
 
-    /// Its number in the home's table.
+    /// Returns its number in the home's table.
     pub(crate) fn message(self) -> i64 {
         self.message
     }
@@ -61,7 +61,7 @@ impl UserMessage {
         Self { blocks, via: None }
     }
 
-    /// In a chat service.
+    /// Creates a message sent in a chat service.
     pub(crate) fn in_chat(blocks: Vec<Block>, via: ChatOrigin) -> Self {
         Self { blocks, via: Some(via) }
     }
@@ -79,7 +79,7 @@ impl UserMessage {
         self.via.is_none()
     }
 
-    /// The message, if a person may send it; see [`sendable`].
+    /// Returns the message if a person may send it; see [`sendable`].
     pub(crate) fn sendable(self) -> Result<Self, ApiError> {
         Ok(Self { blocks: sendable(self.blocks)?, ..self })
     }
@@ -88,7 +88,7 @@ impl UserMessage {
         self.via.map(ChatOrigin::service)
     }
 
-    /// The inbound message is handled, if it is one.
+    /// Returns the change that marks the inbound message as handled, if there is one.
     pub(super) fn inbound_handled(&self) -> Option<Change> {
         self.via.map(|via| Change::InboundHandled(via.message))
     }
@@ -263,7 +263,8 @@ impl Session {
         respond(reply, sent)
     }
 
-    /// For what is not stored in one step with the inbound message: done twice would be worse than not at all.
+    /// Marks the inbound message as handled before an effect that is not stored in the same step: a repeated
+    /// effect would be worse than a missing one.
     async fn handle_inbound(&mut self, said: &UserMessage) -> Result<(), ApiError> {
         let mut step = self.request_step();
         step.extend(said.inbound_handled());

@@ -16,8 +16,8 @@ use octo_protocol::{
 use octo_tools::{INVOKE_SKILL, SkillTask};
 use serde_json::json;
 
-/// The call that invokes a skill in the person's name: the message that makes it, which belongs behind the person's own
-/// message of the turn, and the call, planned.
+/// Creates the call that invokes a skill in the person's name. Returns the message with the call, which follows
+/// the person's own message of the turn, and the planned call.
 pub(crate) fn asked_call(turn: TurnId, wish: &SkillTask) -> (Message, CallView) {
     let call_id = CallId::new();
     let call = ToolCall {

@@ -26,7 +26,7 @@ use std::collections::HashSet;
 use tokio::task::JoinHandle;
 use way::{Conversation, Way};
 
-/// The journey that is under way, if there is one. Nothing may work with files meanwhile.
+/// The running restore, if any. No other work may use files meanwhile.
 #[derive(Default)]
 pub(super) struct Restoring(Option<RestoreInFlight>);
 
@@ -35,7 +35,7 @@ struct RestoreInFlight {
     then: AfterRestore,
 }
 
-/// The action after a restore.
+/// The action that follows a restore.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterRestore {
     /// Begin the queued work.

@@ -42,7 +42,7 @@ pub(super) struct Deed {
 }
 
 impl Deed {
-    /// Of a call in this workspace, which the system holds to the confinement if there is one.
+    /// Creates the description of a call in this workspace, with its confinement if the system provides one.
     pub(super) fn new(
         call: CallId,
         workspace: &Workspace,

@@ -7,8 +7,8 @@ use octo_protocol::{
 };
 use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
-/// The last request each model saw of this conversation, keyed by the vendor's model name. It tells how much a
-/// model should find in its cache. After a restart it is rebuilt from the ledger (see `super::recall`).
+/// The last request each model saw of this conversation, keyed by the vendor's model name. It determines how
+/// much a model should find in its cache. After a restart it is rebuilt from the ledger (see `super::recall`).
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     sent: HashMap<String, Sent>,
@@ -58,7 +58,7 @@ impl Asked {
         Self { card, sent }
     }
 
-    /// The model that was asked.
+    /// Returns the model that was called.
     pub(super) fn card(&self) -> Arc<ModelCard> {
         self.card.clone()
     }

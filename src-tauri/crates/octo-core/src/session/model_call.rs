@@ -37,11 +37,11 @@ const MAX_OVERFLOWS: u32 = 2;
 #[derive(Default)]
 pub(super) struct ModelCalls {
     running: Option<ModelCall>,
-    /// A failed call that waits for its next try.
+    /// A failed call that waits for its next attempt.
     retry: Option<Attempt>,
-    /// How often in a row the provider said that the conversation is too long.
+    /// Number of consecutive times the provider rejected the conversation as too long.
     overflows: u32,
-    /// Why the last call failed for good, for the turn's end.
+    /// The final error of the last call, for the turn's end.
     failure: Option<ApiError>,
 }
 
@@ -84,12 +84,12 @@ enum ModelCallEvent {
 }
 
 impl Attempt {
-    /// The first try of a call.
+    /// Creates the first attempt of a call.
     fn first(turn: TurnId) -> Self {
         Self { turn, call: MessageId::new(), number: 1 }
     }
 
-    /// The next try of the same call.
+    /// Returns the next attempt of the same call.
     fn next(self) -> Self {
         Self { number: self.number + 1, ..self }
     }
@@ -100,24 +100,24 @@ impl ModelCalls {
         self.running.as_ref().map(|call| call.attempt)
     }
 
-    /// The call that runs, if it is this try.
+    /// Returns the running call if it is this attempt.
     fn of(&mut self, attempt: Attempt) -> Option<&mut ModelCall> {
         self.running.as_mut().filter(|call| call.attempt == attempt)
     }
 
-    /// Counts a conversation that is too long; whether it may be compacted for it once more.
+    /// Counts a rejection of the conversation as too long. Returns whether it may be compacted once more.
     fn count_overflow(&mut self) -> bool {
         let may = self.overflows < MAX_OVERFLOWS;
         self.overflows += u32::from(may);
         may
     }
 
-    /// The last call failed for good.
+    /// Records that the last call finally failed.
     pub(super) fn fail(&mut self, error: ApiError) {
         self.failure = Some(error);
     }
 
-    /// Why the last call failed for good.
+    /// Takes the final error of the last call.
     pub(super) fn failure(&mut self) -> Option<ApiError> {
         self.failure.take()
     }

@@ -1,14 +1,14 @@
-//! What other parts of Octo see of a session after each stored step: its entry on the board of what runs, and the end
-//! of its turn.
+//! The observers of a session, which are notified after each stored step: the board of running work, and
+//! clients that wait for the end of its turn.
 
 use super::{Reply, current_turn::RunningTurn, state::Session};
 use crate::activity::{Entry, SessionActivity, Stands, TurnActivity};
 use octo_protocol::SessionStatus;
 
-/// Those that watch a session.
+/// The observers of a session.
 pub(super) struct Observers {
     board: Entry,
-    /// Clients that wait until no turn runs.
+    /// Clients that wait until no turn is running.
     idle: Vec<Reply<()>>,
 }
 
@@ -17,12 +17,12 @@ impl Observers {
         Self { board, idle: Vec::new() }
     }
 
-    /// Replies once no turn runs.
+    /// Stores a reply to send once no turn is running.
     pub(super) fn wait_until_idle(&mut self, reply: Reply<()>) {
         self.idle.push(reply);
     }
 
-    /// No turn runs.
+    /// Replies to the waiting clients, because no turn is running.
     pub(super) fn tell_idle(&mut self) {
         for waiting in self.idle.drain(..) {
             // A client that no longer waits needs no reply.

@@ -33,9 +33,9 @@ enum AnsweringModel {
 pub(super) struct RequestMessages {
     /// The paired messages.
     messages: Vec<Message>,
-    /// How many of them, at the end, are not part of the next request.
+    /// Number of messages at the end that are not part of the next request.
     vanishing: usize,
-    /// The most tokens the answer may have; `None` for what the model can.
+    /// Maximum tokens of the answer; `None` for the model's own limit.
     max_output: Option<u64>,
     to: RequestRecipient,
 }
@@ -44,7 +44,7 @@ pub(super) struct RequestMessages {
 enum RequestRecipient {
     /// The session's model, with the session's tools and system prompt.
     Session,
-    /// A separate model with its own system prompt and no tools: nothing the session's cache contains.
+    /// A separate model with its own system prompt and no tools; the session's cache contains none of it.
     Aside {
         /// The model.
         model: ModelId,
@@ -54,17 +54,17 @@ enum RequestRecipient {
 }
 
 impl RequestMessages {
-    /// The conversation, which the answer continues.
+    /// Creates a request with the conversation, which the answer continues.
     pub(super) fn lasting(messages: Vec<Message>) -> Self {
         Self { messages, vanishing: 0, max_output: None, to: RequestRecipient::Session }
     }
 
-    /// The conversation with one more message, which no later request has.
+    /// Creates a request with the conversation and one more message, which no later request contains.
     pub(super) fn passing(messages: Vec<Message>, max_output: u64) -> Self {
         Self { messages, vanishing: 1, max_output: Some(max_output), to: RequestRecipient::Session }
     }
 
-    /// A question to another model, with its own system prompt.
+    /// Creates a question to another model, with its own system prompt.
     pub(super) fn aside(
         messages: Vec<Message>,
         model: ModelId,
@@ -79,7 +79,7 @@ impl RequestMessages {
         }
     }
 
-    /// The model it goes to, if that is not the session's.
+    /// Returns the recipient model, if it is not the session's.
     pub(super) fn model(&self) -> Option<ModelId> {
         match self.to {
             RequestRecipient::Session => None,

@@ -1,4 +1,5 @@
-//! A session's frozen prefix: the system prompt and the tools that every request begins with. See `crate::prompt`.
+//! A session's frozen prefix: the system prompt and the tools at the beginning of every request. See
+//! `crate::prompt`.
 
 use super::{Runtime, meter::Seen};
 use crate::library::LOOK;
@@ -8,7 +9,7 @@ use octo_store::StoredSession;
 use octo_tools::ToolDefinition;
 use std::{path::PathBuf, sync::Arc};
 
-/// The system prompt and the tools. Clones are one.
+/// The system prompt and the tools. Clones share them.
 #[derive(Clone)]
 pub(super) struct Prefix {
     system: Arc<str>,
@@ -16,9 +17,9 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// The stored prefix, and what the models have seen of it. After an update of Octo changed the tools it is frozen
-    /// again, once, and the ledger says so: the model must be told what the tools do. If the folder does not answer,
-    /// that waits for the next opening.
+    /// Loads the stored prefix, and the models' knowledge of it. If an update of Octo changed the tools, the
+    /// prefix is frozen again, once, and the ledger records that: the model must learn the tools' present
+    /// behaviour. If the folder does not answer, this waits until the session is opened next.
     pub(super) async fn load(runtime: &Runtime, stored: &StoredSession) -> Result<(Self, Seen), ApiError> {
         let newest = runtime.services.toolset_row()?;
         let as_stored = || -> Result<_, ApiError> {
@@ -50,7 +51,7 @@ impl Prefix {
         Ok((Self { system: system.into(), tools }, Seen::refrozen(stored.context_tokens)))
     }
 
-    /// A system prompt without tools, which no cache holds.
+    /// Creates a system prompt without tools, which no cache contains.
     pub(super) fn aside(system: &str) -> Self {
         Self { system: system.into(), tools: Arc::from([]) }
     }
@@ -59,7 +60,7 @@ impl Prefix {
         &self.system
     }
 
-    /// Its estimated size in tokens.
+    /// Returns its estimated size in tokens.
     pub(super) fn tokens(&self) -> u64 {
         let tools: usize = self
             .tools
@@ -69,7 +70,7 @@ impl Prefix {
         (tools + self.system.len()) as u64 / 4
     }
 
-    /// The system prompt and the tools, as a request has them.
+    /// Returns the system prompt and the tools for a request.
     pub(super) fn into_parts(self) -> (Arc<str>, Arc<[ToolSchema]>) {
         (self.system, self.tools)
     }

@@ -17,7 +17,8 @@ use octo_protocol::{
 use octo_tools::{Approver, Effects, Entry};
 
 impl Session {
-    /// The person answers a question. What is in the step already is stored with the answer.
+    /// Takes the person's answer to a question. The changes already in the step are stored together with the
+    /// answer.
     pub(super) async fn answer(
         &mut self,
         id: QuestionId,
@@ -84,7 +85,7 @@ impl Session {
         step
     }
 
-    /// Closes a question whose call runs.
+    /// Closes a question whose call is going to run.
     fn close_allowed(&mut self, question: &Question, answer: Answer) -> Step {
         let mut step = Step::default();
         if let Some(turn) = self.turn.get_mut() {

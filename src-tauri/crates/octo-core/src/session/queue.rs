@@ -1,8 +1,8 @@
-//! Messages that were sent while a turn runs, in the order in which it will read them.
+//! Messages sent while a turn is running, in the order in which the turn will read them.
 
 use octo_protocol::{ApiError, Block, ChatService, ErrorCode, Event, QueuedId, QueuedMessage};
 
-/// The messages that wait.
+/// The waiting messages.
 pub(super) struct Queue(Vec<QueuedMessage>);
 
 impl Queue {
@@ -18,7 +18,7 @@ impl Queue {
         self.0.len()
     }
 
-    /// The queue as an event.
+    /// Returns the queue as an event.
     pub(super) fn event(&self) -> Event {
         Event::QueueChanged { queue: self.0.clone() }
     }
@@ -45,7 +45,7 @@ impl Queue {
         if self.0.len() == before { Err(gone()) } else { Ok(()) }
     }
 
-    /// Empties it.
+    /// Empties the queue and returns its messages.
     pub(super) fn take(&mut self) -> Vec<QueuedMessage> {
         std::mem::take(&mut self.0)
     }

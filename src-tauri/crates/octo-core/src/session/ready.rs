@@ -1,4 +1,4 @@
-//! A call before it runs: its arguments are read, it is decided on, and the person's hooks run.
+//! The preparation of a call: reading its arguments, deciding on it and running the person's hooks.
 
 use super::{calls::plain, confined::SessionConfinement};
 use crate::clock::now;
@@ -159,7 +159,7 @@ impl ReadyCall {
         Self { decision: refused, ..self }
     }
 
-    /// The tool's own name.
+    /// Returns the tool's canonical name.
     pub(super) fn tool(&self) -> &'static str {
         self.tool
     }
@@ -169,7 +169,7 @@ impl ReadyCall {
         &self.decision
     }
 
-    /// What it does beyond what it names.
+    /// Returns the facts about its command that its effects do not name.
     pub(super) fn nature(&self) -> &CommandFacts {
         &self.nature
     }
@@ -179,7 +179,7 @@ impl ReadyCall {
         &self.preview
     }
 
-    /// What the person is asked before it runs.
+    /// Returns the question to the person before the call runs.
     pub(super) fn question(&self) -> Option<Ask> {
         match (&self.decision, &self.preview) {
             (Decision::Ask { reason, rule }, preview) => {
@@ -195,11 +195,11 @@ impl ReadyCall {
         }
     }
 
-    /// Who lets it run; `None` for one that is refused.
+    /// Returns who approved it; `None` for a refused call.
     pub(super) fn vetted(&self) -> Option<Approver> {
         match self.decision {
             Decision::Run(Basis::Policy) => Some(Approver::Policy),
-            // All other calls run because the person said so: by an answer, a rule or the mode.
+            // All other calls run because of the person: by an answer, a rule or the mode.
             Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => {
                 Some(Approver::Person)
             }
@@ -207,12 +207,12 @@ impl ReadyCall {
         }
     }
 
-    /// What the system holds its command to.
+    /// Returns the confinement of its command.
     pub(super) fn confinement(&self, fence: &SessionConfinement) -> Option<Confinement> {
         fence.confinement(&self.decision, &self.nature)
     }
 
-    /// Gives the context of the call what the decision grants.
+    /// Adds the grants of the decision to the call's context.
     pub(super) fn grant(
         &self,
         context: ToolContext,
@@ -231,7 +231,7 @@ impl ReadyCall {
         }
     }
 
-    /// Whether the call would no longer do what the person said yes to: files change while a question waits.
+    /// Whether the call would no longer do what the person approved: files change while a question waits.
     pub(super) async fn has_changed(&self, looking: &ToolContext) -> bool {
         self.was_shown() && !self.is_still_shown(looking).await
     }
@@ -273,7 +273,7 @@ impl ReadyCall {
         }
     }
 
-    /// Runs it, and lets the person's hooks have their say on what came of it.
+    /// Runs the call, then the person's hooks on its result.
     pub(super) async fn run(
         self,
         call: CallId,

@@ -1,4 +1,4 @@
-//! Restores that an earlier process left half-way.
+//! Recovery of restores that an earlier process left unfinished.
 
 use octo_protocol::SessionId;
 use octo_workspace::TimeMachine;

@@ -1,39 +1,39 @@
-//! The registry of open sessions: it owns the handles of all actors that run, and starts none twice.
+//! The registry of open sessions: it owns the handles of all running actors, and starts none twice.
 
 use super::{Runtime, SessionHandle, resting::STAYS};
 use octo_protocol::{ApiError, SessionId, TroubleStage};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The sessions whose actor runs. The lock is held while one is opened, so that none is opened twice.
+/// The sessions with a running actor. The lock is held while a session is opened, so none is opened twice.
 #[derive(Default)]
 pub(crate) struct OpenSessions(Mutex<HashMap<SessionId, SessionHandle>>);
 
-/// The registry, locked: no session is opened while this lives.
+/// The locked registry: no session is opened while this guard lives.
 pub(crate) struct LockedSessions<'a>(MutexGuard<'a, HashMap<SessionId, SessionHandle>>);
 
 impl OpenSessions {
-    /// The session's handle, if it was opened here. Its actor may have ended since.
+    /// Returns the session's handle, if it was opened here. Its actor may have ended since.
     pub(crate) async fn get(&self, id: SessionId) -> Option<SessionHandle> {
         self.0.lock().await.get(&id).cloned()
     }
 
-    /// The handles of all that were opened here.
+    /// Returns the handles of all sessions opened here.
     pub(crate) async fn all(&self) -> Vec<SessionHandle> {
         self.0.lock().await.values().cloned().collect()
     }
 
-    /// Lets go of a session whose actor has ended.
+    /// Removes a session whose actor has ended.
     pub(crate) async fn remove(&self, id: SessionId) {
         self.0.lock().await.remove(&id);
     }
 
-    /// Keeps sessions from being opened for as long as the guard lives.
+    /// Prevents sessions from being opened while the guard lives.
     pub(crate) async fn lock(&self) -> LockedSessions<'_> {
         LockedSessions(self.0.lock().await)
     }
 
-    /// Ends a session's actor and lets go of it, unless somebody opened it again meanwhile.
+    /// Ends a session's actor and removes the session, unless it was opened again meanwhile.
     pub(crate) async fn let_rest(&self, id: SessionId) {
         let Some(handle) = self.get(id).await else { return };
         handle.shut_down().await;
@@ -49,7 +49,7 @@ impl OpenSessions {
         futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
     }
 
-    /// Ends the actors of sessions that nobody has worked in for long, if nothing holds them.
+    /// Ends the actors of sessions that have been idle for this long and have no other reason to stay open.
     pub(crate) async fn let_idle_rest(&self, idle_after: Duration) {
         let ids: Vec<SessionId> = self.0.lock().await.keys().copied().collect();
         for id in ids {
@@ -66,20 +66,21 @@ impl OpenSessions {
 }
 
 impl LockedSessions<'_> {
-    /// The session's handle, if it was opened here. Its actor may have ended since.
+    /// Returns the session's handle, if it was opened here. Its actor may have ended since.
     pub(crate) fn get(&self, id: SessionId) -> Option<&SessionHandle> {
         self.0.get(&id)
     }
 
-    /// Lets go of a session whose actor has ended.
+    /// Removes a session whose actor has ended.
     pub(crate) fn remove(&mut self, id: SessionId) {
         self.0.remove(&id);
     }
 }
 
 impl Runtime {
-    /// The session's actor, started if it does not run. None is started once the application ends: nobody would end
-    /// it, and the one that is being ended still works on the same turn.
+    /// Returns the session's actor and starts it if necessary. Once the application is ending this starts none:
+    /// such an actor would never be ended, and the previous actor, which is ending, still works on the same
+    /// turn.
     pub(crate) async fn open_session(self: &Arc<Self>, id: SessionId) -> Result<SessionHandle, ApiError> {
         let mut open = self.open.0.lock().await;
         if self.base.closing.is_cancelled() {

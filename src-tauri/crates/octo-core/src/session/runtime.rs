@@ -1,4 +1,4 @@
-//! What session actors run on.
+//! The environment of session actors.
 
 use super::{registry::OpenSessions, sub_agent::SubAgentPool};
 use crate::{
@@ -12,11 +12,11 @@ use tokio::sync::broadcast;
 /// Number of deltas a slow subscription may fall behind before it gets a snapshot.
 const DELTAS: usize = 4_096;
 
-/// What session actors run on.
+/// The environment of session actors.
 pub(crate) struct Runtime {
     pub base: Arc<Base>,
     pub services: Arc<Services>,
-    /// The sessions whose actor runs.
+    /// The sessions with a running actor.
     pub open: OpenSessions,
     /// The running work of this process.
     pub board: Board,
@@ -26,14 +26,14 @@ pub(crate) struct Runtime {
     pub forks: SubAgentPool,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
-    /// What streams.
+    /// The text that models are streaming.
     pub deltas: broadcast::Sender<Arc<Delta>>,
     /// Signals that the machine slept.
     pub waking: Waking,
 }
 
 impl Runtime {
-    /// That of an application; no session runs yet.
+    /// Creates the environment of an application without running sessions.
     pub fn new(base: Arc<Base>, services: Arc<Services>) -> Self {
         let board = Board::default();
         let limit = base.preferences().live_turns.effective();

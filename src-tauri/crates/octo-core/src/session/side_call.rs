@@ -61,7 +61,7 @@ pub(super) struct SideAnswer {
 }
 
 impl SideAnswer {
-    /// Its text, and how many tools it called, if it came to its end.
+    /// Returns its text and the number of its tool calls, if it is complete.
     pub(super) fn complete(&self) -> Option<(&str, usize)> {
         match self.finish {
             FinishReason::Stop => Some((&self.text, self.calls)),
@@ -217,7 +217,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// Ends the side call that runs, and with it what it was for; whether there was one.
+    /// Ends the running side call and drops its purpose. Returns whether there was one.
     pub(super) fn end_side_call(&mut self, step: &mut Step) -> bool {
         let Some(side) = self.side.take() else { return false };
         side.cancel.cancel();

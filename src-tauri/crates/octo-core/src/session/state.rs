@@ -1,4 +1,4 @@
-//! The session's state: the parts it is made of.
+//! The session's state and its parts.
 
 use super::{
     Runtime,
@@ -31,7 +31,7 @@ use octo_protocol::{
 use octo_tools::TodoList;
 use std::sync::Arc;
 
-/// Everything a session is. Owned by its actor. Each part keeps its own state.
+/// The complete state of a session, owned by its actor. Each part owns its own state.
 pub(crate) struct Session {
     pub(super) runtime: Arc<Runtime>,
     pub(super) actor: Actor,
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub(super) queue: Queue,
     pub(super) background: BackgroundCommands,
     pub(super) todos: TodoList,
-    /// The skills as they were with the last message; `None` before the first.
+    /// The skills as of the last message; `None` before the first.
     pub(super) shelf: Option<Arc<Shelf>>,
     pub(super) grants: Grants,
     /// Its use of the browser.
@@ -59,7 +59,7 @@ pub(crate) struct Session {
     pub(super) attached: Attached,
     pub(super) records: TurnRecords,
     pub(super) restoring: Restoring,
-    /// What it is as a sub-agent; `None` for every other session.
+    /// Its state as a sub-agent; `None` for any other session.
     pub(super) sub_agent: Option<SubAgent>,
     pub(super) after: After,
     pub(super) observers: Observers,
@@ -70,12 +70,12 @@ impl Session {
         self.info.id
     }
 
-    /// The head as it is now, to be stored.
+    /// Returns the change that stores the current head.
     pub(super) fn head(&self) -> Change {
         Change::Event(Event::SessionChanged { info: self.info.clone() })
     }
 
-    /// The rules of this session are stored under this name; a sub-agent's are its parent's.
+    /// Returns the scope under which this session's rules are stored; a sub-agent uses its parent's.
     pub(super) fn session_scope(&self) -> String {
         format!("session/{}", self.root())
     }
@@ -98,12 +98,12 @@ impl Session {
         self.info.source != Source::Demo
     }
 
-    /// Where a job reports to this session's actor.
+    /// Returns the reporter for this session's jobs.
     pub(super) fn reporter(&self) -> Reporter {
         self.actor.reporter()
     }
 
-    /// Cancels the turn's calls, without storing that it stops.
+    /// Cancels the turn's calls without storing the stop.
     pub(super) fn cancel_turn(&self) {
         if let Some(turn) = self.turn.get() {
             turn.cancel();
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Calls under way are paid for, even if their answers are not read any more.
+    /// Bills the running calls: they are charged even if their answers are never read.
     async fn bill_running_calls(&mut self, retry: StoreRetry) {
         let mut step = Step::retried(retry);
         self.end_side_call(&mut step);
@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    /// Tells the clients that watch the session that it could not be stored, and lets go.
+    /// Notifies the session's clients that it could not be stored, and ends running work.
     pub(super) async fn fault(&mut self, error: ApiError, retry: StoreRetry) {
         self.runtime.troubles.begin(self.id(), error, TroubleStage::Ended);
         self.let_go(retry).await;

@@ -1,4 +1,4 @@
-//! One step of a session: what it stores in one transaction, and what it starts once that is stored.
+//! One step of a session: the changes of one transaction, and the jobs that start once they are stored.
 
 use super::state::Session;
 use octo_protocol::{
@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 /// First delay before a failed store operation is retried; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(250);
-/// The longest wait: soon enough for a person who just made room.
+/// Maximum delay: short enough for a person who has just freed disk space.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The changes of one step, which become one transaction, and the jobs that start after it.
@@ -23,17 +23,17 @@ pub(super) struct Step {
 /// A job to start once a step is stored.
 type Job = Box<dyn FnOnce(&mut Session) + Send>;
 
-/// Whether a step that cannot be stored now is tried again.
+/// Whether a failed store operation is retried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum StoreRetry {
-    /// It is tried until there is room: it belongs to work under way, which was paid for.
+    /// It is retried until there is space: it belongs to running work, which was paid for.
     #[default]
     UntilStored,
-    /// It fails: nothing is lost, and the client that asked for it gets the error.
+    /// It fails at once: nothing is lost, and the requesting client gets the error.
     Never,
 }
 
-/// Something to be stored.
+/// A change to store.
 #[expect(clippy::large_enum_variant, reason = "a step has a handful of them, nearly all events")]
 pub(crate) enum Change {
     /// An event of the session, projected onto the tables by the store.
@@ -53,17 +53,17 @@ pub(crate) enum Change {
 }
 
 impl Step {
-    /// An empty step that is stored at once or not at all.
+    /// Creates an empty step that is stored at once or not at all.
     pub(super) fn once() -> Self {
         Self::retried(StoreRetry::Never)
     }
 
-    /// An empty step, with what to do when it cannot be stored.
+    /// Creates an empty step with this retry behaviour.
     pub(super) fn retried(retry: StoreRetry) -> Self {
         Self { retry, ..Self::default() }
     }
 
-    /// The step with an event added.
+    /// Returns the step with an event added.
     pub(super) fn with(mut self, event: Event) -> Self {
         self.event(event);
         self
@@ -91,12 +91,13 @@ impl Step {
 }
 
 impl Session {
-    /// An empty step for what a client asks: while a turn runs, it is stored like the work of that turn.
+    /// Creates an empty step for a client's request: while a turn is running, it is stored like the work of
+    /// that turn.
     pub(super) fn request_step(&self) -> Step {
         Step::retried(self.request_retry())
     }
 
-    /// What to do when a client's request cannot be stored.
+    /// Returns the retry behaviour for a client's request.
     pub(super) fn request_retry(&self) -> StoreRetry {
         if self.turn.is_running() { StoreRetry::UntilStored } else { StoreRetry::Never }
     }
@@ -141,8 +142,8 @@ impl Session {
         }
     }
 
-    /// Stores changes. While the disk is full or another process holds the database, they are kept and tried again
-    /// for as long as it takes if the step says so. Otherwise the step fails at once.
+    /// Stores changes. While the disk is full or another process holds the database, a step that says so is
+    /// retried for as long as necessary. Any other step fails at once.
     async fn store(&mut self, changes: Arc<Vec<Change>>, retry: StoreRetry) -> Result<(), ApiError> {
         let id = self.id();
         let mut wait = FIRST_WAIT;
@@ -169,7 +170,7 @@ impl Session {
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.actor.stop().closing() => return Err(error),
-                // The stop is taken when this is stored; nothing more may happen before that.
+                // The stop is taken once the changes are stored; until then no other action may follow.
                 () = self.actor.stop().pressed(), if !is_cancelled => self.cancel_turn(),
             }
             wait = (wait * 2).min(LONGEST_WAIT);

@@ -1,12 +1,12 @@
-//! What reaches a session's actor while it waits to store something and reads no messages.
+//! Signals that reach a session's actor while it waits to store a step and reads no messages.
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Stops the turn or ends the actor. Clones are one.
+/// Stops the turn or ends the actor. Clones share the signal.
 #[derive(Clone)]
 pub(super) struct StopSignal {
-    /// Stops that were requested and not taken yet.
+    /// Number of stops requested but not taken yet.
     stops: watch::Sender<u32>,
     closing: CancellationToken,
 }

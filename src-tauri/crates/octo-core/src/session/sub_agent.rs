@@ -1,8 +1,9 @@
 //! Sub-agents: sessions that work on one task for another session, their parent.
 //!
-//! [`invocation`] is how a call of the parent starts one and follows it, [`parent`] what the parent knows of it,
-//! [`spawn`] makes its session, [`child`] is what that session is as a sub-agent, and [`progress`] what it reports.
-//! [`prompt`] and [`summary`] are the words it gets and gives back, and [`pool`] limits how many work at once.
+//! [`invocation`] starts a sub-agent for a call of the parent and follows it, [`parent`] is the parent's side,
+//! [`spawn`] creates the sub-agent's session, [`child`] is the session's state as a sub-agent, and [`progress`]
+//! its reports. [`prompt`] and [`summary`] contain the texts it receives and returns, and [`pool`] limits how
+//! many work at once.
 
 mod child;
 mod invocation;

@@ -41,16 +41,16 @@ pub(super) struct TurnStep {
     tools: Tasks,
 }
 
-/// What is still to be recorded of a session's turns.
+/// The changes of a session's turns that are still to be recorded.
 #[derive(Default)]
 pub(super) struct TurnRecords {
     /// Commands in the background whose changes are recorded when they end, by handle.
     running: HashMap<String, RunningCommand>,
-    /// Ended commands whose changes are being looked for.
+    /// Tracks the scans for changes of ended commands.
     looking: TaskTracker,
-    /// The task of the turn that has just ended.
+    /// The step of the turn that has just ended.
     ending: Option<Ending>,
-    /// Cancelled once the task of the last turn ended; `None` before the first turn.
+    /// Cancelled once the step of the last turn has ended; `None` before the first turn.
     settled: Option<CancellationToken>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct PendingRecords {
 }
 
 impl TurnRecords {
-    /// For a sub-agent: its parent's step waits for the changes of its commands.
+    /// Creates the records of a sub-agent: its parent's step waits for the changes of its commands.
     pub(super) fn beside(looking: TaskTracker) -> Self {
         Self { looking, ..Self::default() }
     }
@@ -72,12 +72,12 @@ impl TurnRecords {
         self.looking.clone()
     }
 
-    /// Whether a command runs, or a task ends, that is to be recorded.
+    /// Whether a running command or an ending step must still be recorded.
     pub(super) fn has_work(&self) -> bool {
         self.is_watching() || self.ending.is_some()
     }
 
-    /// Whether a command runs that may change files.
+    /// Whether a command that may change files is running.
     pub(super) fn is_watching(&self) -> bool {
         !self.running.is_empty()
     }
@@ -87,12 +87,12 @@ impl TurnRecords {
         PendingRecords { looking: self.looking.clone(), settled: self.settled.clone() }
     }
 
-    /// Cancelled once the tasks before the next one ended.
+    /// Returns a token that is cancelled once the steps before the next one have ended.
     fn before_next(&self) -> CancellationToken {
         self.settled.clone().unwrap_or_else(over)
     }
 
-    /// A command ended: what it changed is looked for.
+    /// Scans for the changes of an ended command.
     fn look_after(&self, machine: TimeMachine, session: SessionId, watched: RunningCommand) {
         self.looking.spawn_blocking(move || {
             // The file changed while it was read, or the folder vanished for a moment: scan again.
@@ -143,7 +143,7 @@ impl TurnStep {
         }
     }
 
-    /// What the turn's tools may ask of the tree.
+    /// Returns the turn's tools' access to the tree.
     pub(super) fn tools(&self) -> Tasks {
         self.tools.clone()
     }
@@ -205,7 +205,7 @@ pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String>
 }
 
 impl Session {
-    /// The person's message of a turn, or of the one it continues: what its task is called.
+    /// Returns the person's message of a turn, or of the turn it continues, as the summary of its step.
     pub(super) fn summary_of(&self, turn: TurnId) -> String {
         let kept = self.turn.get().filter(|running| running.id() == turn).and_then(RunningTurn::summary);
         if let Some(summary) = self.summary_of_parent().or(kept) {
@@ -214,7 +214,8 @@ impl Session {
         self.conversation.request_of(turn).unwrap_or_default()
     }
 
-    /// The turns that asked for what runs; see [`super::conversation::Conversation::turns_asking`].
+    /// Returns the turns that requested the running work; see
+    /// [`super::conversation::Conversation::turns_asking`].
     pub(super) fn asking_turns(&self) -> Vec<TurnId> {
         self.turn.id().map(|turn| self.conversation.turns_asking(turn)).unwrap_or_default()
     }
@@ -279,7 +280,7 @@ impl Session {
             self.start_restore(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
         }
         tokio::spawn(async move {
-            // Sent also when it breaks, so that nothing waits for it for ever.
+            // Also fired on a panic, so no waiter blocks forever.
             let settled = settled.drop_guard();
             loose.looked().await;
             let ended = async {
@@ -295,7 +296,8 @@ impl Session {
         });
     }
 
-    /// The tree of tasks changed. Nothing is lost with this event: a client that looks at the tree sees it as it is.
+    /// Announces that the tree of steps changed. Losing this event loses no data: a client that reads the tree
+    /// sees its current state.
     pub(super) async fn tasks_changed(&mut self) -> Result<(), ApiError> {
         if let Err(error) = self.finish(Step::once().with(Event::TasksChanged)).await {
             tracing::warn!(session = %self.id(), %error, "the end of a task was not told");

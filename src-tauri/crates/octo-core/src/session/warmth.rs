@@ -1,4 +1,4 @@
-//! What the provider's cache holds of a session, as far as Octo knows.
+//! Octo's knowledge of the provider's cache of a session.
 
 use super::meter::{CallMeter, Seen};
 use crate::clock::now;
@@ -9,11 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How warm the cache is: the model that was asked last, when that was, and what each model saw.
+/// The state of the cache: the last model called, the time of that call, and the last request each model saw.
 #[derive(Default)]
 pub(super) struct Warmth {
     pause: Pause,
-    /// The model that was asked last.
+    /// The last model called.
     card: Option<Arc<ModelCard>>,
     seen: Seen,
 }
@@ -56,32 +56,32 @@ impl Pause {
 }
 
 impl Warmth {
-    /// Of a session whose models saw this.
+    /// Creates the state for these last requests.
     pub(super) fn new(seen: Seen) -> Self {
         Self { seen, ..Self::default() }
     }
 
-    /// The person is back, or something else goes on: the next pause is another one.
+    /// Ends the pause, because the person is back or other work began.
     pub(super) fn end_pause(&mut self) {
         self.pause.end();
     }
 
-    /// The number of the present pause.
+    /// Returns the number of the present pause.
     pub(super) fn pause(&self) -> u64 {
         self.pause.number
     }
 
-    /// How often the cache was refreshed in this pause.
+    /// Returns how many times the cache was refreshed in this pause.
     pub(super) fn refreshes(&self) -> u32 {
         self.pause.refreshes
     }
 
-    /// The cache is refreshed.
+    /// Counts a refresh of the cache.
     pub(super) fn count_refresh(&mut self) {
         self.pause.refreshes += 1;
     }
 
-    /// A model is asked with the conversation.
+    /// Records a call of a model with the conversation.
     pub(super) fn asked(&mut self, card: Arc<ModelCard>) {
         self.card = Some(card);
         self.cache_used();
@@ -97,40 +97,40 @@ impl Warmth {
         self.pause.used_at = Some(moment);
     }
 
-    /// Another model, or another effort, is asked from now on, which cannot use what the cache holds.
+    /// Forgets the cache, because another model or effort is used from now on and cannot use it.
     pub(super) fn forget_cache(&mut self) {
         self.pause.end();
         self.pause.used_at = None;
         self.card = None;
     }
 
-    /// The model whose cache still holds the conversation, as far as the clock tells.
+    /// Returns the model whose cache, judging by the clocks, still contains the conversation.
     pub(super) fn warm_card(&self) -> Option<&Arc<ModelCard>> {
         let card = self.card.as_ref()?;
         self.pause.used_at?.is_within(card.caching.life()?).then_some(card)
     }
 
-    /// How long ago the last request that used the cache began.
+    /// Returns the time since the last request that used the cache began.
     pub(super) fn unused(&self) -> Option<Duration> {
         self.pause.used_at.map(Moment::elapsed)
     }
 
-    /// What each model saw of the conversation.
+    /// Returns the last request each model saw of the conversation.
     pub(super) fn seen(&self) -> &Seen {
         &self.seen
     }
 
-    /// A sub-agent's models saw what its parent's did.
+    /// Takes over the last requests of a sub-agent's parent.
     pub(super) fn inherit(&mut self, seen: Seen) {
         self.seen = seen;
     }
 
-    /// A model saw this last.
+    /// Records the last request a model saw.
     pub(super) fn remember(&mut self, sent: Sent) {
         self.seen.remember(sent);
     }
 
-    /// Ends a call's measure: its line in the ledger.
+    /// Ends the measurement of a call. Returns its ledger row.
     pub(super) fn bill(&mut self, meter: CallMeter, outcome: CallOutcome) -> Option<BilledCall> {
         meter.end(outcome, &mut self.seen)
     }

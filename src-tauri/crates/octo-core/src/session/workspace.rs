@@ -1,4 +1,4 @@
-//! Where a session works: its folder, the files it may reach, and the shell its commands run in.
+//! A session's workspace: its folder, the files it may access, and the shell of its commands.
 
 use super::{Runtime, actor::Actor, confined::SessionConfinement};
 use octo_protocol::{ApiError, SessionId};
@@ -11,13 +11,13 @@ pub(super) struct Workspace {
     owner: Owner,
     folder: PathBuf,
     scratch: PathBuf,
-    /// Where its shell keeps what is its own; see `HomePaths::shell`.
+    /// The folder for the shell's own data; see `HomePaths::shell`.
     shell_place: PathBuf,
     files: Files,
     shell: Shell,
 }
 
-/// Whose outputs and logs may be read.
+/// The owners of the outputs and logs that a session may read.
 pub(super) struct Owner {
     session: SessionId,
     /// The session whose turn it works for: its own id, or its parent's.
@@ -31,20 +31,20 @@ impl Owner {
         Self { session, root, ancestors }
     }
 
-    /// Outputs and logs of the session itself and of the one it works for.
+    /// Returns the outputs and logs of the session and of the session it works for.
     fn readable(&self, runtime: &Runtime, shell_place: &Path) -> Result<Vec<PathBuf>, ApiError> {
         let mut readable = runtime.base.paths.readable();
         readable.push(runtime.base.paths.outputs(self.session));
         readable.push(shell_place.join("logs"));
         if self.root != self.session {
-            // Its parent's conversation speaks of them.
+            // Its parent's conversation mentions them.
             readable.push(runtime.base.paths.outputs(self.root));
             readable.push(runtime.base.paths.shell(self.root)?.join("logs"));
         }
         Ok(readable)
     }
 
-    /// The files of a folder, with what the conversation speaks of.
+    /// Returns the files of a folder, with the outputs and logs that the conversation mentions.
     fn files(
         &self,
         runtime: &Runtime,
@@ -54,7 +54,7 @@ impl Owner {
     ) -> Result<Files, ApiError> {
         let mut readable = self.readable(runtime, shell_place)?;
         for ancestor in &self.ancestors {
-            // The conversation was branched from theirs, which speaks of them.
+            // The conversation was branched from theirs, which mentions them.
             readable.push(runtime.base.paths.outputs(*ancestor));
             readable.push(runtime.base.paths.shell(*ancestor)?.join("logs"));
         }
@@ -66,7 +66,7 @@ impl Owner {
 }
 
 impl Workspace {
-    /// The workspace of a session that is opened.
+    /// Opens the workspace of a session.
     pub(super) fn open(
         runtime: &Runtime,
         owner: Owner,
@@ -92,12 +92,12 @@ impl Workspace {
         &self.folder
     }
 
-    /// Whether the folder is there.
+    /// Whether the folder exists.
     pub(super) fn has_folder(&self) -> bool {
         self.folder.is_dir()
     }
 
-    /// The session's own temporary folder, which is removed with it.
+    /// Returns the session's own temporary folder, which is removed with it.
     pub(super) fn scratch(&self) -> &Path {
         &self.scratch
     }
@@ -110,12 +110,12 @@ impl Workspace {
         &self.shell
     }
 
-    /// The folder that the shell's next command runs in.
+    /// Returns the folder in which the shell runs its next command.
     pub(super) fn shell_folder(&self) -> PathBuf {
         self.shell.current_dir(&self.folder)
     }
 
-    /// What the session may read outside its folder.
+    /// Returns the paths the session may read outside its folder.
     pub(super) fn readable(&self, runtime: &Runtime) -> Vec<PathBuf> {
         let Owner { session, root, .. } = self.owner;
         let mut readable = runtime.base.paths.readable();
@@ -128,7 +128,7 @@ impl Workspace {
         readable
     }
 
-    /// What the system holds its commands to.
+    /// Returns the limits of the session's commands.
     pub(super) fn fence(&self, runtime: &Runtime) -> SessionConfinement {
         SessionConfinement::new(runtime.base.clone(), self.folder.clone(), self.scratch.clone())
     }

@@ -1,5 +1,5 @@
-//! Changes of sessions nobody works in: they are carried out in the store. Opening such a session would
-//! go on with a turn a crash left open, and so might send a paid request that nobody asked for.
+//! Changes to sessions that are not in use, made in the store. Opening such a session would resume a turn a
+//! crash left open, and might send a paid request that no one asked for.
 
 use super::{Sessions, neighbours::Asked};
 use crate::{

@@ -1,4 +1,4 @@
-//! Restores that an earlier process left half-way in sessions that are not open.
+//! Recovery of restores that an earlier process left unfinished in sessions that are not open.
 
 use super::Sessions;
 use crate::{blocking::blocking, session::recover};

@@ -1,4 +1,4 @@
-//! How a session begins.
+//! The start of a session.
 
 use super::Sessions;
 use crate::{
@@ -157,14 +157,14 @@ pub(crate) enum Kind {
         source: Source,
     },
     Demo,
-    /// For a message in this chat, which continues with it.
+    /// For a message in this chat, which continues with the session.
     Chat {
         id: SessionId,
         model: ModelId,
         chat: i64,
         via: ChatOrigin,
     },
-    /// For a waiting run, which begins with it.
+    /// For a waiting run, which begins with the session.
     Task {
         model: ModelId,
         run: Box<RunRow>,

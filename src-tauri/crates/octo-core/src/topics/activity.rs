@@ -1,4 +1,4 @@
-//! What runs, in this process and in others of the home.
+//! The running work, in this process and in others of the home.
 
 use super::Topics;
 use crate::activity::{Known, state};

@@ -1,5 +1,6 @@
-//! Start-up files of shells. A shell runs them where nothing confines it, so a line in one of them is a command
-//! nobody was asked about: in the person's next terminal, and in the login shell that Octo itself asks.
+//! Start-up files of shells. A shell runs them unconfined, so a line in one of them is a command that runs
+//! without the person's approval: in the person's next terminal, and in the login shell that Octo itself
+//! queries.
 
 use super::{
     places::LineContext,
@@ -13,7 +14,8 @@ use std::{
     sync::OnceLock,
 };
 
-/// Below the person's home, besides those [`environment::startup_files`] names. A folder stands for all below it.
+/// Paths below the person's home, in addition to those of [`environment::startup_files`]. A folder includes
+/// everything below it.
 const OF_THE_PERSON: &[&str] = &[
     ".bash_aliases",
     ".bash_logout",
@@ -40,7 +42,7 @@ const OF_THE_PERSON: &[&str] = &[
     "Library/Application Support/nushell",
 ];
 
-/// Of the machine.
+/// Paths of the machine.
 const OF_THE_MACHINE: &[&str] = &[
     "/etc/csh.cshrc",
     "/etc/csh.login",
@@ -56,15 +58,16 @@ const OF_THE_MACHINE: &[&str] = &[
 pub struct StartupFiles(OnceLock<Vec<PathBuf>>);
 
 impl StartupFiles {
-    /// Whether making, changing or removing a real path changes what a shell runs at its start.
+    /// Returns whether creating, changing or removing a real path changes the commands a shell runs at its
+    /// start.
     pub(super) fn include(&self, path: &Path, around: &LineContext) -> bool {
         self.0.get_or_init(|| look_up(around)).iter().any(|file| {
-            // What takes the place of a folder above brings the file along; what is put into one does not.
+            // A replacement of a parent folder also replaces the file; a new file in a parent folder does not.
             is_below(file, path) || (is_below(path, file) && !path.is_dir())
         })
     }
 
-    /// The first start-up file a line would write, as far as its words tell.
+    /// Returns the first start-up file that a line would write, judging by its words.
     pub(super) fn written(&self, scan: &Scan, around: &LineContext) -> Option<PathBuf> {
         scan.calls.iter().find_map(|call| {
             let targets = targets(call);
@@ -77,7 +80,8 @@ impl StartupFiles {
     }
 }
 
-/// All of them, real: a file of a dotfiles repository that the home links to is one.
+/// Returns the real paths of all start-up files: a file of a dotfiles repository that the home links to is
+/// included.
 fn look_up(around: &LineContext) -> Vec<PathBuf> {
     let home = around.home.as_deref();
     let named = home.into_iter().flat_map(|home| OF_THE_PERSON.iter().map(|name| home.join(name)));
@@ -92,7 +96,7 @@ fn look_up(around: &LineContext) -> Vec<PathBuf> {
     files
 }
 
-/// Whether a path is another one or lies below it. Case is ignored, as many file systems do.
+/// Whether a path equals another or lies below it. Ignores case, as many file systems do.
 fn is_below(above: &Path, path: &Path) -> bool {
     let mut parts = path.components();
     above.components().all(|part| {
@@ -100,7 +104,7 @@ fn is_below(above: &Path, path: &Path) -> bool {
     })
 }
 
-/// What a call writes, by the words of those programs that are used for it.
+/// Returns the targets a call writes, read from the words of common writing programs.
 fn targets(call: &Call) -> Vec<String> {
     let written = call.redirects.iter().filter(|(kind, _)| *kind == RedirectKind::Write);
     let mut all: Vec<String> = written.map(|(_, target)| target.clone()).collect();
@@ -134,7 +138,7 @@ fn targets(call: &Call) -> Vec<String> {
     all
 }
 
-/// What `-t` or `--target-directory` names.
+/// Returns the value of `-t` or `--target-directory`.
 fn target_folder(call: &Call) -> Option<&str> {
     let mut words = call.arguments();
     words.find_map(|text| text.strip_prefix("--target-directory=")).or_else(|| {

@@ -1,15 +1,15 @@
-//! Which variants a set of values has, and which it leaves out.
+//! Reports which variants a set of values covers and which it lacks.
 
 use super::{Field, Presence, Shape, Wire};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 impl Wire {
-    /// The variants, optional fields and list items of the types that none of these values of the first root has.
-    /// Each is a path from a type; the names of types serve only to find it.
+    /// Returns the variants, optional fields and list items that no value of the first root covers. Each is a
+    /// path from a type; the type names serve only to find it.
     ///
     /// # Panics
-    /// For a value that is none of the type.
+    /// If a value does not match the type.
     pub fn missing<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> Vec<String> {
         let (_, root) = self.roots.first().expect("a root");
         let shape = Shape::Named(root.clone());
@@ -73,7 +73,7 @@ impl Wire {
         format!("{at}:{}", self.label(shape))
     }
 
-    /// Whether a value is of a shape; `marks` gets what it has of what is expected.
+    /// Whether a value has a shape; adds the expected parts that the value covers to `marks`.
     fn fits(&self, shape: &Shape, value: &Value, at: &str, marks: &mut Vec<String>) -> bool {
         match (shape, value) {
             (Shape::Named(name), _) => self.fits(self.named(name), value, name, marks),

@@ -1,23 +1,22 @@
-//! Values that have every variant between them.
+//! Example values that together cover every variant.
 
 use super::{Field, Presence, Shape, Wire};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Makes values of a type's shape. Each type within is gone through once; where it stands again, it is the plainest
-/// value of it.
+/// Makes values of a type's shape. Each nested type is expanded once; later occurrences get its simplest value.
 #[derive(Debug)]
 pub struct WireExamples<'a> {
     wire: &'a Wire,
     known: BTreeSet<String>,
     count: u64,
-    /// Texts of fields that hold more than words, by the field's name.
+    /// Texts for fields that do not accept arbitrary words, by field name.
     texts: &'a [(&'a str, &'a str)],
 }
 
 impl Wire {
-    /// Values of the first root that have every variant, optional field and list between them. `texts` are for fields
-    /// in which not every text is good.
+    /// Returns values of the first root that together cover every variant, optional field and list. `texts` are
+    /// for fields that do not accept every text.
     pub fn examples(&self, texts: &[(&str, &str)]) -> Vec<Value> {
         let (_, root) = self.roots.first().expect("a root");
         let mut examples = WireExamples { wire: self, known: BTreeSet::new(), count: 0, texts };
@@ -61,7 +60,7 @@ impl WireExamples<'_> {
         }
     }
 
-    /// As many objects as the field with the most values needs.
+    /// Returns as many objects as the field with the most values needs.
     fn objects(&mut self, fields: &[Field]) -> Vec<Value> {
         let columns: Vec<(&str, Vec<Option<Value>>)> = fields
             .iter()

@@ -1,11 +1,11 @@
-//! All names in the JSON of a set of types, a line each.
+//! A list of all names in the JSON of a set of types, one per line.
 
 use super::{Field, Presence, Shape, Wire};
 use std::collections::BTreeMap;
 
 impl Wire {
-    /// A line for each field, tag and word. A type that stands in several places is listed at the first and pointed at
-    /// with `@` from the others, so that what it is called in Rust does not matter.
+    /// Returns a line for each field, tag and word. A type that occurs several times is listed at its first
+    /// occurrence; the others refer to that with `@`, so that its name in Rust does not matter.
     pub fn list(&self) -> Vec<String> {
         let mut list = List { wire: self, places: BTreeMap::new(), lines: Vec::new() };
         for (label, root) in &self.roots {
@@ -78,7 +78,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The fields of an object, and of what it is joined with.
+    /// Lists the fields of an object and of the shapes joined with it.
     fn object(&mut self, fields: &'a [Field], joined: &'a [Shape], at: &str) {
         let tag = fields.iter().find_map(|field| match &field.shape {
             Shape::Literal(text) => Some((field.name.as_str(), text.as_str())),

@@ -1,4 +1,4 @@
-//! Reads the TypeScript declarations that `ts-rs` writes.
+//! A parser for the TypeScript declarations that `ts-rs` writes.
 
 use super::{Field, Presence, Shape};
 use std::{iter::Peekable, vec::IntoIter};
@@ -10,7 +10,7 @@ enum Token {
     Mark(char),
 }
 
-/// The shape of `type Name = …;`.
+/// Returns the shape of `type Name = …;`.
 pub(super) fn declaration(text: &str) -> Shape {
     let (_, shape) = text.split_once('=').unwrap_or_else(|| panic!("no declaration: {text}"));
     let mut parser = Parser { tokens: tokens(shape).into_iter().peekable() };
@@ -110,7 +110,7 @@ impl Parser {
                     let value = self.union();
                     self.expect('>');
                     match &value {
-                        // How an object without fields is written.
+                        // `ts-rs` writes an object without fields this way.
                         Shape::Named(never) if never == "never" => Shape::Object(Vec::new()),
                         _ => Shape::Map(Box::new(key), Box::new(value)),
                     }
@@ -139,7 +139,7 @@ impl Parser {
         Shape::Object(fields)
     }
 
-    /// `key in K]?: V }`.
+    /// Parses `key in K]?: V }`.
     fn map(&mut self) -> Shape {
         self.tokens.next();
         assert_eq!(self.tokens.next(), Some(Token::Word("in".to_owned())));

@@ -100,7 +100,7 @@ impl Aim {
 }
 
 impl Look {
-    /// At a turn of this session, with the model that is asked now and the last message it sees.
+    /// Creates a look back at a turn of this session, with the current model and the last message it sees.
     pub(super) fn new(
         session: &Session,
         turn: TurnId,

@@ -1,4 +1,4 @@
-//! Budgets: when one is used up, the turn pauses and asks; a budget never kills work.
+//! Budgets: when one is used up, the turn pauses and asks the person; a budget never aborts work.
 
 use super::{Gate, Next, Passage};
 use crate::session::{Report, state::Session, step::Step};
@@ -15,26 +15,26 @@ use std::{
 /// How long to wait before a failed lookup is repeated.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The budgets as a session meets them.
+/// A session's budget state.
 #[derive(Default)]
 pub(in crate::session) struct Budget {
     allowance: Allowance,
     check: Check,
 }
 
-/// Where the model call is that comes next.
+/// The state of the next model call at this gate.
 #[derive(Default)]
 enum Check {
-    /// Not at this gate.
+    /// No call is at this gate.
     #[default]
     None,
-    /// What was spent is being looked up.
+    /// The spending is being looked up.
     Pending(MessageId, Next),
-    /// A budget is used up, and the person is asked.
+    /// A budget is used up, and Octo is asking the person.
     Asked(BudgetStop, Next),
 }
 
-/// By how much the person lets budgets be exceeded.
+/// How far the person lets this session exceed its budgets.
 #[derive(Clone, Default)]
 pub(in crate::session) struct Allowance {
     /// How many times the limit was added again.
@@ -88,7 +88,7 @@ impl Allowance {
         self.unlimited.remove(&BudgetScope::Task);
     }
 
-    /// The person's answer for a budget that is used up.
+    /// Applies the person's answer about a used-up budget.
     fn answer(&mut self, answer: BudgetAnswer, stop: &BudgetStop, budgets: &Budgets) {
         let limit = match stop.scope {
             BudgetScope::Task => budgets.task,
@@ -112,12 +112,12 @@ impl Allowance {
 }
 
 impl Budget {
-    /// Of a sub-agent: what the person let its parent exceed.
+    /// Creates the state of a sub-agent, with its parent's allowance.
     pub(in crate::session) fn inherited(allowance: Allowance) -> Self {
         Self { allowance, check: Check::None }
     }
 
-    /// How far the person let budgets be exceeded.
+    /// Returns how far the person lets this session exceed its budgets.
     pub(in crate::session) fn allowance(&self) -> &Allowance {
         &self.allowance
     }
@@ -127,22 +127,22 @@ impl Budget {
         self.allowance.is_raised()
     }
 
-    /// Whether the person is asked about one.
+    /// Whether Octo is asking the person about a budget.
     pub(in crate::session) fn asks(&self) -> bool {
         matches!(self.check, Check::Asked(..))
     }
 
-    /// A turn begins.
+    /// Resets the state at the start of a turn.
     pub(in crate::session) fn begin_turn(&mut self) {
         self.allowance.begin_turn();
     }
 
-    /// The turn ended, and with it the call that was to come.
+    /// Drops the pending call at the end of its turn.
     pub(in crate::session) fn end_turn(&mut self) {
         self.check = Check::None;
     }
 
-    /// Takes what follows a check, if it is still the one that is waited for.
+    /// Takes the call that waits for a check, if this is still the current check.
     fn take_checked(&mut self, checked: MessageId) -> Option<Next> {
         let Check::Pending(check, next) = self.check else { return None };
         (check == checked).then(|| {
@@ -162,7 +162,7 @@ impl Session {
         Budgets { task: budgets.task.into_iter().chain(own).chain(run).min(), ..budgets }
     }
 
-    /// The gate of the budgets. If there are any, what was spent is looked up first.
+    /// Checks the budgets. If any are set, it looks up the spending first.
     pub(super) fn is_within_budget(&mut self, next: Next, step: &mut Step) -> Passage {
         if !self.is_counted() || self.budgets() == Budgets::default() {
             return Passage::Open;
@@ -173,7 +173,8 @@ impl Session {
         self.budget.check = Check::Pending(check, next);
         step.job(move |_| {
             tokio::spawn(async move {
-                // Nothing is sent before it is known. While the store is full or busy, it is looked up again.
+                // No request is sent before the spending is known. While the store is full or busy, the lookup
+                // is repeated.
                 let spent = loop {
                     match store.read(move |reader| spent(reader, session, turn)).await {
                         Err(StoreError::Full | StoreError::Busy) => tokio::time::sleep(AGAIN).await,
@@ -229,7 +230,7 @@ impl Session {
         }
     }
 
-    /// Whether a call that the person did not ask for would exceed a budget.
+    /// Whether a call that the person did not request would exceed a budget.
     pub(in crate::session) async fn is_over_budget(&self) -> Result<bool, ApiError> {
         let budgets = self.budgets();
         let (session, none) = (self.id(), TurnId::new());
@@ -273,7 +274,7 @@ mod tests {
         let stop = allowance.used_up(&budgets, &spent).unwrap();
         assert_eq!((stop.scope, stop.limit), (BudgetScope::Task, Cost::from_nano_dollars(10)));
         allowance.raise(&stop, Cost::from_nano_dollars(10));
-        // 35 of 10 was spent: three more tens raise it to 40.
+        // The spending is 35 of 10: three more tens raise the limit to 40.
         let next = allowance.used_up(&budgets, &spent).unwrap();
         assert_eq!(next.scope, BudgetScope::Session);
         allowance.unlimited.insert(BudgetScope::Session);

@@ -1,14 +1,15 @@
 //! The permit of the turn limiter (see [`crate::admission`]).
 //!
-//! A turn asks for its permit before its first step and keeps it until it ends, but for the time it waits for the
-//! person. What the model has asked for by then is not held up half-way: the call that an answer lets run runs at once,
-//! for it is about what the person sees now, and the rest of its batch follows; the next call of the model waits for a
-//! permit. So it does not hold a permit that others could use, and no turn waits for a person who is away.
+//! A turn asks for its permit before its first step and keeps it until the turn ends, except while it waits for
+//! the person. Calls the model made by then are not held up: the call that an answer allows runs at once,
+//! because it concerns what the person sees now, and the rest of the batch follows. Only the next model call
+//! waits for a permit. So a waiting turn does not hold a permit that others could use, and no turn waits for a
+//! person who is away.
 //!
-//! Sub-agents take none: they work for a turn that has one, which would otherwise wait for them for ever. While one of
-//! them asks the person, that turn has given its permit back and its other sub-agents go on: for so long more turns may
-//! be at work than there are permits, as many as a turn may have sub-agents at once. Nor does the demo take one, which
-//! asks no model.
+//! Sub-agents take no permit: they work for a turn that has one and would otherwise wait forever for them.
+//! While a sub-agent asks the person, that turn has given its permit back and its other sub-agents continue.
+//! During that time more turns may work than there are permits, by as many as a turn may have sub-agents at
+//! once. The demo takes no permit either, because it calls no model.
 
 use super::{Gate, Next, Passage};
 use crate::{
@@ -18,12 +19,12 @@ use crate::{
 };
 use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
 
-/// What a turn knows of its permit.
+/// A turn's permit and the steps that wait for it.
 #[derive(Default)]
 pub(in crate::session) struct TurnPermit {
-    /// `None` while it asks for none.
+    /// `None` if the turn has not asked for one.
     ticket: Option<Permit>,
-    /// The steps to take once it has one.
+    /// The steps to take once the turn has its permit.
     waiting: Vec<Waiting>,
     progress: Progress,
 }
@@ -39,14 +40,14 @@ enum Progress {
 /// A step that needs a permit.
 #[derive(Clone, Copy)]
 enum Waiting {
-    /// A model is called, after the gates from this one on.
+    /// Call a model, starting at this gate.
     Call(Gate, Next),
     /// Prepare a call, which may be a turn's first step.
     Prepare(CallId),
 }
 
 impl TurnPermit {
-    /// Of a turn that is gone on with. A turn that waits for the person was in the middle of a step.
+    /// Creates the state of a resumed turn. A turn that waits for the person was in the middle of a step.
     pub(in crate::session) fn restored(batch: &Batch) -> Self {
         let progress = if batch.has_questions() { Progress::Begun } else { Progress::NotBegun };
         Self { progress, ..Self::default() }
@@ -57,7 +58,7 @@ impl TurnPermit {
         !self.waiting.is_empty()
     }
 
-    /// Whether the permit is there. If so, the turn has begun.
+    /// Returns whether the turn has its permit, and if so marks the turn as begun.
     fn enter(&mut self) -> bool {
         let admitted = self.ticket.as_ref().is_some_and(Permit::is_admitted);
         if admitted {
@@ -72,12 +73,12 @@ impl Session {
         self.is_counted() && self.sub_agent.is_none()
     }
 
-    /// The gate of a new model call.
+    /// Checks the permit of a new model call.
     pub(super) fn has_permit(&mut self, next: Next) -> Passage {
         self.permits(Waiting::Call(Gate::Model, next))
     }
 
-    /// Makes a model call, which the person let exceed a budget, once the turn has a permit.
+    /// Makes a model call that the person let exceed a budget, once the turn has a permit.
     pub(super) fn call_allowed(&mut self, next: Next, step: &mut Step) {
         let call = Waiting::Call(Gate::Budget, next);
         if self.permits(call) == Passage::Open {
@@ -93,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Whether a step may be taken now. One that may not is taken when the permit is there.
+    /// Returns whether a step may be taken now. Otherwise the step is stored until the turn has its permit.
     fn permits(&mut self, waiting: Waiting) -> Passage {
         if !self.needs_permit() {
             return Passage::Open;
@@ -126,7 +127,7 @@ impl Session {
         running.permit.ticket.get_or_insert_with(ask);
     }
 
-    /// The turn has its permit.
+    /// Takes the waiting steps now that the turn has its permit.
     pub(in crate::session) async fn admitted(&mut self, turn: TurnId) -> Result<(), ApiError> {
         let Some(running) = self.turn.of(turn) else { return Ok(()) };
         if !running.permit.enter() {
@@ -145,13 +146,13 @@ impl Session {
         self.finish(step).await
     }
 
-    /// Stop while a model call waits for a permit; whether it did.
+    /// Cancels the wait for a permit on Stop. Returns whether a step was waiting.
     pub(in crate::session) fn stop_waiting_for_permit(&mut self) -> bool {
         let Some(turn) = self.turn.get_mut() else { return false };
         !std::mem::take(&mut turn.permit.waiting).is_empty()
     }
 
-    /// A turn that waits for the person gives its permit to others, and asks for one again with the answer.
+    /// Releases the permit while the turn waits for the person, and asks for one again after the answer.
     pub(in crate::session) fn keep_permit(&mut self, status: SessionStatus) {
         if !self.needs_permit() {
             return;

@@ -13,12 +13,12 @@ use std::collections::HashSet;
 pub(in crate::session) struct Batch {
     calls: Vec<OpenCall>,
     questions: Vec<Question>,
-    /// Questions the person said yes to whose calls are being read again; see `crate::session::questions`.
+    /// Approved questions whose calls are being read again; see `crate::session::questions`.
     answered: HashSet<QuestionId>,
 }
 
 impl Batch {
-    /// What an earlier process left open.
+    /// Restores the calls and questions an earlier process left open.
     pub(in crate::session) fn restored(calls: Vec<OpenCall>, questions: Vec<Question>) -> Self {
         Self { calls, questions, answered: HashSet::new() }
     }
@@ -46,7 +46,7 @@ impl Batch {
         self.calls.iter().find(|open| open.id() == id)
     }
 
-    /// Whether a call runs.
+    /// Whether a call is running.
     pub(in crate::session) fn has_started(&self) -> bool {
         self.calls.iter().any(OpenCall::is_started)
     }
@@ -59,22 +59,23 @@ impl Batch {
         self.questions.iter().find(|question| question.id == id)
     }
 
-    /// The model's own question, if one waits.
+    /// Returns the model's own question, if one waits.
     pub(in crate::session) fn feedback(&self) -> Option<&Question> {
         self.questions.iter().find(|question| matches!(question.ask, Ask::Feedback { .. }))
     }
 
-    /// Questions whether a call may run.
+    /// Returns the questions that ask for permission to run a call.
     pub(in crate::session) fn permissions(&self) -> impl Iterator<Item = &Question> {
         self.questions.iter().filter(|question| matches!(question.ask, Ask::Permission { .. }))
     }
 
-    /// The person said yes while the call is read again. `false` if they had already.
+    /// Records that the person approved a call that is still being read again. Returns `false` if they had
+    /// already approved it.
     pub(in crate::session) fn confirm(&mut self, question: QuestionId) -> bool {
         self.answered.insert(question)
     }
 
-    /// Puts the question of a call.
+    /// Asks the question of a call.
     pub(super) fn ask(&mut self, call: CallId, step: &mut Step) {
         let Some(question) = self.call(call).and_then(|open| open.ask(step)) else { return };
         step.event(Event::QuestionAsked { question: question.clone() });
@@ -114,7 +115,7 @@ impl Batch {
         open.end(status, text, step);
     }
 
-    /// Gives up the calls that run. Returns which.
+    /// Gives up the running calls and returns their ids.
     pub(super) fn abandon(&mut self, step: &mut Step) -> Vec<CallId> {
         let started = self.calls.iter_mut().filter(|open| open.is_open() && open.is_started());
         started
@@ -125,7 +126,7 @@ impl Batch {
             .collect()
     }
 
-    /// All calls have results: they become one message, in the order of the calls.
+    /// Takes the results of all calls, in the order of the calls; they become one message.
     pub(in crate::session) fn take_results(&mut self) -> Vec<Block> {
         let calls = std::mem::take(&mut self.calls);
         calls.into_iter().map(OpenCall::into_result).map(Block::ToolResult).collect()

@@ -31,14 +31,14 @@ pub(in crate::session) struct OpenCall {
 }
 
 impl OpenCall {
-    /// A call that the model has just made.
+    /// Creates a call that the model has just made.
     pub(in crate::session) fn planned(turn: TurnId, message: MessageId, call: ToolCall) -> Self {
         let view =
             CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
         Self { call, view, message, ready: None, result: None, cancel: None }
     }
 
-    /// A call that an earlier process left open, and how far it was.
+    /// Restores a call that an earlier process left open, with its progress.
     pub(in crate::session) fn restored(
         message: MessageId,
         call: ToolCall,
@@ -61,22 +61,22 @@ impl OpenCall {
         self.call.id
     }
 
-    /// The call as the model made it.
+    /// Returns the call as the model made it.
     pub(in crate::session) fn request(&self) -> &ToolCall {
         &self.call
     }
 
-    /// The message it is from.
+    /// Returns the message that contains the call.
     pub(in crate::session) fn message(&self) -> MessageId {
         self.message
     }
 
-    /// What the transcript shows of it.
+    /// Returns the call's view in the transcript.
     pub(in crate::session) fn view(&self) -> &CallView {
         &self.view
     }
 
-    /// What the transcript shows of it, as an event.
+    /// Returns the call's view in the transcript as an event.
     pub(in crate::session) fn event(&self) -> Event {
         Event::CallChanged { call: self.view.clone() }
     }
@@ -86,27 +86,27 @@ impl OpenCall {
         self.result.is_none()
     }
 
-    /// Whether it runs.
+    /// Whether it is running.
     pub(in crate::session) fn is_started(&self) -> bool {
         matches!(self.view.state, CallState::Started { .. })
     }
 
-    /// What it would touch, once it is decided on.
+    /// Returns its effects once a decision on it exists.
     pub(in crate::session) fn effects(&self) -> Option<&Effects> {
         self.ready.as_ref().map(ReadyCall::effects)
     }
 
-    /// Its card changes.
+    /// Replaces its card.
     pub(in crate::session) fn show(&mut self, view: ToolView) {
         self.view.view = Some(view);
     }
 
-    /// It was read again, and decided on.
+    /// Replaces the parsed call and its decision after the call was read again.
     pub(in crate::session) fn replace_ready(&mut self, ready: ReadyCall) {
         self.ready = Some(ready);
     }
 
-    /// It was read and decided on, or could not be.
+    /// Stores the parsed call and its decision, or the error of reading it.
     pub(super) fn prepare(&mut self, outcome: Result<ReadyCall, ToolError>, step: &mut Step) -> Verdict {
         let ready = match outcome {
             Ok(ready) => ready,
@@ -136,7 +136,7 @@ impl OpenCall {
         verdict
     }
 
-    /// Its question for the person, if it has one.
+    /// Creates its question for the person, if it has one.
     pub(super) fn ask(&mut self, step: &mut Step) -> Option<Question> {
         let ready = self.ready.as_ref()?;
         let ask = ready.question()?;
@@ -146,7 +146,7 @@ impl OpenCall {
         Some(Question { id: QuestionId::new(), call: self.call.id, tool, ask, at: now() })
     }
 
-    /// Marks it as started. One that the present mode forbids ends instead; whether it starts.
+    /// Marks it as started. A call that the present mode forbids ends instead. Returns whether it starts.
     pub(super) fn start(&mut self, ground: &Ground, cancel: CancellationToken, step: &mut Step) -> bool {
         if self.ready.as_ref().is_some_and(|ready| ready.is_forbidden_by_now(ground)) {
             self.end(CallStatus::Denied, texts::MODE_CHANGED.to_owned(), step);
@@ -158,7 +158,7 @@ impl OpenCall {
         true
     }
 
-    /// What was decided on it, the message it is from, and what cancels it: once, to run it.
+    /// Takes the decided call, its message and its cancellation token, once, to run it.
     pub(super) fn take_start(&mut self) -> Option<(ReadyCall, MessageId, CancellationToken)> {
         let cancel = self.cancel.clone()?;
         Some((self.ready.take()?, self.message, cancel))
@@ -170,7 +170,7 @@ impl OpenCall {
         }
     }
 
-    /// It ran, and came to this.
+    /// Ends it with the outcome of its run.
     pub(super) fn finish(
         &mut self,
         outcome: Result<ToolOutput, ToolError>,
@@ -199,7 +199,7 @@ impl OpenCall {
         self.end_with(result, duration_ms, step);
     }
 
-    /// Ends it without having run it to its end.
+    /// Ends it without running it to completion.
     pub(super) fn settle(&mut self, how: SettleReason, step: &mut Step) {
         let (status, text) = texts::settled(how);
         let card = if how == SettleReason::Interrupted {
@@ -211,13 +211,13 @@ impl OpenCall {
         self.end(status, text.to_owned(), step);
     }
 
-    /// Gives it up, after it did not end in time after Stop.
+    /// Gives it up because it did not end in time after Stop.
     pub(super) fn abandon(&mut self, step: &mut Step) {
         close_card(&mut self.view, SubAgentStatus::Stopped);
         self.end(CallStatus::Stopped, texts::STOP_OVERDUE.to_owned(), step);
     }
 
-    /// Ends it with words for the model.
+    /// Ends it with a text for the model.
     pub(super) fn end(&mut self, status: CallStatus, text: String, step: &mut Step) {
         self.end_with(result_of(&self.call, status, text), 0, step);
     }

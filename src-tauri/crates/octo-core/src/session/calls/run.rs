@@ -1,4 +1,4 @@
-//! A call that runs, beside the actor.
+//! Runs a call in parallel with the actor.
 
 use super::{CallEnding, EndedReport, OpenCall};
 use crate::{
@@ -12,17 +12,17 @@ use octo_workspace::{RunningCommand, TrashScan};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// A call and what it takes to run it.
+/// A call and the state needed to run it.
 struct CallRun {
     id: CallId,
     ready: ReadyCall,
     hooks: Hooks,
     deed: Deed,
     task: TurnStep,
-    /// What the task is called.
+    /// The summary of the turn's step.
     summary: String,
     context: ToolContext,
-    /// As the person looks at files, for what they were shown.
+    /// The context in which the person views files, to check what they were shown.
     looking: ToolContext,
     cancel: CancellationToken,
 }
@@ -75,7 +75,7 @@ impl Session {
 }
 
 impl CallRun {
-    /// Runs it. Returns its outcome, and a command whose changes are to be looked for.
+    /// Runs the call. Returns its outcome, and a command whose changes must be detected.
     async fn run(self) -> (Result<ToolOutput, ToolError>, Option<RunningCommand>) {
         let Self { id, ready, hooks, deed, task, summary, context, looking, cancel } = self;
         // Stop was pressed while the start was waiting to be stored: the call does not begin.

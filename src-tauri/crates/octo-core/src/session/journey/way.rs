@@ -20,7 +20,7 @@ pub(crate) enum Target {
     Undone {
         /// The step.
         task: StepNumber,
-        /// Its predecessor.
+        /// The predecessor of the step.
         to: StepNumber,
     },
     /// The newest successor of the active step.
@@ -47,7 +47,7 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Of a task, with these turns kept.
+    /// Creates the conversation of a step, with these turns kept.
     pub(super) fn new(task: StepNumber, tree: StepTree, kept: Vec<TurnId>) -> Self {
         Self { task, tree, kept }
     }
@@ -56,7 +56,7 @@ impl Conversation {
         self.task
     }
 
-    /// The turns that are not in it, but for those that are kept.
+    /// Returns the turns outside the conversation, except the kept ones.
     pub(super) fn undone(&self) -> Vec<TurnId> {
         let way = conversation(&self.tree, self.task);
         let off = self.tree.tasks.iter().filter(|known| !way.contains(&known.number));
@@ -64,7 +64,7 @@ impl Conversation {
     }
 }
 
-/// A journey and what it needs.
+/// A restore and its dependencies.
 pub(super) struct Way {
     machine: TimeMachine,
     store: Store,
@@ -77,7 +77,7 @@ impl Way {
         Self { machine, store, session, loose }
     }
 
-    /// Puts files back. Returns the conversation that is to follow.
+    /// Restores files. Returns the conversation to switch to.
     pub(super) async fn go(
         &self,
         target: Target,
@@ -93,7 +93,7 @@ impl Way {
                 self.with_conversation(RestoreRecord { task, conversation: said, kept }, overwrite).await
             }
             Extent::Files => {
-                // The conversation stays where it is, even when the step it was at is left.
+                // The conversation stays at its step, even when the files leave that step.
                 let (session, said) = (self.session, tree.conversation);
                 let noted = self.store.write(move |tx| tx.set_conversation_step(session, said)).await;
                 noted?;
@@ -174,8 +174,9 @@ impl Way {
     }
 }
 
-/// Returns the target steps of files and conversation. Both go to a step that is named; otherwise each undoes
-/// or redoes only its own part: if the person had moved the conversation away from the files, it stays there.
+/// Returns the target steps of files and conversation. For a named step both are that step; otherwise each
+/// undoes or redoes only its own part: if the person had moved the conversation away from the files, it stays
+/// there.
 fn target_steps(
     tree: &StepTree,
     target: Target,

@@ -1,8 +1,9 @@
-//! A session that is a sub-agent: what it shares with its parent, and what it tells it.
+//! The state of a session that is a sub-agent: the part it shares with its parent, and its reports to the
+//! parent.
 //!
-//! It works in its parent's folder, by its parent's rules and for its parent's task: what it does to files is one step
-//! with what the parent's turn does. It has one turn. Once that is over it can be read, and nothing more begins in it;
-//! one that an earlier process left open is ended as stopped, for no parent waits for its summary any more.
+//! It works in its parent's folder, by its parent's rules and for its parent's turn: its file changes belong to
+//! the step of the parent's turn. It has one turn. After that the session can only be read. A turn that an
+//! earlier process left open ends as stopped, because no parent waits for its summary any more.
 
 use super::Progress;
 use crate::{
@@ -39,7 +40,7 @@ pub(crate) struct ParentLink {
     link: Link,
 }
 
-/// What of its parent's state a sub-agent goes on with.
+/// The parent's state that a sub-agent starts with.
 #[derive(Clone)]
 pub(in crate::session) struct ParentState {
     task: TurnStep,
@@ -54,11 +55,11 @@ pub(in crate::session) struct ParentState {
     seen: Seen,
 }
 
-/// What ties a sub-agent to its parent for the session's life.
+/// The connection of a sub-agent to its parent for the session's life.
 struct Link {
     task: TurnStep,
     summary: String,
-    /// What it may do with the built-in commands without asking. Never stored: after a restart it may nothing.
+    /// The built-in commands it may run without asking. Never stored: after a restart it has no such grant.
     leave: BuiltinGrant,
     attendance: Attendance,
     progress: Progress,
@@ -70,12 +71,13 @@ struct Link {
 pub(in crate::session) enum Attendance {
     /// The user answers; the card shows the sub-agent as waiting.
     Person,
-    /// No person. What would ask is refused; what its built-in commands do is sent here.
+    /// No person answers. Calls that would ask are refused; reports of the effects of its built-in commands are
+    /// sent here.
     Unattended(mpsc::UnboundedSender<Deed>),
 }
 
 impl ParentLink {
-    /// The link of a sub-agent that begins, and how its parent hears of its progress.
+    /// Creates the link of a new sub-agent, and the receiver of its progress for the parent.
     pub(super) fn new(
         state: ParentState,
         leave: BuiltinGrant,
@@ -89,20 +91,20 @@ impl ParentLink {
 }
 
 impl SubAgent {
-    /// Of a stored session.
+    /// Restores the sub-agent part of a stored session.
     pub(in crate::session) fn new(stored: StoredSubAgent) -> Self {
         let barred = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
         Self { origin: stored.origin, barred, link: None }
     }
 
-    /// The parent, and the call it was started by.
+    /// Returns the parent and the call that started it.
     pub(in crate::session) fn origin(&self) -> &SubAgentOrigin {
         &self.origin
     }
 }
 
 impl Session {
-    /// What a sub-agent that works for a turn goes on with.
+    /// Returns the state that a sub-agent of a turn starts with.
     pub(in crate::session) fn parent_state(
         &self,
         task: TurnStep,
@@ -120,7 +122,7 @@ impl Session {
         }
     }
 
-    /// Takes what its parent hands over, if it begins now.
+    /// Takes over the parent's state, if the sub-agent begins now.
     pub(in crate::session) fn inherit(&mut self, parent: ParentLink) {
         let ParentLink { state, link } = parent;
         self.records = TurnRecords::beside(state.looking);
@@ -146,7 +148,7 @@ impl Session {
         self.sub_agent.as_ref().map_or(own, |sub_agent| sub_agent.origin.turn)
     }
 
-    /// Returns the tools that are refused here, whatever is decided about their calls.
+    /// Returns the tools that are refused here, whatever the decision about their calls.
     pub(in crate::session) fn barred(&self) -> Arc<[String]> {
         self.sub_agent.as_ref().map_or_else(|| Arc::from([]), |sub_agent| sub_agent.barred.clone())
     }
@@ -155,17 +157,17 @@ impl Session {
         self.sub_agent.as_ref()?.link.as_ref()
     }
 
-    /// What may be done with the built-in commands without asking.
+    /// Returns the grant for built-in commands that may run without asking.
     pub(in crate::session) fn desk_leave(&self) -> BuiltinGrant {
         self.link().map_or(BuiltinGrant::Ask, |link| link.leave)
     }
 
-    /// Whether no person is there to answer a question.
+    /// Whether no person answers its questions.
     pub(in crate::session) fn is_unattended(&self) -> bool {
         self.link().is_some_and(|link| matches!(link.attendance, Attendance::Unattended(_)))
     }
 
-    /// On whose behalf its calls use the built-in commands.
+    /// Returns the client on whose behalf its calls use the built-in commands.
     pub(in crate::session) fn client(&self) -> Client {
         let turn = self.turn.id().map(|turn| self.root_turn(turn));
         let witness = match self.link().map(|link| &link.attendance) {

@@ -1,8 +1,8 @@
 //! Invoking skills, and the sub-agents some of them start.
 //!
-//! A sub-agent is a session of its own, opened and driven like any other. The call that started it waits for its turn
-//! to end, and tells the parent's actor how far it is: that is the live card, and what makes the parent wait for the
-//! person when the sub-agent does.
+//! A sub-agent is a session of its own, opened and driven like any other. The call that started it waits for
+//! its turn to end, and reports its progress to the parent's actor. These reports update the live card and make
+//! the parent wait for the person when the sub-agent does.
 
 use super::{
     NewSubAgent, Progress,
@@ -332,7 +332,7 @@ impl SessionSkills {
     }
 }
 
-/// Closes a sub-agent's session: what it left running ends, and what that changed is recorded.
+/// Closes a sub-agent's session: its background commands end, and their changes are recorded.
 pub(in crate::session) async fn close(runtime: Arc<Runtime>, child: SessionId) {
     runtime.open.let_rest(child).await;
 }

@@ -1,4 +1,4 @@
-//! A session whose turn has sub-agents: what it hands over to them, and their cards.
+//! A session whose turn has sub-agents: the state it passes to them, and their cards.
 
 use super::ParentState;
 use crate::session::{Ask, calls::Batch, state::Session, step::Step};
@@ -31,14 +31,14 @@ pub(crate) struct ChildReport {
     usage: Usage,
 }
 
-/// A sub-agent begins: asks what its parent is like now.
+/// A starting sub-agent's query for its parent's current state.
 pub(crate) struct ParentQuery {
     turn: TurnId,
     call: CallId,
     reply: oneshot::Sender<Parent>,
 }
 
-/// A parent as its sub-agent begins.
+/// A parent's state at the start of its sub-agent.
 pub(super) struct Parent {
     info: SessionInfo,
     /// The model in use now.
@@ -55,7 +55,7 @@ impl ChildReport {
 }
 
 impl ParentQuery {
-    /// The query of a call, and where its answer arrives. None does if the turn is over.
+    /// Creates the query of a call and the receiver of its answer. No answer arrives if the turn has ended.
     pub(super) fn new(turn: TurnId, call: CallId) -> (Self, oneshot::Receiver<Parent>) {
         let (reply, parent) = oneshot::channel();
         (Self { turn, call, reply }, parent)
@@ -67,12 +67,12 @@ impl Parent {
         &self.info
     }
 
-    /// The model that is asked now.
+    /// Returns the model in use now.
     pub(super) fn model(&self) -> Option<ModelId> {
         self.model
     }
 
-    /// The message that holds the call.
+    /// Returns the message that contains the call.
     pub(super) fn message(&self) -> MessageId {
         self.message
     }
@@ -88,7 +88,7 @@ impl Children {
         self.0.iter().any(|(call, child)| child.waits && batch.get(*call).is_some_and(|open| open.is_open()))
     }
 
-    /// A sub-agent is this far. Returns what it used since the last report.
+    /// Records a sub-agent's progress. Returns its usage since the last report.
     fn report(&mut self, call: CallId, view: &SubAgentView, usage: Usage) -> Usage {
         let child = self.0.entry(call).or_default();
         child.waits = view.status == SubAgentStatus::NeedsYou;
@@ -102,7 +102,7 @@ impl Children {
 }
 
 impl Session {
-    /// A sub-agent begins. The query is dropped where its turn is over.
+    /// Answers the query of a starting sub-agent. Drops the query if its turn has ended.
     pub(in crate::session) fn describe_parent(&self, query: ParentQuery) {
         let ParentQuery { turn, call, reply } = query;
         let Some(running) = self.turn.get().filter(|running| running.id() == turn) else { return };

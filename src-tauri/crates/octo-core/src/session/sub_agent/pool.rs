@@ -1,4 +1,4 @@
-//! The sub-agents of a home: how many work at once, and the state handed over by their parents.
+//! The sub-agents of a home: the limit on concurrent ones, and the state their parents pass to them.
 
 use super::ParentLink;
 use crate::skills::SkillSource;
@@ -24,27 +24,27 @@ impl SubAgentPool {
         Self { source, slots: Slots(watch::Sender::new(0)), links: Mutex::default() }
     }
 
-    /// Where skills come from.
+    /// Returns the source of skills.
     pub(super) fn skills(&self) -> &dyn SkillSource {
         &*self.source
     }
 
-    /// How many sub-agents work at once.
+    /// Returns the slots that limit concurrent sub-agents.
     pub(in crate::session) fn slots(&self) -> &Slots {
         &self.slots
     }
 
-    /// The limit of sub-agents that work at once may have changed.
+    /// Makes waiting sub-agents check again, because the limit may have changed.
     pub fn limit_changed(&self) {
         self.slots.look_again();
     }
 
-    /// Keeps what a parent hands over until its sub-agent's session is opened.
+    /// Stores the parent's state until its sub-agent's session is opened.
     pub(super) fn hand_over(&self, session: SessionId, link: ParentLink) {
         self.with_links(|links| links.insert(session, link));
     }
 
-    /// What a session that is opened gets from its parent; given once.
+    /// Takes the parent's state for a session that is being opened. Returns it only once.
     pub(in crate::session) fn take(&self, session: SessionId) -> Option<ParentLink> {
         self.with_links(|links| links.remove(&session))
     }
@@ -54,14 +54,14 @@ impl SubAgentPool {
     }
 }
 
-/// Slots for sub-agents that work.
+/// Slots for working sub-agents. The value is the number of taken slots.
 pub(in crate::session) struct Slots(watch::Sender<u32>);
 
-/// A slot; free again when it is dropped.
+/// A taken slot, which is freed on drop.
 pub(in crate::session) struct Slot(watch::Sender<u32>);
 
 impl Slots {
-    /// A slot, if fewer than so many are taken.
+    /// Takes a slot if fewer than `limit` are taken.
     pub fn try_take(&self, limit: u32) -> Option<Slot> {
         let taken = self.0.send_if_modified(|taken| {
             let free = *taken < limit;
@@ -71,7 +71,7 @@ impl Slots {
         taken.then(|| Slot(self.0.clone()))
     }
 
-    /// A slot, once there is one. The limit is looked up again whenever one may be free.
+    /// Waits for a free slot and takes it. The limit is evaluated again whenever a slot may be free.
     pub async fn take(&self, limit: impl Fn() -> u32) -> Slot {
         let mut changes = self.0.subscribe();
         loop {

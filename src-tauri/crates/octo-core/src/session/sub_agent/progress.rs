@@ -1,4 +1,4 @@
-//! How far a sub-agent is, as its parent sees it.
+//! A sub-agent's progress, as its parent sees it.
 
 use octo_protocol::{
     BilledCall, Cost, Message, SessionStatus, SubAgentStatus, SubAgentView, ToolCount, TurnEnd, Usage,
@@ -37,7 +37,7 @@ impl Progress {
         }
     }
 
-    /// Its model gave an answer.
+    /// Records an answer of its model.
     pub(super) fn answered(&mut self, message: &Message) {
         self.steps = self.steps.saturating_add(1);
         let text = message.text();
@@ -46,7 +46,7 @@ impl Progress {
         }
     }
 
-    /// It took up a call of this tool.
+    /// Records the start of a call of this tool.
     pub(super) fn called(&mut self, tool: &str) {
         match self.tools.iter_mut().find(|known| known.tool == tool) {
             Some(known) => known.count = known.count.saturating_add(1),
@@ -54,26 +54,26 @@ impl Progress {
         }
     }
 
-    /// A model call was billed.
+    /// Records a billed model call.
     pub(super) fn billed(&mut self, call: &BilledCall) {
         self.usage += call.usage.unwrap_or_default();
-        // A call that used nothing, as far as is known, costs nothing.
+        // A call without reported usage costs nothing.
         let cost = if call.usage.is_some() { call.cost } else { Some(Cost::ZERO) };
         self.cost = self.cost.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
     }
 
-    /// Its turn ended, with these last words.
+    /// Records the end of its turn, with its last words.
     pub(super) fn ended(&mut self, end: TurnEnd, last_words: String) {
         self.end = Some((end, last_words));
     }
 
-    /// Its session was stored like this.
+    /// Records the stored state of its session.
     pub(super) fn stored(&mut self, status: SessionStatus, acts: bool) {
         self.status = status;
         self.acts = acts;
     }
 
-    /// Answers of its model.
+    /// Returns the number of answers of its model.
     pub(in crate::session) fn steps(&self) -> u32 {
         self.steps
     }
@@ -83,7 +83,7 @@ impl Progress {
         self.status == SessionStatus::Waiting
     }
 
-    /// Whether one of its calls is at work.
+    /// Whether one of its calls is running.
     pub(in crate::session) fn acts(&self) -> bool {
         self.acts
     }
@@ -92,17 +92,17 @@ impl Progress {
         self.usage
     }
 
-    /// What it cost; `None` if a price is unknown.
+    /// Returns its cost; `None` if a price is unknown.
     pub(in crate::session) fn cost(&self) -> Option<Cost> {
         self.cost
     }
 
-    /// How its turn ended and its last words, once it has.
+    /// Returns the end of its turn and its last words, once the turn has ended.
     pub(in crate::session) fn end(&self) -> Option<&(TurnEnd, String)> {
         self.end.as_ref()
     }
 
-    /// Its card as of now.
+    /// Updates its card.
     pub(super) fn show(&self, view: &mut SubAgentView) {
         view.status = match (&self.end, self.status) {
             (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,

@@ -1,7 +1,7 @@
-//! What a sub-agent is told before its task, and what its parent's model is told in place of a summary. Part of what is
-//! sent: the words are frozen into sessions.
+//! The notice a sub-agent receives before its task, and the texts its parent's model receives in place of a
+//! summary. They are part of requests: the words are frozen into sessions.
 
-/// The task of a sub-agent whose notice says it all.
+/// The task of a sub-agent whose notice contains all instructions.
 pub(super) const PROCEED: &str = "Please proceed.";
 
 /// Returns the notice for a sub-agent before its task.

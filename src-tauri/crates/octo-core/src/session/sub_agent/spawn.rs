@@ -11,7 +11,7 @@ use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// A sub-agent that is to be made.
+/// A sub-agent to create.
 pub(in crate::session) struct NewSubAgent {
     /// The session and call that start it.
     origin: SubAgentOrigin,
@@ -32,7 +32,7 @@ pub(in crate::session) struct NewSubAgent {
 }
 
 impl NewSubAgent {
-    /// A sub-agent on its parent's model and in its mode, which is told this notice and sees this much of the
+    /// Creates a sub-agent on its parent's model and in its mode, with this notice and this part of the
     /// conversation. The person answers its questions.
     pub(in crate::session) fn new(
         origin: SubAgentOrigin,
@@ -57,19 +57,19 @@ impl NewSubAgent {
         }
     }
 
-    /// Gives it another model, and how much that reasons.
+    /// Sets another model and its reasoning effort.
     pub(in crate::session) fn on_model(mut self, model: Option<ModelId>, effort: Option<Effort>) -> Self {
         (self.model, self.effort) = (model, effort);
         self
     }
 
-    /// Forbids it tools, by their own names.
+    /// Forbids tools, given by their canonical names.
     pub(in crate::session) fn without_tools(mut self, forbidden: Vec<String>) -> Self {
         self.forbidden = forbidden;
         self
     }
 
-    /// Gives it a task, unless that is empty and the notice says it all.
+    /// Sets a task, unless it is empty and the notice contains all instructions.
     pub(in crate::session) fn with_task(mut self, task: &str) -> Self {
         if !task.is_empty() {
             task.clone_into(&mut self.task);
@@ -77,13 +77,14 @@ impl NewSubAgent {
         self
     }
 
-    /// Lets it do this with the built-in commands without asking.
+    /// Sets the grant for built-in commands that may run without asking.
     pub(in crate::session) fn with_leave(mut self, leave: BuiltinGrant) -> Self {
         self.leave = leave;
         self
     }
 
-    /// No person answers its questions: it works in the strictest mode, and what would ask is refused.
+    /// Makes it unattended: no person answers its questions, so it works in the strictest mode, and calls that
+    /// would ask are refused.
     pub(in crate::session) fn unattended(mut self, deeds: mpsc::UnboundedSender<Deed>) -> Self {
         self.mode = Mode::Ask;
         self.attendance = Attendance::Unattended(deeds);
