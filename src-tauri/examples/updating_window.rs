@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let argument = env::args().nth(1);
     let updates = argument.as_deref().and_then(|argument| argument.strip_prefix("--updates="));
     match updates.and_then(|updates| serde_json::from_str(updates).ok()) {
-        Some(updates) => octo_app::Start::default().with_updates(updates).run(),
+        Some(updates) => octo_app::AppBuilder::default().with_updates(updates).run(),
         None => octo_cli::run(env::args_os()),
     }
 }

@@ -1,8 +1,8 @@
 //! Follows activity and settings, and updates tray, notices, badge, shortcut and autostart accordingly.
 
-use crate::{autostart, badge::Badge, desk::Desk, notices, quick_ask, tray, windows};
+use crate::{autostart, badge::Badge, desk::ShellState, notices, quick_ask, tray, windows};
 use octo_core::{Octo, Subscription};
-use octo_desktop::{Act, NoticeSubject, TICK, Waking};
+use octo_desktop::{NoticeCommand, NoticeSubject, TICK, Waking};
 use octo_protocol::{
     ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, Settings, Snapshot, Stop, StopAllActivity,
     TaskContent, TaskNotifications, Topic, Update,
@@ -28,7 +28,7 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
     let mut heard = false;
     while let Some(batch) = settings.next().await {
         let Some((wanted, language)) = batch.iter().rev().find_map(chosen) else { continue };
-        let before = app.state::<Desk>().set_settings(wanted.clone(), language);
+        let before = app.state::<ShellState>().set_settings(wanted.clone(), language);
         let first = !std::mem::replace(&mut heard, true);
         if first || before.quick_ask != wanted.quick_ask {
             quick_ask::listen(&app, wanted.quick_ask.clone());
@@ -86,14 +86,14 @@ async fn follow_work(app: AppHandle, octo: Octo) {
     };
     let mut badge = Badge::default();
     while let Some(batch) = work.next().await {
-        let before = app.state::<Desk>().work();
+        let before = app.state::<ShellState>().work();
         for update in &batch {
-            for act in acts(&app.state::<Desk>(), &octo, update).await {
+            for act in acts(&app.state::<ShellState>(), &octo, update).await {
                 let told = task_notifications(&octo, &act).await;
                 notices::carry_out(&app, act.with_task_setting(told));
             }
         }
-        let work = app.state::<Desk>().work();
+        let work = app.state::<ShellState>().work();
         if work != before {
             tray::refresh(&app);
             badge.show(&app, work.for_person()).await;
@@ -103,21 +103,21 @@ async fn follow_work(app: AppHandle, octo: Octo) {
 
 /// Returns the notification setting of the task an act is about; `None` if it is about no task or the task no
 /// longer exists.
-async fn task_notifications(octo: &Octo, act: &Act) -> Option<TaskNotifications> {
+async fn task_notifications(octo: &Octo, act: &NoticeCommand) -> Option<TaskNotifications> {
     match act {
-        Act::Show { of: NoticeSubject::Session(session), .. } => octo.told_of(*session).await,
-        Act::Show { of: NoticeSubject::Run(_), run, .. } => {
+        NoticeCommand::Show { of: NoticeSubject::Session(session), .. } => octo.told_of(*session).await,
+        NoticeCommand::Show { of: NoticeSubject::Run(_), run, .. } => {
             let task = run.as_ref()?.task.clone();
             match octo.call(GetTask { task }).await.ok()?.content {
                 TaskContent::Plan { plan } => Some(plan.tell),
                 TaskContent::Broken { .. } => None,
             }
         }
-        Act::Withdraw { .. } => None,
+        NoticeCommand::Withdraw { .. } => None,
     }
 }
 
-async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
+async fn acts(desk: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
     match update {
         Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
             let mut acts = run_acts(desk, octo).await;
@@ -146,7 +146,7 @@ async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
 }
 
 /// Returns the acts for new task runs.
-async fn run_acts(desk: &Desk, octo: &Octo) -> Vec<Act> {
+async fn run_acts(desk: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
     match octo.call(ListRuns { task: None, after: None, limit: RECENT_RUNS }).await {
         Ok(list) => desk.runs(&list.runs),
         Err(error) => {
@@ -176,7 +176,7 @@ async fn follow_clocks(octo: Octo) {
 /// Checks which window has the person's attention.
 pub(crate) fn look(app: &AppHandle) {
     let at = windows::before_eyes(app).and_then(|window| windows::number(window.label()));
-    if let Some(act) = app.state::<Desk>().attend(at) {
+    if let Some(act) = app.state::<ShellState>().attend(at) {
         notices::carry_out(app, act);
     }
 }
@@ -184,7 +184,7 @@ pub(crate) fn look(app: &AppHandle) {
 /// Stops everything that runs or waits: first the work of this process, then the sessions that have waited
 /// since an earlier start.
 pub(crate) fn stop_all(app: &AppHandle, octo: Octo) {
-    let sessions = app.state::<Desk>().stop_all();
+    let sessions = app.state::<ShellState>().stop_all();
     tauri::async_runtime::spawn(async move {
         if let Err(error) = octo.call(StopAllActivity {}).await {
             tracing::warn!(%error, "not everything was stopped");

@@ -1,6 +1,6 @@
 //! Starts Octo hidden at login if the settings say so; the entry is kept where the system looks for it.
 
-use crate::desk::Desk;
+use crate::desk::ShellState;
 use octo_protocol::{ApiError, Switch};
 use tauri::{AppHandle, Manager as _, Wry, plugin::TauriPlugin};
 use tauri_plugin_autostart::ManagerExt as _;
@@ -24,5 +24,5 @@ pub(crate) fn keep(app: &AppHandle, wanted: Switch) {
     if let Err(error) = &outcome {
         tracing::warn!(%error, "starting at login could not be changed");
     }
-    app.state::<Desk>().set_autostart(outcome);
+    app.state::<ShellState>().set_autostart(outcome);
 }

@@ -3,13 +3,13 @@
 
 use crate::{
     attention,
-    desk::{Desk, open_in_window},
+    desk::{ShellState, open_in_window},
     quick_ask,
     setup::Core,
     windows,
 };
 use octo_desktop::CloseStep;
-use octo_protocol::Errand;
+use octo_protocol::OpenRequest;
 use std::time::Duration;
 use tauri::{AppHandle, CloseRequestApi, Manager as _, RunEvent, WindowEvent};
 
@@ -19,7 +19,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Progress of the application's exit.
 #[derive(Default)]
-pub(crate) enum Closing {
+pub(crate) enum ExitState {
     /// No exit was requested.
     #[default]
     Open,
@@ -27,7 +27,7 @@ pub(crate) enum Closing {
     LettingGo,
 }
 
-impl Closing {
+impl ExitState {
     /// Handles an event of the application.
     pub(crate) fn on(&mut self, app: &AppHandle, event: &RunEvent) {
         match event {
@@ -105,10 +105,10 @@ fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
 
 /// Handles a request to close the window.
 fn close(app: &AppHandle, api: &CloseRequestApi) {
-    match app.state::<Desk>().close() {
+    match app.state::<ShellState>().close() {
         CloseStep::Ask(back) => {
             api.prevent_close();
-            open_in_window(app, Errand::AskClosing { back });
+            open_in_window(app, OpenRequest::AskClosing { back });
         }
         CloseStep::Hide => {
             api.prevent_close();
@@ -129,7 +129,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
 
 /// Hides the window; Octo keeps running.
 pub(crate) fn hide(app: &AppHandle) {
-    app.state::<Desk>().hid();
+    app.state::<ShellState>().hid();
     if let Some(window) = app.get_webview_window(windows::MAIN)
         && let Err(error) = window.hide()
     {

@@ -1,9 +1,9 @@
 //! The shell's state on this desktop, and the open requests that are not carried out yet.
 
 use crate::windows;
-use octo_desktop::{Act, CloseStep, Notices, Page, WindowViews, Work, on_close};
+use octo_desktop::{CloseStep, CurrentWork, NoticeCommand, Notices, PageReadiness, WindowViews, on_close};
 use octo_protocol::{
-    Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Errand, Language, OpenRequestSource,
+    Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Language, OpenRequest, OpenRequestSource,
     SessionId, SessionInfo, TaskRun, WindowNumber, WindowRecovery, words,
 };
 use std::{
@@ -21,13 +21,13 @@ const MAX_PENDING: usize = 32;
 
 /// State of the shell.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct ShellState {
     known: Mutex<ShellStateInner>,
 }
 
 struct ShellStateInner {
-    errands: VecDeque<Errand>,
-    page: Page,
+    errands: VecDeque<OpenRequest>,
+    page: PageReadiness,
     tray: Result<(), ApiError>,
     /// Whether a second start reaches this process.
     reachable: bool,
@@ -45,7 +45,7 @@ impl Default for ShellStateInner {
     fn default() -> Self {
         Self {
             errands: VecDeque::new(),
-            page: Page::Away,
+            page: PageReadiness::Away,
             tray: Err(ApiError::new("desktop.no_tray")),
             // Other systems need no desktop bus for that.
             reachable: cfg!(not(target_os = "linux")),
@@ -71,17 +71,17 @@ impl ShellStateInner {
     }
 }
 
-impl Desk {
+impl ShellState {
     fn known(&self) -> MutexGuard<'_, ShellStateInner> {
         // Every change is one assignment or one call, so a panic elsewhere leaves nothing half done.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns and removes the pending open requests. The caller is a page that can carry them out.
-    pub(crate) fn take_open_requests(&self) -> Vec<Errand> {
+    pub(crate) fn take_open_requests(&self) -> Vec<OpenRequest> {
         let mut known = self.known();
-        if known.page == Page::Away {
-            known.page = Page::Ready;
+        if known.page == PageReadiness::Away {
+            known.page = PageReadiness::Ready;
         }
         known.errands.drain(..).collect()
     }
@@ -89,14 +89,14 @@ impl Desk {
     /// Records that the page is gone: it navigated away or crashed.
     pub(crate) fn mark_page_gone(&self) {
         let mut known = self.known();
-        if known.page != Page::Over {
-            known.page = Page::Away;
+        if known.page != PageReadiness::Over {
+            known.page = PageReadiness::Away;
         }
     }
 
     /// Records that everything was deleted: closing the window now quits.
     pub(crate) fn end(&self) {
-        self.known().page = Page::Over;
+        self.known().page = PageReadiness::Over;
     }
 
     /// Stores new settings and returns the previous ones.
@@ -182,7 +182,7 @@ impl Desk {
         let mut known = self.known();
         let step = on_close(known.settings.closing, known.window_recovery(), known.page);
         if matches!(step, CloseStep::Ask(_)) {
-            known.page = Page::Asking;
+            known.page = PageReadiness::Asking;
         }
         step
     }
@@ -190,22 +190,22 @@ impl Desk {
     /// Records that the question about closing was answered.
     pub(crate) fn asked(&self) {
         let mut known = self.known();
-        if known.page == Page::Asking {
-            known.page = Page::Ready;
+        if known.page == PageReadiness::Asking {
+            known.page = PageReadiness::Ready;
         }
     }
 
     /// Records that a window shows another session, or none.
-    pub(crate) fn look_at(&self, window: WindowNumber, session: Option<SessionId>) -> Option<Act> {
+    pub(crate) fn look_at(&self, window: WindowNumber, session: Option<SessionId>) -> Option<NoticeCommand> {
         self.see(|sights| sights.show(window, session))
     }
 
     /// Records which window has the person's attention, if any.
-    pub(crate) fn attend(&self, window: Option<WindowNumber>) -> Option<Act> {
+    pub(crate) fn attend(&self, window: Option<WindowNumber>) -> Option<NoticeCommand> {
         self.see(|sights| sights.attend(window))
     }
 
-    fn see(&self, change: impl FnOnce(&mut WindowViews)) -> Option<Act> {
+    fn see(&self, change: impl FnOnce(&mut WindowViews)) -> Option<NoticeCommand> {
         let mut known = self.known();
         change(&mut known.sights);
         let sight = known.sights.now();
@@ -228,12 +228,12 @@ impl Desk {
     }
 
     /// Replaces the list of sessions.
-    pub(crate) fn start_over(&self, list: &[SessionInfo]) -> Vec<Act> {
+    pub(crate) fn start_over(&self, list: &[SessionInfo]) -> Vec<NoticeCommand> {
         self.known().notices.start_over(list)
     }
 
     /// Updates an entry of the session list.
-    pub(crate) fn listed(&self, info: &SessionInfo) -> Option<Act> {
+    pub(crate) fn listed(&self, info: &SessionInfo) -> Option<NoticeCommand> {
         self.known().notices.listed(info)
     }
 
@@ -243,7 +243,7 @@ impl Desk {
     }
 
     /// Updates the newest runs of all tasks.
-    pub(crate) fn runs(&self, list: &[TaskRun]) -> Vec<Act> {
+    pub(crate) fn runs(&self, list: &[TaskRun]) -> Vec<NoticeCommand> {
         self.known().notices.runs(list)
     }
 
@@ -253,12 +253,12 @@ impl Desk {
     }
 
     /// Removes a session from the list.
-    pub(crate) fn removed(&self, session: SessionId) -> Option<Act> {
+    pub(crate) fn removed(&self, session: SessionId) -> Option<NoticeCommand> {
         self.known().notices.removed(session)
     }
 
     /// Returns the amount of current work.
-    pub(crate) fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> CurrentWork {
         self.known().notices.work()
     }
 
@@ -274,7 +274,7 @@ impl Desk {
     }
 
     /// Queues an open request for the page.
-    pub(crate) fn push(&self, errand: Errand) {
+    pub(crate) fn push(&self, errand: OpenRequest) {
         let mut known = self.known();
         if known.errands.len() == MAX_PENDING {
             known.errands.pop_front();
@@ -287,20 +287,20 @@ impl Desk {
 }
 
 /// Has the page carry out an open request, and shows its window.
-pub(crate) fn open_in_window(app: &AppHandle, errand: Errand) {
+pub(crate) fn open_in_window(app: &AppHandle, errand: OpenRequest) {
     windows::bring_to_front(app);
     queue_open_request(app, errand);
 }
 
 /// Queues an open request and tells the page, without bringing its window to the front.
-pub(crate) fn queue_open_request(app: &AppHandle, errand: Errand) {
-    app.state::<Desk>().push(errand);
+pub(crate) fn queue_open_request(app: &AppHandle, errand: OpenRequest) {
+    app.state::<ShellState>().push(errand);
     if let Err(error) = app.emit_to(windows::MAIN, ERRAND, ()) {
         tracing::warn!(%error, "the page was not told of an errand");
     }
 }
 
 /// Returns a request for an empty new session.
-pub(crate) fn fresh_session() -> Errand {
-    Errand::NewSession { prompt: String::new(), folder: None, from: OpenRequestSource::Person }
+pub(crate) fn fresh_session() -> OpenRequest {
+    OpenRequest::NewSession { prompt: String::new(), folder: None, from: OpenRequestSource::Person }
 }

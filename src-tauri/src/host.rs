@@ -2,14 +2,14 @@
 
 use crate::{
     closing,
-    desk::{Desk, open_in_window},
+    desk::{ShellState, open_in_window},
     notices,
     pasted::{self, ClipboardContent},
     quick_ask, updates, windows,
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_core::Host;
-use octo_protocol::{ApiError, Errand, HostReply, HostRequest, OpenRequestSource, SessionId};
+use octo_protocol::{ApiError, HostReply, HostRequest, OpenRequest, OpenRequestSource, SessionId};
 use std::{
     future::Future,
     path::{Path, PathBuf},
@@ -75,7 +75,7 @@ impl DesktopHost {
         Ok(HostReply::Pasted { picture, paths, text })
     }
 
-    fn desk(&self) -> State<'_, Desk> {
+    fn desk(&self) -> State<'_, ShellState> {
         self.app.state()
     }
 
@@ -92,7 +92,7 @@ impl DesktopHost {
     fn leave_quick_ask(&self, session: Option<SessionId>) {
         quick_ask::leave(&self.app);
         if let Some(session) = session {
-            open_in_window(&self.app, Errand::OpenSession { session });
+            open_in_window(&self.app, OpenRequest::OpenSession { session });
         }
     }
 
@@ -189,7 +189,7 @@ impl Host for DesktopHost {
                 HostRequest::HandOver { prompt } => {
                     self.leave_quick_ask(None);
                     let from = OpenRequestSource::Person;
-                    open_in_window(&self.app, Errand::NewSession { prompt, folder: None, from });
+                    open_in_window(&self.app, OpenRequest::NewSession { prompt, folder: None, from });
                     Ok(HostReply::Done)
                 }
                 HostRequest::LookForUpdate => {

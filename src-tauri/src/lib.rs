@@ -33,4 +33,4 @@ mod tray;
 mod updates;
 mod windows;
 
-pub use setup::{Start, run};
+pub use setup::{AppBuilder, run};

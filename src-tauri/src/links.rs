@@ -1,7 +1,7 @@
 //! Links and files opened with Octo: at its start, by a second start, or by the system.
 
 use crate::{
-    desk::{Desk, open_in_window},
+    desk::{ShellState, open_in_window},
     quick_ask, windows,
 };
 use octo_desktop::{WindowAtStart, read};
@@ -28,7 +28,7 @@ pub(crate) fn at_start(app: &AppHandle) -> WindowAtStart {
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     let folder = std::env::current_dir().unwrap_or_default();
     let start = read(arguments.iter().map(String::as_str), &folder);
-    let desk = app.state::<Desk>();
+    let desk = app.state::<ShellState>();
     for errand in start.errands {
         desk.push(errand);
     }

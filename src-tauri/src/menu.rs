@@ -2,8 +2,8 @@
 //!
 //! Its own entries show no shortcuts: the page handles those, and the person may have changed them.
 
-use crate::desk::{Desk, fresh_session, open_in_window};
-use octo_protocol::Errand;
+use crate::desk::{ShellState, fresh_session, open_in_window};
+use octo_protocol::OpenRequest;
 use tauri::{
     AppHandle, Manager as _, Wry,
     menu::{AboutMetadata, IsMenuItem, Menu, MenuItem, PredefinedMenuItem as Known, Submenu},
@@ -29,14 +29,14 @@ pub(crate) fn refresh(app: &AppHandle) {
 pub(crate) fn begin(app: &AppHandle) {
     app.on_menu_event(|app, event| match event.id().as_ref() {
         NEW => open_in_window(app, fresh_session()),
-        SETTINGS => open_in_window(app, Errand::OpenSettings { page: String::new() }),
+        SETTINGS => open_in_window(app, OpenRequest::OpenSettings { page: String::new() }),
         _ => {}
     });
     refresh(app);
 }
 
 fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
-    let desk = app.state::<Desk>();
+    let desk = app.state::<ShellState>();
     let say = |key: &str| desk.say(key, &[]);
     let text = |key: &str| Some(say(key));
     let own = |id: &str, key: &str| MenuItem::with_id(app, id, say(key), true, None::<&str>);

@@ -11,8 +11,8 @@ use bus as system;
 #[cfg(not(target_os = "linux"))]
 use other as system;
 
-use crate::desk::Desk;
-use octo_desktop::{Act, Deed, NoticeKind, NoticeSubject, RunNotice, RunProblem};
+use crate::desk::ShellState;
+use octo_desktop::{NoticeAction, NoticeCommand, NoticeKind, NoticeSubject, RunNotice, RunProblem};
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
 
@@ -27,15 +27,21 @@ const MAX_TITLE_CHARS: usize = 120;
 const MAX_REASON_CHARS: usize = 300;
 
 /// Instruction for the system's notice service.
-pub(crate) enum Order {
+pub(crate) enum NoticeOrder {
     /// Show a notice of a subject, replacing an earlier one.
-    Show { of: NoticeSubject, summary: String, body: String, deeds: Vec<(Deed, String)>, kind: NoticeKind },
+    Show {
+        of: NoticeSubject,
+        summary: String,
+        body: String,
+        deeds: Vec<(NoticeAction, String)>,
+        kind: NoticeKind,
+    },
     /// Withdraw the notice of a subject.
     Withdraw { of: NoticeSubject },
 }
 
 /// Channel to the notice service.
-struct NoticeOrders(mpsc::UnboundedSender<Order>);
+struct NoticeOrders(mpsc::UnboundedSender<NoticeOrder>);
 
 /// Starts the notice service.
 pub(crate) fn begin(app: &AppHandle) {
@@ -45,11 +51,11 @@ pub(crate) fn begin(app: &AppHandle) {
 }
 
 /// Shows or withdraws a notice.
-pub(crate) fn carry_out(app: &AppHandle, act: Act) {
+pub(crate) fn carry_out(app: &AppHandle, act: NoticeCommand) {
     let order = match act {
-        Act::Withdraw { of } => Order::Withdraw { of },
-        Act::Show { of, kind, title, run } => {
-            let desk = app.state::<Desk>();
+        NoticeCommand::Withdraw { of } => NoticeOrder::Withdraw { of },
+        NoticeCommand::Show { of, kind, title, run } => {
+            let desk = app.state::<ShellState>();
             let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.deeds() };
             let deeds = offered.iter().map(|deed| (*deed, desk.say(action_key(*deed), &[]))).collect();
             let name = title.chars().take(MAX_TITLE_CHARS).collect();
@@ -63,7 +69,7 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
                     )
                 }
             };
-            Order::Show { of, summary, body, deeds, kind }
+            NoticeOrder::Show { of, summary, body, deeds, kind }
         }
     };
     if let Some(orders) = app.try_state::<NoticeOrders>()
@@ -92,7 +98,7 @@ fn task_key(kind: NoticeKind) -> &'static str {
 }
 
 /// Returns why a run asks or failed.
-fn reason(desk: &Desk, why: &RunProblem) -> String {
+fn reason(desk: &ShellState, why: &RunProblem) -> String {
     match why {
         RunProblem::Error(error) => desk.explain(error),
         RunProblem::TimedOut => desk.say("tasks.status.timed_out", &[]),
@@ -102,11 +108,11 @@ fn reason(desk: &Desk, why: &RunProblem) -> String {
 }
 
 /// Returns the message key of a button.
-fn action_key(deed: Deed) -> &'static str {
+fn action_key(deed: NoticeAction) -> &'static str {
     match deed {
-        Deed::Open => "notice.open",
-        Deed::Stop => "notice.stop",
-        Deed::TryAgain => "notice.again",
+        NoticeAction::Open => "notice.open",
+        NoticeAction::Stop => "notice.stop",
+        NoticeAction::TryAgain => "notice.again",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The quick ask window, opened by a global shortcut: one field that starts a session.
 
-use crate::{appearance, desk::Desk, windows};
+use crate::{appearance, desk::ShellState, windows};
 use octo_protocol::ApiError;
 use tauri::{AppHandle, Manager as _};
 use tauri_plugin_global_shortcut::{GlobalShortcutExt as _, Shortcut, ShortcutState};
@@ -23,7 +23,7 @@ pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
         if let Err(error) = &outcome {
             tracing::info!(%error, "the keys of the small window are not listened to");
         }
-        own.state::<Desk>().set_shortcut(outcome);
+        own.state::<ShellState>().set_shortcut(outcome);
     });
     if let Err(error) = asked {
         tracing::debug!(%error, "the application ends");
@@ -95,7 +95,7 @@ fn show(app: &AppHandle) {
 }
 
 fn open(app: &AppHandle) -> tauri::Result<()> {
-    let title = app.state::<Desk>().say("quick.title", &[]);
+    let title = app.state::<ShellState>().say("quick.title", &[]);
     let window = windows::of_page(app, QUICK, PAGE)
         .title(title)
         .inner_size(SIZE.0, SIZE.1)

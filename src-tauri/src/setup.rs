@@ -3,16 +3,16 @@
 use crate::{
     appearance::{self, Appearance},
     attention, autostart, blobs,
-    closing::Closing,
-    desk::Desk,
+    closing::ExitState,
+    desk::ShellState,
     host::DesktopHost,
     ipc, links, notices,
     subscriptions::Subscriptions,
     tray, updates,
-    windows::{self, Place},
+    windows::{self, WindowDataFolder},
 };
-use octo_core::{Clock, Config, Keys, Octo, OpenTurnPolicy, Settled, SystemClock};
-use octo_protocol::{ApiError, Errand, HomeRequest, Source};
+use octo_core::{Clock, Config, HomeAtStart, Keys, Octo, OpenTurnPolicy, SystemClock};
+use octo_protocol::{ApiError, HomeRequest, OpenRequest, Source};
 use serde_json::Value;
 use std::{process::ExitCode, sync::Arc, time::Duration};
 use tauri::{AppHandle, Manager};
@@ -27,7 +27,7 @@ pub(crate) struct Core {
     app: AppHandle,
     host: Arc<DesktopHost>,
     /// The home found at the start; after an error it is looked up again.
-    settled: Result<Settled, ApiError>,
+    settled: Result<HomeAtStart, ApiError>,
     pace: CoreTiming,
     octo: Arc<OnceCell<Octo>>,
 }
@@ -45,7 +45,7 @@ impl Core {
     fn start(
         app: AppHandle,
         host: Arc<DesktopHost>,
-        settled: Result<Settled, ApiError>,
+        settled: Result<HomeAtStart, ApiError>,
         pace: CoreTiming,
     ) -> Self {
         let core = Self { app, host, settled, pace, octo: Arc::default() };
@@ -67,7 +67,7 @@ impl Core {
             attention::follow(&self.app, &octo);
             updates::follow(&self.app, &octo);
             for error in octo.remarks() {
-                self.app.state::<Desk>().push(Errand::Refused { error: error.clone() });
+                self.app.state::<ShellState>().push(OpenRequest::Refused { error: error.clone() });
             }
             Ok(octo)
         };
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// Returns the home; looks it up again if the start did not find it.
-    async fn settled(&self) -> Result<Settled, ApiError> {
+    async fn settled(&self) -> Result<HomeAtStart, ApiError> {
         match &self.settled {
             Ok(settled) => Ok(settled.clone()),
             Err(_) => tauri::async_runtime::spawn_blocking(octo_core::settle_home)
@@ -102,23 +102,23 @@ impl Core {
 
 /// Opens the window and serves it until it is closed.
 pub fn run() -> ExitCode {
-    Start::default().run()
+    AppBuilder::default().run()
 }
 
 /// Options of a window's start. They exist for tests; the regular start is [`run`].
-pub struct Start {
+pub struct AppBuilder {
     pace: CoreTiming,
     updates: Option<Value>,
 }
 
-impl Default for Start {
+impl Default for AppBuilder {
     fn default() -> Self {
         let pace = CoreTiming { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
         Self { pace, updates: None }
     }
 }
 
-impl Start {
+impl AppBuilder {
     /// Uses another clock, which decides when tasks run, and another idle time of sessions: the effects of
     /// hours then show within minutes.
     #[must_use]
@@ -138,7 +138,7 @@ impl Start {
     }
 }
 
-fn open(start: Start) -> ExitCode {
+fn open(start: AppBuilder) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return report_failure("Octo could not restart itself", &error);
@@ -149,7 +149,7 @@ fn open(start: Start) -> ExitCode {
     // Dropped last, so that buffered logs are written.
     let _logs = place.as_deref().and_then(octo_core::logging::start);
     let mut context = tauri::generate_context!();
-    let Start { pace, updates } = start;
+    let AppBuilder { pace, updates } = start;
     if let Some(updates) = updates {
         updates::set_source(context.config_mut(), updates);
     }
@@ -161,9 +161,9 @@ fn open(start: Start) -> ExitCode {
         .plugin(tauri_plugin_opener::init())
         .plugin(autostart::plugin())
         .manage(Subscriptions::default())
-        .manage(Desk::default())
-        .manage(Place(place.clone()))
-        .manage(updates::Found::default())
+        .manage(ShellState::default())
+        .manage(WindowDataFolder(place.clone()))
+        .manage(updates::UpdateState::default())
         .register_asynchronous_uri_scheme_protocol(blobs::SCHEME, blobs::serve)
         .invoke_handler(tauri::generate_handler![ipc::request, ipc::subscribe, ipc::unsubscribe])
         .setup(move |app| {
@@ -184,7 +184,7 @@ fn open(start: Start) -> ExitCode {
     }
     match builder.build(context) {
         Ok(app) => {
-            let mut closing = Closing::default();
+            let mut closing = ExitState::default();
             let code = app.run_return(move |app, event| closing.on(app, &event));
             // The parent process only receives the low byte.
             ExitCode::from(u8::try_from(code).unwrap_or(1))
@@ -193,7 +193,7 @@ fn open(start: Start) -> ExitCode {
     }
 }
 
-fn configuration(settled: Settled, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
+fn configuration(settled: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
     Config {
         home: settled.residence.home.clone(),
         settled,

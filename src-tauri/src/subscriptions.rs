@@ -17,11 +17,11 @@ pub(crate) struct SubscriptionId(u32);
 /// The subscriptions of the pages of all windows.
 #[derive(Default)]
 pub(crate) struct Subscriptions {
-    running: Arc<Mutex<Running>>,
+    running: Arc<Mutex<RunningForwards>>,
 }
 
 #[derive(Default)]
-struct Running {
+struct RunningForwards {
     last: u32,
     tasks: HashMap<SubscriptionId, ForwardTask>,
 }
@@ -75,6 +75,6 @@ impl Subscriptions {
 }
 
 /// A panic while the map was locked cannot leave it half changed: every change is one call.
-fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+fn lock(running: &Mutex<RunningForwards>) -> MutexGuard<'_, RunningForwards> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,12 +5,12 @@ mod place;
 
 use crate::{
     attention,
-    desk::{Desk, fresh_session, open_in_window},
+    desk::{ShellState, fresh_session, open_in_window},
     quick_ask,
     setup::Core,
     windows,
 };
-use octo_desktop::{Dot, Work, with_dot};
+use octo_desktop::{CurrentWork, Dot, with_dot};
 use octo_protocol::ApiError;
 use tauri::{
     AppHandle, Manager as _, Wry,
@@ -34,7 +34,7 @@ const STOP: &str = "stop";
 const QUIT: &str = "quit";
 
 /// The icon with its menu.
-struct Shown {
+struct TrayItem {
     icon: TrayIcon,
     state: MenuItem<Wry>,
     stop: MenuItem<Wry>,
@@ -54,8 +54,8 @@ fn show(app: &AppHandle) {
     let own = app.clone();
     // Menus must be created on the thread that owns the windows.
     let asked = app.run_on_main_thread(move || {
-        let desk = own.state::<Desk>();
-        if own.try_state::<Shown>().is_none() {
+        let desk = own.state::<ShellState>();
+        if own.try_state::<TrayItem>().is_none() {
             match build(&own) {
                 Ok(shown) => {
                     own.manage(shown);
@@ -74,8 +74,8 @@ fn show(app: &AppHandle) {
     }
 }
 
-fn build(app: &AppHandle) -> tauri::Result<Shown> {
-    let desk = app.state::<Desk>();
+fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
+    let desk = app.state::<ShellState>();
     let entry = |id: &str, words: &str| MenuItem::with_id(app, id, desk.say(words, &[]), true, None::<&str>);
     let (open, new) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?);
     let (ask, quit) = (entry(ASK, "tray.ask")?, entry(QUIT, "tray.quit")?);
@@ -99,19 +99,20 @@ fn build(app: &AppHandle) -> tauri::Result<Shown> {
             }
         });
     // On Linux the tray reads the icon from a file. Two Octos would share the default one.
-    if let Some(folder) = app.try_state::<windows::Place>().and_then(|place| place.folder("tray")) {
+    if let Some(folder) = app.try_state::<windows::WindowDataFolder>().and_then(|place| place.folder("tray"))
+    {
         builder = builder.temp_dir_path(folder);
     }
     let others = [(open, "tray.open"), (new, "tray.new"), (ask, "tray.ask"), (quit, "tray.quit")];
-    Ok(Shown { icon: builder.build(app)?, state, stop, others })
+    Ok(TrayItem { icon: builder.build(app)?, state, stop, others })
 }
 
 /// Updates the icon's text to the current activity, in the person's language.
 pub(crate) fn refresh(app: &AppHandle) {
     let own = app.clone();
     let asked = app.run_on_main_thread(move || {
-        if let Some(shown) = own.try_state::<Shown>()
-            && let Err(error) = update_menu(&own.state::<Desk>(), &shown)
+        if let Some(shown) = own.try_state::<TrayItem>()
+            && let Err(error) = update_menu(&own.state::<ShellState>(), &shown)
         {
             tracing::warn!(%error, "the icon in the tray is not up to date");
         }
@@ -121,7 +122,7 @@ pub(crate) fn refresh(app: &AppHandle) {
     }
 }
 
-fn update_menu(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
+fn update_menu(desk: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
     let work = desk.work();
     for (entry, words) in &shown.others {
         entry.set_text(desk.say(words, &[]))?;
@@ -137,7 +138,7 @@ fn update_menu(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
 }
 
 /// Returns the message key for an amount of work.
-fn words(work: Work) -> &'static str {
+fn words(work: CurrentWork) -> &'static str {
     match (work.running, work.for_person()) {
         (0, 0) => "tray.idle",
         (_, 0) => "tray.running",
@@ -146,7 +147,7 @@ fn words(work: Work) -> &'static str {
     }
 }
 
-fn icon(work: Work) -> Image<'static> {
+fn icon(work: CurrentWork) -> Image<'static> {
     let dot = match (work.running, work.for_person()) {
         (0, 0) => return ICON,
         (_, 0) => Dot::Running,
@@ -178,13 +179,13 @@ mod tests {
 
     #[test]
     fn the_icon_says_what_goes_on() {
-        let work = |running, waiting| Work { running, waiting, asking: 0 };
+        let work = |running, waiting| CurrentWork { running, waiting, asking: 0 };
         for (work, key) in [
             (work(0, 0), "tray.idle"),
             (work(2, 0), "tray.running"),
             (work(0, 1), "tray.waiting"),
             (work(2, 1), "tray.both"),
-            (Work { asking: 1, ..work(0, 0) }, "tray.waiting"),
+            (CurrentWork { asking: 1, ..work(0, 0) }, "tray.waiting"),
         ] {
             assert_eq!(words(work), key, "{work:?}");
         }

@@ -11,8 +11,8 @@ use coming::{Coming, TransferError};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_check};
 use octo_protocol::{
-    ApiError, ChangeSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateDownload, UpdateOffer,
-    UpdateSettings,
+    ApiError, ChangeSettings, GetSettings, Millis, OpenRequest, SettingsPatch, Topic, UpdateDownload,
+    UpdateOffer, UpdateSettings,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
@@ -30,12 +30,12 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 /// The update that was found but not installed, and the one being downloaded.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct UpdateState {
     update: Mutex<Option<Update>>,
     coming: std::sync::Mutex<Option<Coming>>,
 }
 
-impl Found {
+impl UpdateState {
     fn coming(&self) -> std::sync::MutexGuard<'_, Option<Coming>> {
         // The lock protects single assignments only.
         self.coming.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -91,7 +91,7 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
         notes: update.body.clone().unwrap_or_default(),
         released: update.raw_json.get("pub_date").and_then(|date| date.as_str()).map(str::to_owned),
     });
-    *app.state::<Found>().update.lock().await = update;
+    *app.state::<UpdateState>().update.lock().await = update;
     Ok(offer)
 }
 
@@ -135,7 +135,7 @@ async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
     let looked = update_settings(octo, |updates| updates.looked = Some(now())).await?;
     if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
         update_settings(octo, |updates| updates.told = Some(offer.version.clone())).await?;
-        queue_open_request(app, Errand::UpdateFound { offer });
+        queue_open_request(app, OpenRequest::UpdateFound { offer });
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     ability(app)?;
     // Taken, so that it is installed only once. If the installation fails it is put back, unless another update
     // was found meanwhile.
-    let found = app.state::<Found>();
+    let found = app.state::<UpdateState>();
     let taken = found.update.lock().await.take_if(|update| update.version == version);
     let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
     let coming = Coming::new(version);
@@ -192,12 +192,12 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
 
 /// Returns the progress of the update that is being installed.
 pub(crate) fn download(app: &AppHandle) -> Option<UpdateDownload> {
-    app.state::<Found>().coming().as_ref().map(Coming::state)
+    app.state::<UpdateState>().coming().as_ref().map(Coming::state)
 }
 
 /// Cancels the download; once it is complete, the update is installed.
 pub(crate) fn cancel(app: &AppHandle) {
-    if let Some(coming) = app.state::<Found>().coming().as_ref() {
+    if let Some(coming) = app.state::<UpdateState>().coming().as_ref() {
         coming.give_up();
     }
 }

@@ -1,6 +1,6 @@
 //! The windows: the main window and further windows that show one session each.
 
-use crate::{appearance, desk::Desk, links, quick_ask, subscriptions::Subscriptions};
+use crate::{appearance, desk::ShellState, links, quick_ask, subscriptions::Subscriptions};
 use octo_desktop::WindowAtStart;
 use octo_protocol::{Language, SessionId, WindowNumber, words};
 use std::{
@@ -25,9 +25,9 @@ const BESIDE: &str = "beside-";
 const TRAY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Octo's home, if known, for plugins that need a folder.
-pub(crate) struct Place(pub(crate) Option<PathBuf>);
+pub(crate) struct WindowDataFolder(pub(crate) Option<PathBuf>);
 
-impl Place {
+impl WindowDataFolder {
     /// Returns a private folder of this name, or `None` if the home cannot be used.
     pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
         octo_workspace::private_folder(&self.0.as_ref()?.join(name)).ok()
@@ -59,7 +59,7 @@ pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
 /// # Errors
 /// As [`open`].
 pub(crate) fn open_further(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
-    let desk = app.state::<Desk>();
+    let desk = app.state::<ShellState>();
     if let Some(there) = desk.window_of(session).filter(|window| *window != WindowNumber::default()) {
         return front(app, &label(there));
     }
@@ -86,7 +86,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
                 PageLoadEvent::Started => {
                     window.state::<Subscriptions>().end_of(window.label());
                     if window.label() == MAIN {
-                        window.state::<Desk>().mark_page_gone();
+                        window.state::<ShellState>().mark_page_gone();
                     }
                 }
                 #[cfg(target_os = "linux")]
@@ -118,7 +118,7 @@ pub(crate) fn of_page<'a>(
         .on_download(|_, _| false);
     // If the home cannot be used, the webview keeps its few settings in the system's default location: the
     // window is needed to report the problem.
-    match app.state::<Place>().folder("webview") {
+    match app.state::<WindowDataFolder>().folder("webview") {
         Some(folder) => builder.data_directory(folder),
         None => builder,
     }
@@ -158,7 +158,7 @@ pub(crate) fn before_eyes(app: &AppHandle) -> Option<WebviewWindow> {
 pub(crate) fn left(app: &AppHandle, label: &str) {
     app.state::<Subscriptions>().end_of(label);
     if let Some(window) = number(label) {
-        app.state::<Desk>().close_window(window);
+        app.state::<ShellState>().close_window(window);
         crate::attention::look(app);
     }
 }
@@ -170,7 +170,7 @@ pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         tokio::time::sleep(TRAY_PATIENCE).await;
         let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
-        let desk = app.state::<Desk>();
+        let desk = app.state::<ShellState>();
         if !desk.has_tray() && !desk.restores_by_start() && app.get_webview_window(MAIN).is_some_and(hidden) {
             bring_to_front(&app);
         }

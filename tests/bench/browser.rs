@@ -127,7 +127,7 @@ impl ServedPage {
 }
 
 /// A tool's result for a page.
-struct Seen {
+struct PageResult {
     /// Tokens of the reply to a snapshot.
     snapshot: usize,
     /// Tokens of everything read to have the whole page: the reply, and the following parts if it is an
@@ -154,7 +154,7 @@ struct Seen {
 
 /// A tool's results for all pages.
 struct ToolResults {
-    seen: Vec<Seen>,
+    seen: Vec<PageResult>,
     /// From the first call to a click the page received, in milliseconds.
     first: f64,
     /// Memory of its own processes, in millions of bytes.
@@ -206,9 +206,12 @@ fn aims(table: &mut Table, tools: &[(String, ToolResults)]) -> Result<()> {
     let Some(((_, octo), peers)) = tools.split_first() else { return Ok(()) };
     for (name, peer) in peers {
         for (what, tokens) in [
-            ("Tokens of the snapshots' replies", (|seen: &Seen| seen.snapshot as f64) as fn(&Seen) -> f64),
-            ("Tokens of lists of all targets", |seen: &Seen| seen.listed as f64),
-            ("Tokens until the model reads what an act changed", |seen: &Seen| seen.with_change),
+            (
+                "Tokens of the snapshots' replies",
+                (|seen: &PageResult| seen.snapshot as f64) as fn(&PageResult) -> f64,
+            ),
+            ("Tokens of lists of all targets", |seen: &PageResult| seen.listed as f64),
+            ("Tokens until the model reads what an act changed", |seen: &PageResult| seen.with_change),
         ] {
             let ratio = |ours: f64, theirs: f64| ours / theirs;
             let pairs = octo.seen.iter().zip(&peer.seen);
@@ -232,7 +235,7 @@ fn aims(table: &mut Table, tools: &[(String, ToolResults)]) -> Result<()> {
 
 /// Returns Octo's tokens per mark relative to another tool's, both counted in the same text: an overview with
 /// few tokens has no advantage if it leaves targets out.
-fn marks_for_tokens(octo: &ToolResults, peer: &ToolResults, of: fn(&Seen) -> (usize, usize)) -> String {
+fn marks_for_tokens(octo: &ToolResults, peer: &ToolResults, of: fn(&PageResult) -> (usize, usize)) -> String {
     let sum = |measured: &ToolResults| {
         let of_each = measured.seen.iter().map(of);
         of_each.fold((0, 0), |(tokens, marks), (more, marked)| (tokens + more, marks + marked))
@@ -279,7 +282,7 @@ fn whole(tools: &[(String, ToolResults)]) -> String {
         | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
     for (name, ToolResults { seen, first, memory }) in tools {
-        let sum = |of: fn(&Seen) -> f64| seen.iter().map(of).sum::<f64>();
+        let sum = |of: fn(&PageResult) -> f64| seen.iter().map(of).sum::<f64>();
         let _ = write!(
             text,
             "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",

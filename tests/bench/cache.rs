@@ -11,8 +11,8 @@ mod workloads;
 
 use crate::{say, table::Table};
 use anyhow::{Context as _, Result};
-use bill::{Bill, Kept};
-use harness::{Kind, Trace};
+use bill::{Bill, WarmKeeping};
+use harness::{BenchCacheKind, Trace};
 use octo_llm::{CacheKind, Caching};
 use octo_protocol::Protocol;
 use octo_testkit::CachePolicy;
@@ -30,7 +30,7 @@ const TOOL_MOST: u64 = 450;
 const SYSTEM: u64 = 1_200;
 
 /// Returns the kinds of caches, each with its wire format.
-fn kinds() -> Vec<Kind> {
+fn kinds() -> Vec<BenchCacheKind> {
     let caching = |kind, minimum| Caching { kind, minimum };
     let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
     let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
@@ -55,7 +55,7 @@ fn kinds() -> Vec<Kind> {
         ("Gemini", Protocol::OpenaiChat, caching(chance, 4096), CachePolicy::gemini(1)),
         ("no cache", Protocol::OpenaiChat, Caching::NONE, CachePolicy::none()),
     ]
-    .map(|(name, protocol, caching, policy)| Kind { name, protocol, caching, policy })
+    .map(|(name, protocol, caching, policy)| BenchCacheKind { name, protocol, caching, policy })
     .into()
 }
 
@@ -76,10 +76,10 @@ pub async fn measure(table: &mut Table) -> Result<()> {
             let trace = harness::record(workload, &kind)
                 .await
                 .with_context(|| format!("{} with {}", workload.name, kind.name))?;
-            let bill = bills(workload, &kind, &trace, Kept::Warm)?;
+            let bill = bills(workload, &kind, &trace, WarmKeeping::Warm)?;
             writeln!(text, "{}", row(workload, kind.name, &kind, &bill))?;
             if bill.refreshes > 0 {
-                let left = bills(workload, &kind, &trace, Kept::Left)?;
+                let left = bills(workload, &kind, &trace, WarmKeeping::Left)?;
                 let name = format!("{}, not kept warm", kind.name);
                 writeln!(text, "{}", row(workload, &name, &kind, &left))?;
             }
@@ -107,7 +107,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
 }
 
 /// Sums over the seeds, if there are pauses.
-fn bills(workload: &Workload, kind: &Kind, trace: &Trace, kept: Kept) -> Result<Bill> {
+fn bills(workload: &Workload, kind: &BenchCacheKind, trace: &Trace, kept: WarmKeeping) -> Result<Bill> {
     let seeds = if trace.requests.iter().any(|sent| sent.pause_before) { SEEDS } else { 1 };
     let mut sum = Bill::default();
     for seed in 1..=seeds {
@@ -116,7 +116,7 @@ fn bills(workload: &Workload, kind: &Kind, trace: &Trace, kept: Kept) -> Result<
     Ok(sum)
 }
 
-fn row(workload: &Workload, name: &str, kind: &Kind, bill: &Bill) -> String {
+fn row(workload: &Workload, name: &str, kind: &BenchCacheKind, bill: &Bill) -> String {
     let usage = bill.usage;
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let hits = usage.cache_read as f64 / usage.total_input() as f64;

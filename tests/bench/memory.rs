@@ -1,7 +1,7 @@
 //! Memory of an application's processes.
 
 use anyhow::{Result, ensure};
-use octo_testkit::processes::{Memory, family, program};
+use octo_testkit::processes::{ProcessMemory, family, program};
 use std::collections::BTreeMap;
 
 pub use octo_testkit::processes::stat;
@@ -12,11 +12,11 @@ pub use octo_testkit::processes::stat;
 /// # Errors
 /// When the process itself is gone or may not be inspected.
 pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
-    ensure!(Memory::of(process).is_some(), "the memory of process {process} cannot be looked at");
+    ensure!(ProcessMemory::of(process).is_some(), "the memory of process {process} cannot be looked at");
     let mut sums = BTreeMap::new();
     for id in family(process) {
         // A descendant that has just ended uses nothing.
-        let (Some(name), Some(memory)) = (program(id), Memory::of(id)) else { continue };
+        let (Some(name), Some(memory)) = (program(id), ProcessMemory::of(id)) else { continue };
         *sums.entry(name).or_default() += megabytes(memory);
     }
     Ok(sums)
@@ -24,9 +24,9 @@ pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
 
 /// The same for this process alone.
 pub fn own() -> f64 {
-    megabytes(Memory::own())
+    megabytes(ProcessMemory::own())
 }
 
-fn megabytes(memory: Memory) -> f64 {
+fn megabytes(memory: ProcessMemory) -> f64 {
     memory.all as f64 * 1024.0 / 1e6
 }

@@ -1,7 +1,7 @@
 //! A home as after years of use: 10,000 sessions, one of them of 10,000 messages.
 
 use anyhow::{Context as _, Result};
-use octo_core::{Config, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy, Settled};
+use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
     ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
@@ -40,7 +40,7 @@ pub struct SeededHome {
 pub async fn start(home: &TempHome) -> Result<Octo> {
     let config = Config {
         home: home.octo(),
-        settled: Settled::at(HomeLocation::by_variable(home.octo())),
+        settled: HomeAtStart::at(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: Keys::Memory,

@@ -6,7 +6,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result, ensure};
 use octo_core::Octo;
-use octo_protocol::{Call, ListSessions, SearchSessions, Snapshot, Topic, Update};
+use octo_protocol::{ListSessions, SearchSessions, Snapshot, Topic, TypedRequest, Update};
 use std::time::{Duration, Instant};
 
 /// Measured runs. A run before them fills the caches.
@@ -83,7 +83,7 @@ async fn open(octo: &Octo, seeded: &SeededHome) -> Result<Duration> {
     Ok(took)
 }
 
-async fn time<C: Call + Clone>(octo: &Octo, call: &C) -> Result<Figures> {
+async fn time<C: TypedRequest + Clone>(octo: &Octo, call: &C) -> Result<Figures> {
     let mut runs = Vec::new();
     for _ in 0..=RUNS {
         let call = call.clone();

@@ -14,16 +14,16 @@ mod report;
 
 use crate::{say, table::Table};
 use anyhow::{Context as _, Result, bail, ensure};
-use given::{TASKS, Task};
-use octo_core::{Config, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy, Settled};
+use given::{BenchTask, TASKS};
+use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
-    Answer, AnswerBudget, AnswerQuestion, Ask, BilledCall, Block, BudgetAnswer, CallsOfTurn, ChangeSettings,
-    Event, Mode, OpenSession, Profile, Question, SaveModel, SessionId, SettingsPatch, Source, Spending,
-    StartSession, Stop, Switch, TurnEnd,
+    Answer, AnswerBudget, AnswerQuestion, BilledCall, Block, BudgetAnswer, CallsOfTurn, ChangeSettings,
+    Event, Mode, OpenSession, Profile, Question, QuestionContent, SaveModel, SessionId, SettingsPatch,
+    Source, Spending, StartSession, Stop, Switch, TurnEnd,
 };
 use octo_testkit::TempHome;
 use options::Options;
-use report::Done;
+use report::FinishedTask;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -64,7 +64,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-async fn perform(task: &Task, options: &Options, folder: &Path) -> Result<Done> {
+async fn perform(task: &BenchTask, options: &Options, folder: &Path) -> Result<FinishedTask> {
     let home = TempHome::new();
     for (path, content) in task.files {
         home.write(path, content);
@@ -78,7 +78,7 @@ async fn perform(task: &Task, options: &Options, folder: &Path) -> Result<Done> 
     };
     let octo = Octo::start(Config {
         home: home.octo(),
-        settled: Settled::at(HomeLocation::by_variable(home.octo())),
+        settled: HomeAtStart::at(HomeLocation::by_variable(home.octo())),
         source: Source::Headless,
         open_turns: OpenTurnPolicy::WaitForUse,
         keys: Keys::Memory,
@@ -104,7 +104,16 @@ async fn perform(task: &Task, options: &Options, folder: &Path) -> Result<Done> 
     }
     let kept = folder.join(task.name);
     let files = keep(&home.work(), &kept, task)?;
-    Ok(Done { task: task.name, end, took, turns, calls, spending, files, checks: (task.check)(&kept) })
+    Ok(FinishedTask {
+        task: task.name,
+        end,
+        took,
+        turns,
+        calls,
+        spending,
+        files,
+        checks: (task.check)(&kept),
+    })
 }
 
 /// Runs the turn to its end, without asking a person.
@@ -148,8 +157,8 @@ async fn work(octo: &Octo, home: &TempHome, prompt: &str) -> Result<(SessionId, 
 
 async fn answer(octo: &Octo, session: SessionId, question: &Question) -> Result<()> {
     let answer = match question.ask {
-        Ask::Permission { .. } => Answer::No { reason: None },
-        Ask::Feedback { .. } => Answer::Text { text: DECIDE.to_owned() },
+        QuestionContent::Permission { .. } => Answer::No { reason: None },
+        QuestionContent::Feedback { .. } => Answer::Text { text: DECIDE.to_owned() },
     };
     octo.call(AnswerQuestion { session, question: question.id, answer }).await?;
     Ok(())
@@ -166,7 +175,7 @@ async fn ledger(octo: &Octo, session: SessionId) -> Result<(usize, Vec<BilledCal
 }
 
 /// Copies the folder of a task, and returns the new files with their sizes.
-fn keep(from: &Path, to: &Path, task: &Task) -> Result<Vec<(String, u64)>> {
+fn keep(from: &Path, to: &Path, task: &BenchTask) -> Result<Vec<(String, u64)>> {
     let mut made = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {

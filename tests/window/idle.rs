@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use octo_testkit::{
     ModelServer, Script, ServerOptions,
-    processes::{Work, family, program},
+    processes::{ProcessWork, family, program},
 };
 use octo_tests::{Application, BareApplication, Desktop, Panel, Theme};
 use std::{
@@ -80,7 +80,7 @@ struct ProgramLoad {
     /// CPU time of all its processes, in ticks, including ended threads.
     ticks: u64,
     /// Its active threads, by name.
-    threads: BTreeMap<String, Work>,
+    threads: BTreeMap<String, ProcessWork>,
 }
 
 /// Checks that no program is woken more often than `wakes`, and none works all the time.
@@ -94,7 +94,7 @@ fn check(done: &BTreeMap<String, ProgramLoad>, wakes: u64) {
 async fn look(process: u32) -> BTreeMap<String, ProgramLoad> {
     tokio::time::sleep(SETTLED).await;
     let all = || -> BTreeMap<u32, _> {
-        let of = |id| Some((id, (Work::ticks(id)?, Work::by_thread(id))));
+        let of = |id| Some((id, (ProcessWork::ticks(id)?, ProcessWork::by_thread(id))));
         family(process).into_iter().filter_map(of).collect()
     };
     let before = all();
@@ -108,7 +108,7 @@ async fn look(process: u32) -> BTreeMap<String, ProgramLoad> {
         for (thread, (name, work)) in threads {
             let begun = earlier.get(&thread).map(|(_, work)| *work).unwrap_or_default();
             let work = work.since(begun);
-            if work != Work::default() {
+            if work != ProcessWork::default() {
                 *load.threads.entry(name).or_default() += work;
             }
         }

@@ -10,8 +10,8 @@ mod page;
 
 use anyhow::{Result, ensure};
 use octo_protocol::{
-    Block, Call, ChangeSettings, CompactionLimit, ListSessions, Millis, Mode, PinSession, SaveTask, Send,
-    SessionFilter, SessionId, SessionStatus, SettingsPatch,
+    Block, ChangeSettings, CompactionLimit, ListSessions, Millis, Mode, PinSession, SaveTask, Send,
+    SessionFilter, SessionId, SessionStatus, SettingsPatch, TypedRequest,
 };
 use octo_testkit::{
     FastTime, GrowthCheck, Measure, ModelServer, Script, ServerOptions, check_database, day,
@@ -99,7 +99,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
         while time.now() < wanted {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let held = page::Held::read(&day.page(page::FRESH).await?)?;
+        let held = page::PageSize::read(&day.page(page::FRESH).await?)?;
         let measured = day.measure(process, &home).await?;
         println!("wave {wave}, worked for {:.0} s: {measured}, {held:?}", worked.as_secs_f64());
         growth.add(measured);
@@ -273,7 +273,7 @@ impl Day<'_> {
     }
 
     /// Asks the core through the page.
-    async fn call<C: Call>(&self, call: C) -> Result<C::Reply> {
+    async fn call<C: TypedRequest>(&self, call: C) -> Result<C::Reply> {
         let request = serde_json::to_string(&call.into())?;
         let reply = self.page(&page::ask(&request)).await?;
         Ok(serde_json::from_value(reply)?)

@@ -1,11 +1,11 @@
 //! Notices on Linux, over the desktop's bus: they can be withdrawn, and the desktop reports clicks.
 
 use super::{
-    ENTRY, Order,
+    ENTRY, NoticeOrder,
     pressed::{BUTTONS, deed_of, pressed},
 };
 use futures::StreamExt as _;
-use octo_desktop::{Deed, NoticeKind, NoticeSubject};
+use octo_desktop::{NoticeAction, NoticeKind, NoticeSubject};
 use std::collections::HashMap;
 use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -26,10 +26,10 @@ const ICON: &str = "octo";
 
 /// Shows and withdraws notices until Octo exits. If the desktop shows none, it is tried again with the next
 /// notice.
-pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
+pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOrder>) {
     while let Some(first) = orders.recv().await {
         // There is nothing to withdraw yet.
-        if matches!(first, Order::Withdraw { .. }) {
+        if matches!(first, NoticeOrder::Withdraw { .. }) {
             continue;
         }
         if let Err(error) = follow(&app, first, &mut orders).await {
@@ -38,7 +38,11 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) 
     }
 }
 
-async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Order>) -> zbus::Result<()> {
+async fn follow(
+    app: &AppHandle,
+    first: NoticeOrder,
+    orders: &mut UnboundedReceiver<NoticeOrder>,
+) -> zbus::Result<()> {
     let connection = Connection::session().await?;
     let proxy: Proxy<'_> = zbus::proxy::Builder::new(&connection)
         .destination(NAME)?
@@ -48,7 +52,7 @@ async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Or
         .build()
         .await?;
     let mut signals = std::pin::pin!(proxy.receive_all_signals().await?);
-    let mut shown = Shown { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
+    let mut shown = ShownNotices { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
     shown.carry_out(&proxy, first).await?;
     loop {
         tokio::select! {
@@ -75,22 +79,22 @@ async fn understands_markup(proxy: &Proxy<'_>) -> zbus::Result<bool> {
 }
 
 /// The notices on screen, by the numbers the desktop gave them.
-struct Shown {
+struct ShownNotices {
     markup: bool,
     ids: HashMap<NoticeSubject, u32>,
 }
 
-impl Shown {
-    async fn carry_out(&mut self, proxy: &Proxy<'_>, order: Order) -> zbus::Result<()> {
+impl ShownNotices {
+    async fn carry_out(&mut self, proxy: &Proxy<'_>, order: NoticeOrder) -> zbus::Result<()> {
         match order {
-            Order::Withdraw { of } => {
+            NoticeOrder::Withdraw { of } => {
                 if let Some(id) = self.ids.remove(&of) {
                     // If the notice is already gone, the goal is reached.
                     let _gone: zbus::Result<()> = proxy.call("CloseNotification", &id).await;
                 }
                 Ok(())
             }
-            Order::Show { of, summary, body, deeds, kind } => {
+            NoticeOrder::Show { of, summary, body, deeds, kind } => {
                 let before = self.ids.get(&of).copied().unwrap_or(0);
                 let body = if self.markup { escaped(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
@@ -112,12 +116,12 @@ impl Shown {
     }
 
     /// Returns the subject of a clicked notice and the action clicked.
-    fn heard(&mut self, signal: &Message) -> Option<(NoticeSubject, Deed)> {
+    fn heard(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let deed = deed_of(&action).or((action == DEFAULT_ACTION).then_some(Deed::Open))?;
+                let deed = deed_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
                 Some((self.of(id)?, deed))
             }
             "NotificationClosed" => {

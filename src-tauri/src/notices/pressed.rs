@@ -1,48 +1,48 @@
 //! Handles a click on a notice or one of its buttons.
 
 use crate::{
-    desk::{Desk, open_in_window},
+    desk::{ShellState, open_in_window},
     setup::Core,
 };
-use octo_desktop::{Deed, NoticeSubject};
-use octo_protocol::{Errand, RetryTurn, Stop};
+use octo_desktop::{NoticeAction, NoticeSubject};
+use octo_protocol::{OpenRequest, RetryTurn, Stop};
 use tauri::{AppHandle, Manager as _};
 
 /// The buttons, by the names under which the system reports them.
-pub(super) const BUTTONS: [(&str, Deed); 3] =
-    [("open", Deed::Open), ("stop", Deed::Stop), ("again", Deed::TryAgain)];
+pub(super) const BUTTONS: [(&str, NoticeAction); 3] =
+    [("open", NoticeAction::Open), ("stop", NoticeAction::Stop), ("again", NoticeAction::TryAgain)];
 
 /// Returns the action of the button with this name.
-pub(super) fn deed_of(name: &str) -> Option<Deed> {
+pub(super) fn deed_of(name: &str) -> Option<NoticeAction> {
     BUTTONS.iter().find(|(known, _)| *known == name).map(|(_, deed)| *deed)
 }
 
 /// Carries out a click on a notice or its button. If the action is not possible, the session is shown, which
 /// says why.
-pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, deed: Deed) {
+pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, deed: NoticeAction) {
     let session = match of {
         NoticeSubject::Session(session) => session,
         // The tasks page offers all further actions.
-        NoticeSubject::Run(_) => return open_in_window(app, Errand::OpenTasks),
+        NoticeSubject::Run(_) => return open_in_window(app, OpenRequest::OpenTasks),
     };
-    let open = || open_in_window(app, Errand::OpenSession { session });
+    let open = || open_in_window(app, OpenRequest::OpenSession { session });
     let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
-    if deed == Deed::Open {
+    if deed == NoticeAction::Open {
         return open();
     }
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
         let done = match deed {
-            Deed::Open => Ok(()),
-            Deed::Stop => {
-                app.state::<Desk>().stop(session);
+            NoticeAction::Open => Ok(()),
+            NoticeAction::Stop => {
+                app.state::<ShellState>().stop(session);
                 octo.call(Stop { session }).await.map(|_| ())
             }
-            Deed::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
+            NoticeAction::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
         };
         if let Err(error) = done {
             tracing::info!(%session, %error, "a notice's button did nothing");
-            open_in_window(&app, Errand::OpenSession { session });
+            open_in_window(&app, OpenRequest::OpenSession { session });
         }
     });
 }

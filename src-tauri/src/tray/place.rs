@@ -5,7 +5,7 @@
 //! brings back a hidden window, which needs the desktop's bus; without the bus, nothing is hidden.
 
 use super::show;
-use crate::{desk::Desk, windows};
+use crate::{desk::ShellState, windows};
 use futures::{StreamExt as _, stream};
 use octo_protocol::ApiError;
 use tauri::{AppHandle, Manager as _};
@@ -24,19 +24,19 @@ pub(super) async fn follow(app: AppHandle) {
         Ok(connection) => connection,
         Err(error) => {
             tracing::info!(%error, "there is no desktop bus");
-            return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_bus")));
+            return app.state::<ShellState>().set_tray(Err(ApiError::new("desktop.no_bus")));
         }
     };
-    app.state::<Desk>().set_reachable(true);
+    app.state::<ShellState>().set_reachable(true);
     if !has_library() {
         tracing::info!("no library for an icon in the tray is installed");
-        return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
+        return app.state::<ShellState>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
     }
     if let Err(error) = watch(&app, &connection).await {
         return tracing::info!(%error, "there is no tray to follow");
     }
     // The bus is gone, and with it the icon and the means by which a second start reaches this one.
-    let desk = app.state::<Desk>();
+    let desk = app.state::<ShellState>();
     desk.set_reachable(false);
     desk.set_tray(Err(ApiError::new("desktop.no_bus")));
     windows::show_without_tray(app.clone());
@@ -63,7 +63,7 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
         match (before, there) {
             (false, true) => show(app),
             (true, false) => {
-                app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray")));
+                app.state::<ShellState>().set_tray(Err(ApiError::new("desktop.no_tray")));
                 windows::show_without_tray(app.clone());
             }
             (false, false) | (true, true) => {}

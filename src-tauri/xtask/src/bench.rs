@@ -11,7 +11,7 @@ use std::{env, path::PathBuf};
 
 /// Selection of measurements.
 #[derive(Args)]
-pub(crate) struct Choice {
+pub(crate) struct BenchOptions {
     /// Measure only these parts; all by default.
     parts: Vec<BenchPart>,
     #[command(flatten)]
@@ -93,7 +93,7 @@ const PLAIN: &str = "plain_window";
 ///
 /// # Errors
 /// The first step that fails.
-pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
+pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &BenchOptions) -> Result<()> {
     let model = choice.model.words()?;
     if !model.is_empty() && choice.parts != [BenchPart::Tasks] {
         bail!("a model is for the part `tasks` alone: cargo xtask bench tasks --protocol …");

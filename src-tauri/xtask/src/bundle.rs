@@ -16,7 +16,7 @@ use std::{
 
 /// Selection of packages.
 #[derive(Args)]
-pub(crate) struct Choice {
+pub(crate) struct BundleOptions {
     /// Build profile: `dev` is quick and large.
     #[arg(long, value_enum, default_value_t = BuildProfile::Release)]
     profile: BuildProfile,
@@ -58,7 +58,7 @@ const TAURI_CLI: &str = "@tauri-apps/cli@2.12.5";
 ///
 /// # Errors
 /// The first step that fails.
-pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
+pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &BundleOptions) -> Result<()> {
     if !choice.package.is_empty() {
         return check::run(project, steps, &choice.package);
     }
@@ -91,7 +91,7 @@ fn newest(bundles: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn make(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
+fn make(project: &Project, steps: &mut Steps, choice: &BundleOptions) -> Result<()> {
     setup::run(project, steps, Purpose::Bundle)?;
     let mut command = tool("npx");
     command.args([

@@ -31,19 +31,19 @@ enum XtaskCommand {
     /// Install missing tools, build the app and open it.
     App,
     /// Install missing tools and run every check.
-    Test(test::Choice),
+    Test(test::TestOptions),
     /// Install missing tools and check the headless crates for Windows and macOS.
     Platforms,
     /// Run the large test campaigns in full.
     Soak,
     /// Measure an optimised build and print the figures as a table.
-    Bench(bench::Choice),
+    Bench(bench::BenchOptions),
     /// Regenerate the page's TypeScript types from the Rust types.
     Types,
     /// Build installable packages for this system, or check existing ones.
-    Bundle(bundle::Choice),
+    Bundle(bundle::BundleOptions),
     /// Write the files a release needs for its updates; called by the release workflow.
-    Release(release::Choice),
+    Release(release::ReleaseOptions),
 }
 
 fn main() -> ExitCode {

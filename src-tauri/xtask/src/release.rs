@@ -17,7 +17,7 @@ const PUBLIC: &str = "TAURI_SIGNING_PUBLIC_KEY";
 
 /// Selection of release files.
 #[derive(Args)]
-pub(crate) struct Choice {
+pub(crate) struct ReleaseOptions {
     #[command(subcommand)]
     part: ReleaseCommand,
 }
@@ -55,7 +55,7 @@ enum ReleaseCommand {
 /// # Errors
 /// When files cannot be read or written, when one of the two keys is missing, and when a signature belongs to
 /// no package.
-pub(crate) fn run(project: &Project, choice: &Choice) -> Result<()> {
+pub(crate) fn run(project: &Project, choice: &ReleaseOptions) -> Result<()> {
     match &choice.part {
         ReleaseCommand::Config { file, repository } => {
             let file = project.root.join(file);

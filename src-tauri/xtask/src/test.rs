@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// Selection of tests to skip.
 #[derive(Args)]
-pub(crate) struct Choice {
+pub(crate) struct TestOptions {
     /// Skip the end-to-end tests in a real window.
     #[arg(long)]
     without_window: bool,
@@ -30,7 +30,7 @@ const WINDOW_TESTS: &str = "binary(window) and not test(/^long::/)";
 ///
 /// # Errors
 /// The first step that fails.
-pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
+pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &TestOptions) -> Result<()> {
     setup::run(project, steps, Purpose::Test)?;
     steps.run("rustfmt", project.cargo(["fmt", "--all", "--check"]))?;
     page(project, steps)?;

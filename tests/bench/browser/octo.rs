@@ -3,7 +3,7 @@
 //! the person, and storing.
 
 use super::{
-    RUNS, Seen, ServedPage, ToolResults,
+    PageResult, RUNS, ServedPage, ToolResults,
     chromium::{Chromium, attach, targets},
     numbers_of, own,
 };
@@ -11,7 +11,7 @@ use crate::{seed, table::Figures};
 use anyhow::{Context as _, Result, bail, ensure};
 use octo_browser::{
     View,
-    snapshot::{Content, Filter, RenderedSnapshot, WHOLE, estimate_tokens},
+    snapshot::{Filter, LineSelection, RenderedSnapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::{
     Block, BrowserChoice, ChooseBrowser, DetachBrowser, Event, Mode, Profile, StartSession, TurnEnd,
@@ -66,7 +66,7 @@ fn handle_of(read: &str, what: &str) -> Option<u32> {
     rest.split_once('[')?.1.split_once(']')?.0.parse().ok()
 }
 
-async fn one(chromium: &Chromium, page: &ServedPage) -> Result<Seen> {
+async fn one(chromium: &Chromium, page: &ServedPage) -> Result<PageResult> {
     let home = TempHome::new();
     let server = ModelServer::start(script(page));
     let octo = seed::start(&home).await?;
@@ -114,7 +114,7 @@ async fn one(chromium: &Chromium, page: &ServedPage) -> Result<Seen> {
     };
     let replies: Vec<usize> = texts[3..].iter().map(|text| estimate_tokens(text)).collect();
     let NumberedMarks { whole, listed, shown, targets } = marks(chromium, page, texts[2]).await?;
-    Ok(Seen {
+    Ok(PageResult {
         snapshot: estimate_tokens(texts[2]),
         whole,
         listed,
@@ -160,7 +160,7 @@ async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<Nu
         "the page shows something else than before:\n{reply}\n{short}"
     );
     let whole = snapshot.render(WHOLE, Filter::default()).text;
-    let alone = Filter { content: Content::Targets, ..Filter::default() };
+    let alone = Filter { content: LineSelection::Targets, ..Filter::default() };
     let (first, every) = (snapshot.render(super::SNAPSHOT, alone), snapshot.render(WHOLE, alone));
     let mut counts = Vec::new();
     for text in [short, &whole] {

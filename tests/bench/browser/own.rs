@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result};
 use octo_browser::{
-    Act, Audience, Page, View,
+    Audience, BrowserAct, Page, View,
     cdp::browser_protocol::{
         dom::{BackendNodeId, FocusParams},
         input::{
@@ -19,7 +19,7 @@ use octo_browser::{
             MouseButton,
         },
     },
-    snapshot::{Filter, Place, WHOLE},
+    snapshot::{Filter, NodeRef, WHOLE},
 };
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<Own> {
         for run in 0..=RUNS {
             let at = page.spot(&place).await.map_err(anyhow::Error::from)?.middle();
             let raw_times = run_raw(&page, "click", raw_click(&page, at)).await?;
-            let our_times = act(&page, &Act::Click(place.clone()), "click").await?;
+            let our_times = act(&page, &BrowserAct::Click(place.clone()), "click").await?;
             if run > 0 {
                 raw.push(raw_times);
                 ours.push(our_times);
@@ -90,7 +90,7 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<Own> {
     for run in 0..=RUNS {
         let text = format!("Ada Lovelace {run}");
         let raw_times = run_raw(&page, "input", raw_fill(&page, &field, &text)).await?;
-        let our_times = act(&page, &Act::Fill(field.clone(), text), "input").await?;
+        let our_times = act(&page, &BrowserAct::Fill(field.clone(), text), "input").await?;
         if run > 0 {
             raw.push(raw_times);
             ours.push(our_times);
@@ -160,7 +160,7 @@ async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
     let number = number(&mut view, &page, form.page.button).await?;
     let place = view.locate(&page, number).await?.place;
     page.begin_focus_emulation().await?;
-    page.perform(&Act::Click(place), Audience::Person).await?;
+    page.perform(&BrowserAct::Click(place), Audience::Person).await?;
     let grown = memory::own() - before;
     let felt = felt(&page, "click").await?.context("the click was felt")?;
     Ok((felt - began, felt - attached, grown))
@@ -174,14 +174,14 @@ async fn number(view: &mut View, page: &Page, what: &str) -> Result<u32> {
     Ok(number.parse()?)
 }
 
-async fn place(page: &Page, what: &str) -> Result<Place> {
+async fn place(page: &Page, what: &str) -> Result<NodeRef> {
     let mut view = View::default();
     let number = number(&mut view, page, what).await?;
     Ok(view.locate(page, number).await?.place)
 }
 
 /// Runs Octo's act, while the person watches.
-async fn act(page: &Page, act: &Act, kind: &str) -> Result<[f64; 3]> {
+async fn act(page: &Page, act: &BrowserAct, kind: &str) -> Result<[f64; 3]> {
     said(page, "witness.forget()").await?;
     let (at, began) = (wall(), Instant::now());
     let done = page.perform(act, Audience::Person).await?;
@@ -221,7 +221,7 @@ async fn raw_click(page: &Page, (x, y): (f64, f64)) -> Result<()> {
 }
 
 /// Sets the focus, selects everything, and types a key per letter: down and up, without waiting in between.
-async fn raw_fill(page: &Page, place: &Place, text: &str) -> Result<()> {
+async fn raw_fill(page: &Page, place: &NodeRef, text: &str) -> Result<()> {
     let focus =
         FocusParams { backend_node_id: Some(BackendNodeId::new(place.node)), ..FocusParams::default() };
     page.call(focus, PATIENCE).await?;

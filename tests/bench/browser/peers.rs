@@ -2,7 +2,7 @@
 //! and output. They attach to the browser started for them.
 
 use super::{
-    RUNS, Seen, ServedPage, ToolResults,
+    PageResult, RUNS, ServedPage, ToolResults,
     chromium::{Chromium, PATIENCE, attach, felt, targets, wall},
     numbers_of,
 };
@@ -268,7 +268,7 @@ struct ActTimes {
     with_change: Vec<usize>,
 }
 
-async fn one(server: &mut Server, chromium: &Chromium, page: &ServedPage) -> Result<Seen> {
+async fn one(server: &mut Server, chromium: &Chromium, page: &ServedPage) -> Result<PageResult> {
     let peer = server.peer;
     server.call(peer.navigate(&page.url)).await?;
     page.come_to_rest().await;
@@ -300,7 +300,7 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &ServedPage) -> Res
     let connected = chromium.browser().connect().await?;
     let watched = attach(&connected, page.page.title).await?;
     let targets = targets(&watched).await?;
-    Ok(Seen {
+    Ok(PageResult {
         snapshot: estimate_tokens(&snapshot),
         // Neither lists only targets, nor is there more to read.
         listed: estimate_tokens(&snapshot),

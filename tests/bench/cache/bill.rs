@@ -1,6 +1,6 @@
 //! The cost of the recorded requests with a cache.
 
-use super::harness::{Kind, Sent, Trace};
+use super::harness::{BenchCacheKind, Trace, TracedRequest};
 use anyhow::{Result, anyhow};
 use octo_llm::{Price, Rates, Warmth, keep_warm};
 use octo_protocol::Usage;
@@ -18,7 +18,7 @@ const LONGEST: f64 = 12.0 * 3600.0;
 
 /// Whether the cache is kept warm through pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum WarmKeeping {
     /// According to [`keep_warm`].
     Warm,
     /// Not kept warm.
@@ -73,13 +73,13 @@ impl AddAssign for Bill {
 ///
 /// # Errors
 /// When the provider would refuse a request.
-pub fn replay(trace: &Trace, kind: &Kind, seed: u64, kept: Kept) -> Result<Bill> {
+pub fn replay(trace: &Trace, kind: &BenchCacheKind, seed: u64, kept: WarmKeeping) -> Result<Bill> {
     let mut replay = Replay {
         cache: CacheSimulator::new(kind.policy.clone()),
         ideal: CacheSimulator::new(CachePolicy::ideal(kind.policy.prices)),
         warmth: match kept {
-            Kept::Warm => Warmth::of(&kind.caching, &rates(kind)),
-            Kept::Left => None,
+            WarmKeeping::Warm => Warmth::of(&kind.caching, &rates(kind)),
+            WarmKeeping::Left => None,
         },
         pauses: Vec::new(),
         last: None,
@@ -95,7 +95,7 @@ pub fn replay(trace: &Trace, kind: &Kind, seed: u64, kept: Kept) -> Result<Bill>
     Ok(replay.bill)
 }
 
-fn rates(kind: &Kind) -> Rates {
+fn rates(kind: &BenchCacheKind) -> Rates {
     let prices = kind.policy.prices;
     let price = Price::per_million;
     Rates {
@@ -118,14 +118,14 @@ struct Replay<'a> {
 
 /// The last request of the work.
 struct LastRequest<'a> {
-    sent: &'a Sent,
+    sent: &'a TracedRequest,
     began: Duration,
     /// Number of its tokens in the cache.
     cached: u64,
 }
 
 impl<'a> Replay<'a> {
-    fn send(&mut self, sent: &'a Sent) -> Result<()> {
+    fn send(&mut self, sent: &'a TracedRequest) -> Result<()> {
         let began = self.cache.now();
         let usage = self.ask(sent, sent.output)?;
         self.cache.advance(REST);
@@ -153,7 +153,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn ask(&mut self, sent: &Sent, output: u64) -> Result<Usage> {
+    fn ask(&mut self, sent: &TracedRequest, output: u64) -> Result<Usage> {
         let request = &sent.request;
         let served = self.cache.serve(request.protocol, request.model(), &request.body);
         let mut served = served.map_err(|why| anyhow!(why))?;

@@ -29,7 +29,7 @@ const MODELS: [&str; 2] = ["bench-one", "bench-two"];
 const ASKS_FOR_SUMMARY: &str = "<summary>";
 
 /// A kind of cache.
-pub struct Kind {
+pub struct BenchCacheKind {
     /// Its name.
     pub name: &'static str,
     /// Its wire format.
@@ -43,11 +43,11 @@ pub struct Kind {
 /// The requests sent.
 pub struct Trace {
     /// In order.
-    pub requests: Vec<Sent>,
+    pub requests: Vec<TracedRequest>,
 }
 
 /// One request.
-pub struct Sent {
+pub struct TracedRequest {
     /// The request as it was sent.
     pub request: RecordedRequest,
     /// Tokens of its answer.
@@ -70,7 +70,7 @@ struct ScriptedModel {
 ///
 /// # Errors
 /// When the core deviates from the script, or sends a request a provider refuses.
-pub async fn record(workload: &Workload, kind: &Kind) -> Result<Trace> {
+pub async fn record(workload: &Workload, kind: &BenchCacheKind) -> Result<Trace> {
     let home = TempHome::new();
     let model = Arc::new(Mutex::new(ScriptedModel::default()));
     let gate = Gate::new();
@@ -102,7 +102,7 @@ pub async fn record(workload: &Workload, kind: &Kind) -> Result<Trace> {
 }
 
 /// Configures the core for the servers' cache, as a person's own preset table would.
-fn presets(home: &TempHome, server: &ModelServer, kind: &Kind) -> Result<()> {
+fn presets(home: &TempHome, server: &ModelServer, kind: &BenchCacheKind) -> Result<()> {
     let rows = MODELS.map(|name| json!({ "name": name, "window": 1_000_000, "output": 32_000 }));
     let table = json!({ "version": 1, "providers": [{
         "id": "bench", "name": "Bench", "protocol": "anthropic",
@@ -112,7 +112,7 @@ fn presets(home: &TempHome, server: &ModelServer, kind: &Kind) -> Result<()> {
     Ok(std::fs::write(home.octo().join("presets.json"), table.to_string())?)
 }
 
-async fn add(octo: &Octo, server: &ModelServer, kind: &Kind, name: &str) -> Result<ModelId> {
+async fn add(octo: &Octo, server: &ModelServer, kind: &BenchCacheKind, name: &str) -> Result<ModelId> {
     let key = Some(Secret::new("sk-bench-0123456789"));
     let (protocol, base_url) = (kind.protocol, server.url());
     let (model, headers) = (name.to_owned(), Default::default());
@@ -255,13 +255,14 @@ impl Rig {
                 && first.tools().iter().any(|tool| tool == "invoke_skill"),
             "the figures are of requests that list skills"
         );
-        let sent =
-            requests.into_iter().zip(&model.outputs).enumerate().map(|(index, (request, output))| Sent {
+        let sent = requests.into_iter().zip(&model.outputs).enumerate().map(|(index, (request, output))| {
+            TracedRequest {
                 compacts: request.user_text().contains(ASKS_FOR_SUMMARY),
                 request,
                 output: *output,
                 pause_before: pauses.contains(&index),
-            });
+            }
+        });
         Ok(Trace { requests: sent.collect() })
     }
 }

@@ -8,7 +8,7 @@ use octo_testkit::Reply;
 use std::path::Path;
 
 /// A task.
-pub struct Task {
+pub struct BenchTask {
     /// Its name.
     pub name: &'static str,
     /// The person's message.
@@ -29,22 +29,22 @@ macro_rules! files {
 }
 
 /// All of them.
-pub const TASKS: [Task; 3] = [
-    Task {
+pub const TASKS: [BenchTask; 3] = [
+    BenchTask {
         name: "deck",
         prompt: include_str!("deck/prompt.md"),
         files: files!("deck": "brief.md", "figures.csv", "quotes.md"),
         check: checks::deck,
         rehearsal: rehearsal::deck,
     },
-    Task {
+    BenchTask {
         name: "plan",
         prompt: include_str!("plan/prompt.md"),
         files: files!("plan": "product.md", "limits.md", "survey.csv"),
         check: checks::plan,
         rehearsal: rehearsal::plan,
     },
-    Task {
+    BenchTask {
         name: "pipeline",
         prompt: include_str!("pipeline/prompt.md"),
         files: PIPELINE,

@@ -1,6 +1,6 @@
 //! The scripted model: it works like a real one, with prepared answers.
 
-use super::given::Task;
+use super::given::BenchTask;
 use anyhow::Result;
 use octo_protocol::{ModelDraft, Protocol, Secret};
 use octo_testkit::{ModelServer, Reply, Script, TempHome};
@@ -13,7 +13,7 @@ const MODEL: &str = "scripted";
 ///
 /// # Errors
 /// When the prices cannot be written.
-pub fn start(task: &Task, home: &TempHome) -> Result<(ModelServer, ModelDraft)> {
+pub fn start(task: &BenchTask, home: &TempHome) -> Result<(ModelServer, ModelDraft)> {
     let server = ModelServer::start((task.rehearsal)().into_iter().fold(Script::new(), Script::reply));
     let rates = json!({ "input": 3, "output": 15, "read": 0.3, "write": 3.75, "write_hour": 6 });
     let prices = json!({ "rates": rates, "date": "2026-11-22", "source": "made up for the scripted server" });

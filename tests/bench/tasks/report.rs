@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 /// A finished task.
-pub struct Done {
+pub struct FinishedTask {
     /// Its name.
     pub task: &'static str,
     /// How its turn ended.
@@ -29,7 +29,7 @@ const COLUMNS: &str = "task,number,purpose,model,at_ms,input,cache_read,cache_wr
                        total_ms,outcome,expected_read,miss\n";
 
 /// Returns every call as a row. Unknown values are empty.
-pub fn csv(done: &[Done]) -> String {
+pub fn csv(done: &[FinishedTask]) -> String {
     let mut text = COLUMNS.to_owned();
     for done in done {
         for (number, call) in (1..).zip(&done.calls) {
@@ -76,7 +76,7 @@ fn spelled(value: &Value) -> String {
 }
 
 /// The report.
-pub fn markdown(options: &Options, done: &[Done]) -> String {
+pub fn markdown(options: &Options, done: &[FinishedTask]) -> String {
     let mut text = match &options.model {
         Some(model) => format!("Tasks with `{}`, over `{}`.", model.name, model.protocol_name),
         None => "Tasks with the scripted server: its answers are written beforehand and its tokens are bytes / 4, so \

@@ -60,14 +60,14 @@ const WAITING: u64 = 4;
 
 /// The size of a new session's page.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub struct PageSize {
     /// Nodes of its document.
     nodes: u64,
     /// Number of pending answers and subscriptions.
     waiting: u64,
 }
 
-impl Held {
+impl PageSize {
     /// Parses the result of [`FRESH`].
     pub fn read(said: &Value) -> Result<Self> {
         let number = |name: &str| said[name].as_u64().with_context(|| format!("{name} in {said}"));
@@ -76,7 +76,7 @@ impl Held {
 }
 
 /// Checks that it does not grow from the first to the last.
-pub fn check(held: &[Held]) {
+pub fn check(held: &[PageSize]) {
     let (first, last) = (held[0], held[held.len() - 1]);
     assert!(last.nodes <= first.nodes + NODES, "the page grows: {held:?}");
     assert!(last.waiting <= first.waiting + WAITING, "what is waited for is not forgotten: {held:?}");

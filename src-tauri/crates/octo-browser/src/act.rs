@@ -27,7 +27,7 @@ pub use overlay::Audience;
 pub use settle::{Came, LoadProgress, ReactionObserver};
 pub use spot::Spot;
 
-use crate::{Page, PageError, snapshot::Place};
+use crate::{Page, PageError, snapshot::NodeRef};
 use chooser::ChooserGuard;
 use place::session;
 use settle::ChangeTimeout;
@@ -46,42 +46,42 @@ const WORLD: &str = "octo";
 
 /// An action on a page. Elements are addressed as in [`crate::View`] and [`crate::snapshot::Refs`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Act {
+pub enum BrowserAct {
     /// Clicks once.
-    Click(Place),
+    Click(NodeRef),
     /// Clicks twice.
-    DoubleClick(Place),
+    DoubleClick(NodeRef),
     /// Appends text to a field.
-    Type(Place, String),
+    Type(NodeRef, String),
     /// Replaces the content of a field. Dates and times are written as `2026-11-22` and `09:30`, colours as
     /// `#rrggbb`, checkboxes as `true` and `false`.
-    Fill(Place, String),
+    Fill(NodeRef, String),
     /// Presses a key or shortcut such as `Enter` or `Control+A`, in an element or wherever the focus is. `Mod`
     /// is the system's shortcut key: Command on a Mac, Control elsewhere.
-    Press(Option<Place>, String),
+    Press(Option<NodeRef>, String),
     /// Presses a key where the focus is, provided that this element still has it: a page can move the focus
     /// while the key is being decided on.
-    PressAtFocus(Place, String),
+    PressAtFocus(NodeRef, String),
     /// Moves the pointer over the element.
-    Hover(Place),
+    Hover(NodeRef),
     /// Drags the first element onto the second.
-    Drag(Place, Place),
+    Drag(NodeRef, NodeRef),
     /// Chooses options of a native list by label or by value.
-    Select(Place, Vec<String>),
+    Select(NodeRef, Vec<String>),
     /// Scrolls something into view.
     Scroll(ScrollTarget),
     /// Waits for something.
     Wait(Wait),
     /// Clicks a point, in CSS pixels of the viewport, provided that this element or a part of it is there once
     /// the pointer arrives.
-    ClickAt(Place, f64, f64),
+    ClickAt(NodeRef, f64, f64),
     /// Gives files to a file field, or to the button that asks for them. The caller has checked the files.
-    Upload(Place, Vec<PathBuf>),
+    Upload(NodeRef, Vec<PathBuf>),
 }
 
-impl Act {
+impl BrowserAct {
     /// Returns the element that is acted on first.
-    fn place(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&NodeRef> {
         match self {
             Self::Click(place)
             | Self::DoubleClick(place)
@@ -125,11 +125,11 @@ impl Act {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScrollTarget {
     /// Scrolls the page until an element is visible.
-    To(Place),
+    To(NodeRef),
     /// Scrolls the page until a text is visible.
     ToText(String),
     /// Scrolls the page, or the scrollable area at an element, by CSS pixels to the right and downwards.
-    By(Option<Place>, f64, f64),
+    By(Option<NodeRef>, f64, f64),
 }
 
 /// The condition that a wait ends on.
@@ -145,7 +145,7 @@ pub enum Wait {
 
 /// The method by which an act was performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ActMethod {
     /// With the mouse and the keyboard, as a person would.
     Input,
     /// By setting a value and notifying the page, where a person's input cannot be imitated: dates, colours,
@@ -157,9 +157,9 @@ pub enum Way {
 
 /// The result of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct ActOutcome {
     /// The method that was used.
-    pub way: Way,
+    pub way: ActMethod,
     /// The page's reaction.
     pub came: Came,
     /// Time spent waiting for the page to react; it is not part of the act itself.
@@ -176,7 +176,7 @@ impl Page {
     ///
     /// [`ActError`]. Nothing was done if the error is about the element; after [`ActError::Page`] and
     /// [`ActError::Left`] the act may have happened.
-    pub async fn perform(&self, act: &Act, audience: Audience) -> Result<Done, ActError> {
+    pub async fn perform(&self, act: &BrowserAct, audience: Audience) -> Result<ActOutcome, ActError> {
         self.perform_in(&self.document(), act, audience).await
     }
 
@@ -186,12 +186,17 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::perform`]; [`ActError::Left`] if the page already shows another document.
-    pub async fn perform_in(&self, document: &str, act: &Act, audience: Audience) -> Result<Done, ActError> {
+    pub async fn perform_in(
+        &self,
+        document: &str,
+        act: &BrowserAct,
+        audience: Audience,
+    ) -> Result<ActOutcome, ActError> {
         if let Some(dialog) = self.dialog() {
             return Err(ActError::Page(PageError::Dialog(dialog)));
         }
         let mut events = self.events();
-        let touches = !matches!(act, Act::Wait(_));
+        let touches = !matches!(act, BrowserAct::Wait(_));
         let left = async {
             while self.document() == document {
                 if let Err(RecvError::Closed) = events.recv().await {
@@ -216,36 +221,42 @@ impl Page {
         let (mut watch, way) = match done {
             Ok(done) => done,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
-                return Ok(Done { way: Way::Input, came: Came::Dialog(dialog), waited: Duration::ZERO });
+                return Ok(ActOutcome {
+                    way: ActMethod::Input,
+                    came: Came::Dialog(dialog),
+                    waited: Duration::ZERO,
+                });
             }
             Err(error) => return Err(error),
         };
         let done = Instant::now();
         let came = match way {
-            Way::Nothing => Came::Stayed,
-            Way::Input | Way::Set => settling.settled(ChangeTimeout::with(act), &mut watch).await?,
+            ActMethod::Nothing => Came::Stayed,
+            ActMethod::Input | ActMethod::Set => {
+                settling.settled(ChangeTimeout::with(act), &mut watch).await?
+            }
         };
         let asks = matches!(came, Came::Stayed | Came::Moved)
             && chooser.as_mut().is_some_and(ChooserGuard::has_asked);
         let came = if asks { Came::AsksForFiles } else { came };
-        Ok(Done { way, came, waited: done.elapsed() })
+        Ok(ActOutcome { way, came, waited: done.elapsed() })
     }
 
-    async fn carry_out(&self, act: &Act, audience: Audience) -> Result<Way, ActError> {
+    async fn carry_out(&self, act: &BrowserAct, audience: Audience) -> Result<ActMethod, ActError> {
         match act {
-            Act::Click(place) => self.click(place, 1, audience).await,
-            Act::DoubleClick(place) => self.click(place, 2, audience).await,
-            Act::Type(place, text) => self.type_text(place, text, audience).await,
-            Act::Fill(place, text) => self.fill(place, text, audience).await,
-            Act::Press(place, key) => self.press(place.as_ref(), key, audience).await,
-            Act::Hover(place) => self.hover(place, audience).await,
-            Act::Drag(from, to) => self.drag(from, to, audience).await,
-            Act::Select(place, values) => self.select(place, values, audience).await,
-            Act::Scroll(scroll) => self.scroll(scroll, audience).await,
-            Act::Wait(wait) => self.wait(wait).await,
-            Act::PressAtFocus(place, key) => self.press_at_focus(place, key).await,
-            Act::ClickAt(place, x, y) => self.click_at(place, (*x, *y), audience).await,
-            Act::Upload(place, files) => self.upload(place, files, audience).await,
+            BrowserAct::Click(place) => self.click(place, 1, audience).await,
+            BrowserAct::DoubleClick(place) => self.click(place, 2, audience).await,
+            BrowserAct::Type(place, text) => self.type_text(place, text, audience).await,
+            BrowserAct::Fill(place, text) => self.fill(place, text, audience).await,
+            BrowserAct::Press(place, key) => self.press(place.as_ref(), key, audience).await,
+            BrowserAct::Hover(place) => self.hover(place, audience).await,
+            BrowserAct::Drag(from, to) => self.drag(from, to, audience).await,
+            BrowserAct::Select(place, values) => self.select(place, values, audience).await,
+            BrowserAct::Scroll(scroll) => self.scroll(scroll, audience).await,
+            BrowserAct::Wait(wait) => self.wait(wait).await,
+            BrowserAct::PressAtFocus(place, key) => self.press_at_focus(place, key).await,
+            BrowserAct::ClickAt(place, x, y) => self.click_at(place, (*x, *y), audience).await,
+            BrowserAct::Upload(place, files) => self.upload(place, files, audience).await,
         }
     }
 }

@@ -4,11 +4,11 @@ mod error;
 mod state;
 
 pub use error::ConnectError;
-pub use state::{Mode, State};
+pub use state::{AttachmentState, Mode};
 
 use crate::{
-    Environment, Found, Launch, Link, Probe, Transport, find,
-    launched::{Running, launch},
+    Environment, Launch, Link, Probe, ProbedBrowser, Transport, find,
+    launched::{BrowserProcess, launch},
     tabs::{Numbers, Tabs},
     transport::dial,
 };
@@ -50,7 +50,7 @@ pub struct Browser(Arc<BrowserInner>);
 struct BrowserInner {
     environment: Environment,
     wrap: Option<TransportWrapper>,
-    state: watch::Sender<State>,
+    state: watch::Sender<AttachmentState>,
     slot: Mutex<ConnectionSlot>,
     numbers: Numbers,
     /// Number of Octo's own browsers that are shutting down.
@@ -84,7 +84,7 @@ pub struct Connected {
     /// which the model is informed about.
     pub fresh: Freshness,
     /// The browser that Octo started; ends with the last handle.
-    running: Option<Arc<Running>>,
+    running: Option<Arc<BrowserProcess>>,
 }
 
 /// Whether the connection existed before the call that asked for it.
@@ -117,7 +117,7 @@ impl Browser {
         Self(Arc::new(BrowserInner {
             environment,
             wrap,
-            state: watch::Sender::new(State::Off),
+            state: watch::Sender::new(AttachmentState::Off),
             slot: Mutex::new(ConnectionSlot { wanted, stage: ConnectionStage::Idle, attempt: 0 }),
             numbers: Numbers::default(),
             closing: watch::Sender::new(0),
@@ -125,7 +125,7 @@ impl Browser {
     }
 
     /// Returns the connection's state, for the window.
-    pub fn state(&self) -> watch::Receiver<State> {
+    pub fn state(&self) -> watch::Receiver<AttachmentState> {
         self.0.state.subscribe()
     }
 
@@ -141,7 +141,7 @@ impl Browser {
     }
 
     /// Finds browsers that accept a connection now. Asks the person nothing and connects to nothing.
-    pub async fn look(&self) -> Vec<Found> {
+    pub async fn look(&self) -> Vec<ProbedBrowser> {
         let folder = match &self.slot().wanted {
             Wanted::Folder(folder) => Some(folder.clone()),
             Wanted::Any | Wanted::OwnProfile(_) => None,
@@ -200,7 +200,7 @@ impl Browser {
             ConnectionStage::Connected(connected) => self.end(connected),
         }
         slot.attempt += 1;
-        self.0.state.send_replace(State::Off);
+        self.0.state.send_replace(AttachmentState::Off);
     }
 
     /// Ends a connection. A browser that Octo started first writes its data to disk; killing it at once would
@@ -233,7 +233,7 @@ impl Browser {
         let (tell, outcome) = watch::channel(None);
         let cancel = CancellationToken::new();
         slot.stage = ConnectionStage::Connecting { outcome: outcome.clone(), cancel: cancel.clone() };
-        self.0.state.send_replace(State::Looking);
+        self.0.state.send_replace(AttachmentState::Looking);
         let attempt =
             ConnectAttempt { browser: self.clone(), number: slot.attempt, wanted: slot.wanted.clone() };
         tokio::spawn(async move {
@@ -276,7 +276,7 @@ impl ConnectAttempt {
         }
     }
 
-    async fn attach(&self, found: Vec<Found>) -> Result<Connected, ConnectError> {
+    async fn attach(&self, found: Vec<ProbedBrowser>) -> Result<Connected, ConnectError> {
         let stranger = found.iter().find(|found| found.probe == Probe::Stranger).map(|found| found.port);
         let first = found.into_iter().find_map(|found| match found.probe {
             Probe::Flag { socket, .. } => Some((found.candidate.product, Mode::Flag, socket)),
@@ -288,7 +288,7 @@ impl ConnectAttempt {
         };
         if mode == Mode::Approval {
             let since = SystemTime::now();
-            self.show(State::WaitingForAllow { browser: product.name().to_owned(), since });
+            self.show(AttachmentState::WaitingForAllow { browser: product.name().to_owned(), since });
         }
         // The only socket opened: the connection itself, never a trial one.
         let dialling: BoxFuture<'_, _> = Box::pin(dial(&socket));
@@ -301,7 +301,7 @@ impl ConnectAttempt {
         transport: Box<dyn Transport>,
         mode: Mode,
         name: Option<&str>,
-        running: Option<Arc<Running>>,
+        running: Option<Arc<BrowserProcess>>,
     ) -> Result<Connected, ConnectError> {
         let inner = &self.browser.0;
         let transport = match &inner.wrap {
@@ -323,7 +323,7 @@ impl ConnectAttempt {
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);
         let tabs = Tabs::new(link.clone(), inner.numbers.clone());
         let connected = Connected { link, tabs, fresh: Freshness::New, running };
-        if !self.keep(&connected, State::Connected { browser, version, mode }) {
+        if !self.keep(&connected, AttachmentState::Connected { browser, version, mode }) {
             connected.link.close();
             return Err(ConnectError::Cancelled);
         }
@@ -331,7 +331,7 @@ impl ConnectAttempt {
     }
 
     /// Installs it as the connection, unless the attempt was cancelled meanwhile, and watches for its end.
-    fn keep(&self, connected: &Connected, state: State) -> bool {
+    fn keep(&self, connected: &Connected, state: AttachmentState) -> bool {
         let mut slot = self.browser.slot();
         if slot.attempt != self.number {
             return false;
@@ -345,13 +345,13 @@ impl ConnectAttempt {
             let mut slot = inner.slot.lock().unwrap_or_else(PoisonError::into_inner);
             if slot.attempt == number {
                 slot.stage = ConnectionStage::Idle;
-                inner.state.send_replace(State::Lost { why });
+                inner.state.send_replace(AttachmentState::Lost { why });
             }
         });
         true
     }
 
-    fn show(&self, state: State) {
+    fn show(&self, state: AttachmentState) {
         if self.browser.slot().attempt == self.number {
             self.browser.0.state.send_replace(state);
         }
@@ -361,7 +361,7 @@ impl ConnectAttempt {
         let mut slot = self.browser.slot();
         if result.is_err() && slot.attempt == self.number {
             slot.stage = ConnectionStage::Idle;
-            self.browser.0.state.send_replace(State::Off);
+            self.browser.0.state.send_replace(AttachmentState::Off);
         }
     }
 }

@@ -6,7 +6,7 @@ mod probe;
 mod table;
 
 pub use environment::{Environment, System};
-pub use places::{Candidate, PortFile, candidates, executables};
+pub use places::{BrowserCandidate, PortFile, candidates, executables};
 pub use probe::{Probe, probe};
 pub use table::{BrowserFamily, BrowserProduct, Channel};
 
@@ -14,9 +14,9 @@ use std::{cmp::Reverse, path::Path};
 
 /// A browser that was found, with its probe result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ProbedBrowser {
     /// The browser.
-    pub candidate: Candidate,
+    pub candidate: BrowserCandidate,
     /// The port that was probed.
     pub port: u16,
     /// The probe's result.
@@ -29,11 +29,11 @@ pub const DEFAULT_PORT: u16 = 9222;
 /// Probes every possible browser in the order of [`candidates`]. Each port is probed once, for the browser that
 /// wrote it last; browsers that are off are left out. If the person named a folder, `named` is the only one
 /// probed.
-pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
-    let (with_file, without): (Vec<Candidate>, Vec<Candidate>) =
+pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<ProbedBrowser> {
+    let mut found: Vec<ProbedBrowser> = Vec::new();
+    let (with_file, without): (Vec<BrowserCandidate>, Vec<BrowserCandidate>) =
         candidates(environment, named).into_iter().partition(|candidate| candidate.port_file().is_some());
-    let mut files: Vec<(usize, Candidate, PortFile)> = with_file
+    let mut files: Vec<(usize, BrowserCandidate, PortFile)> = with_file
         .into_iter()
         .enumerate()
         .filter_map(|(place, candidate)| {
@@ -62,10 +62,15 @@ pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<Found>
     found
 }
 
-async fn push(found: &mut Vec<Found>, candidate: Candidate, port: u16, file: Option<&PortFile>) {
+async fn push(
+    found: &mut Vec<ProbedBrowser>,
+    candidate: BrowserCandidate,
+    port: u16,
+    file: Option<&PortFile>,
+) {
     let probe = probe(port, file).await;
     tracing::debug!(browser = %candidate.product.name(), port, ?probe, "asked a browser");
     if probe != Probe::Off {
-        found.push(Found { candidate, port, probe });
+        found.push(ProbedBrowser { candidate, port, probe });
     }
 }

@@ -1,7 +1,7 @@
 //! Downloads, which the browser saves into the folder its person chose.
 
 use crate::{
-    CallError, Events, Heard, Link,
+    CallError, Events, Link, NextEvent,
     cdp::browser_protocol::{
         browser::{
             CancelDownloadParams, EventDownloadProgress, EventDownloadWillBegin, SetDownloadBehaviorBehavior,
@@ -102,12 +102,12 @@ impl Downloads {
     pub async fn next(&mut self) -> Option<DownloadEvent> {
         loop {
             let event = match self.events.next().await {
-                Heard::Over => return None,
-                Heard::Missed(missed) => {
+                NextEvent::Over => return None,
+                NextEvent::Missed(missed) => {
                     tracing::debug!(missed, "news of downloads were missed");
                     continue;
                 }
-                Heard::Event(event) => event,
+                NextEvent::Event(event) => event,
             };
             match event.method.as_ref() {
                 EventDownloadWillBegin::IDENTIFIER => {

@@ -35,12 +35,12 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 /// A browser that Octo started. It is killed on drop, and exits when Octo does: the closed pipe tells a browser
 /// to quit.
 #[derive(Debug)]
-pub struct Running {
+pub struct BrowserProcess {
     #[cfg(unix)]
     process: tokio::sync::Mutex<tokio::process::Child>,
 }
 
-impl Running {
+impl BrowserProcess {
     /// Waits for the browser to exit after it was asked to; kills it if it takes too long.
     pub(crate) async fn end(&self) {
         #[cfg(unix)]
@@ -58,7 +58,7 @@ impl Running {
 }
 
 #[cfg(unix)]
-pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Running), LaunchError> {
+pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, BrowserProcess), LaunchError> {
     use crate::Pipe;
     use std::process::Stdio;
 
@@ -81,10 +81,10 @@ pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Running
     let missing = || LaunchError::Start("its pipe is missing".to_owned());
     let writer = process.stdin.take().ok_or_else(missing)?;
     let reader = process.stdout.take().ok_or_else(missing)?;
-    Ok((Pipe::new(reader, writer), Running { process: process.into() }))
+    Ok((Pipe::new(reader, writer), BrowserProcess { process: process.into() }))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn launch(_config: &Launch) -> Result<(Box<dyn Transport>, Running), LaunchError> {
+pub(crate) fn launch(_config: &Launch) -> Result<(Box<dyn Transport>, BrowserProcess), LaunchError> {
     Err(LaunchError::Unsupported)
 }

@@ -8,10 +8,10 @@ mod events;
 mod tests;
 
 pub use error::CallError;
-pub use events::{Events, Heard};
+pub use events::{Events, NextEvent};
 
-use crate::{Ending, Transport};
-use actor::{Actor, Order};
+use crate::{LinkEnd, Transport};
+use actor::{Actor, LinkOrder};
 use chromiumoxide::{Command, cdp::browser_protocol::target::SessionId};
 use events::EventHub;
 use std::{fmt, time::Duration};
@@ -21,9 +21,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// clone closes it.
 #[derive(Clone)]
 pub struct Link {
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<LinkOrder>,
     rooms: EventHub,
-    ended: watch::Receiver<Option<Ending>>,
+    ended: watch::Receiver<Option<LinkEnd>>,
 }
 
 impl fmt::Debug for Link {
@@ -61,7 +61,7 @@ impl Link {
             detail: error.to_string(),
         };
         let params = serde_json::to_value(command).map_err(unreadable)?;
-        let order = Order::Call { method: method.clone(), session: session.cloned(), params, reply };
+        let order = LinkOrder::Call { method: method.clone(), session: session.cloned(), params, reply };
         self.orders.send(order).map_err(|_| self.closed())?;
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(Ok(answered))) => answered.read().map_err(unreadable),
@@ -77,7 +77,7 @@ impl Link {
         let Ok(params) = serde_json::to_value(command) else { return };
         let (reply, _) = oneshot::channel();
         // A send to a closed link can be ignored.
-        let _ = self.orders.send(Order::Call { method, session: session.cloned(), params, reply });
+        let _ = self.orders.send(LinkOrder::Call { method, session: session.cloned(), params, reply });
     }
 
     /// Subscribes to the events of a session, or with `None` to those of the browser itself. Buffers the last
@@ -87,28 +87,28 @@ impl Link {
     }
 
     /// Waits until the link ends and returns the reason. The future does not keep the link open.
-    pub fn ended(&self) -> impl Future<Output = Ending> + Send + use<> {
+    pub fn ended(&self) -> impl Future<Output = LinkEnd> + Send + use<> {
         let mut ended = self.ended.clone();
         async move {
             match ended.wait_for(Option::is_some).await {
-                Ok(ending) => ending.clone().unwrap_or(Ending::ByUs),
+                Ok(ending) => ending.clone().unwrap_or(LinkEnd::ByUs),
                 // The actor disappears without a reason only if its runtime does.
-                Err(_) => Ending::ByUs,
+                Err(_) => LinkEnd::ByUs,
             }
         }
     }
 
     /// Returns the reason for the link's end, if it has ended.
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<LinkEnd> {
         self.ended.borrow().clone()
     }
 
     /// Closes the link for all holders. The browser and its tabs keep running.
     pub fn close(&self) {
-        let _ = self.orders.send(Order::Close);
+        let _ = self.orders.send(LinkOrder::Close);
     }
 
     fn closed(&self) -> CallError {
-        CallError::Closed(self.ending().unwrap_or(Ending::ByUs))
+        CallError::Closed(self.ending().unwrap_or(LinkEnd::ByUs))
     }
 }

@@ -11,13 +11,13 @@ use std::fmt;
 
 /// A message from the browser.
 #[derive(Debug)]
-pub enum Incoming {
+pub enum BrowserMessage {
     /// The answer to a call.
     Answer {
         /// The call.
         call: CallId,
         /// The raw answer, or the refusal.
-        outcome: Result<RawAnswer, Refusal>,
+        outcome: Result<RawAnswer, CommandRefusal>,
     },
     /// An event.
     Event(Event),
@@ -61,7 +61,7 @@ impl RawAnswer {
 
 /// The reason why a browser refused a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct CommandRefusal {
     /// The protocol's error code.
     pub code: i64,
     /// The browser's message.
@@ -112,26 +112,26 @@ struct Refused {
 
 /// Parses one message. Page text may contain half a surrogate pair, which is not a valid JSON string: it is
 /// replaced by U+FFFD. An unparsable answer fails only its own call.
-pub(crate) fn read(text: Utf8Bytes) -> Incoming {
+pub(crate) fn read(text: Utf8Bytes) -> BrowserMessage {
     // The form that browsers write. The caller parses the rest.
     if let Some((id, rest)) = numbered(&text)
         && rest.starts_with(",\"result\":")
     {
-        return Incoming::Answer { call: CallId::new(id), outcome: Ok(RawAnswer(text)) };
+        return BrowserMessage::Answer { call: CallId::new(id), outcome: Ok(RawAnswer(text)) };
     }
     let head = serde_json::from_str::<MessageHead>(&text)
         .or_else(|_| serde_json::from_str::<MessageHead>(&without_lone_surrogates(&text)));
     match head {
-        Ok(MessageHead { id: Some(id), error }) => Incoming::Answer {
+        Ok(MessageHead { id: Some(id), error }) => BrowserMessage::Answer {
             call: CallId::new(id),
             outcome: match error {
-                Some(Refused { code, message }) => Err(Refusal { code, message }),
+                Some(Refused { code, message }) => Err(CommandRefusal { code, message }),
                 None => Ok(RawAnswer(text)),
             },
         },
         Ok(MessageHead { id: None, .. }) => serde_json::from_str::<Event>(&text)
             .or_else(|_| serde_json::from_str::<Event>(&without_lone_surrogates(&text)))
-            .map_or_else(|_| unreadable(&text), Incoming::Event),
+            .map_or_else(|_| unreadable(&text), BrowserMessage::Event),
         Err(_) => unreadable(&text),
     }
 }
@@ -144,15 +144,18 @@ fn numbered(text: &str) -> Option<(usize, &str)> {
     Some((digits.parse().ok()?, rest))
 }
 
-fn unreadable(text: &str) -> Incoming {
+fn unreadable(text: &str) -> BrowserMessage {
     match numbered(text) {
-        Some((id, _)) => Incoming::Answer {
+        Some((id, _)) => BrowserMessage::Answer {
             call: CallId::new(id),
-            outcome: Err(Refusal { code: UNREADABLE, message: "the answer could not be read".to_owned() }),
+            outcome: Err(CommandRefusal {
+                code: UNREADABLE,
+                message: "the answer could not be read".to_owned(),
+            }),
         },
         None => {
             tracing::debug!(bytes = text.len(), "a message of the browser could not be read");
-            Incoming::Unreadable
+            BrowserMessage::Unreadable
         }
     }
 }
@@ -205,11 +208,13 @@ fn unit(escape: &str) -> Option<(u16, &str)> {
 mod tests {
     use super::*;
 
-    fn answer(text: &str) -> (CallId, Result<Value, Refusal>) {
+    fn answer(text: &str) -> (CallId, Result<Value, CommandRefusal>) {
         match read(text.into()) {
-            Incoming::Answer { call, outcome } => {
+            BrowserMessage::Answer { call, outcome } => {
                 let read = |answered: RawAnswer| {
-                    answered.read().map_err(|error| Refusal { code: UNREADABLE, message: error.to_string() })
+                    answered
+                        .read()
+                        .map_err(|error| CommandRefusal { code: UNREADABLE, message: error.to_string() })
                 };
                 (call, outcome.and_then(read))
             }
@@ -219,12 +224,15 @@ mod tests {
 
     #[test]
     fn events_keep_their_session() {
-        let Incoming::Event(event) = read(r#"{"method":"X.y","params":{"a":1},"sessionId":"S"}"#.into())
+        let BrowserMessage::Event(event) =
+            read(r#"{"method":"X.y","params":{"a":1},"sessionId":"S"}"#.into())
         else {
             panic!("an event")
         };
         assert_eq!(event.session, Some(SessionId::from("S".to_owned())));
-        let Incoming::Event(event) = read(r#"{"method":"New.thing"}"#.into()) else { panic!("an event") };
+        let BrowserMessage::Event(event) = read(r#"{"method":"New.thing"}"#.into()) else {
+            panic!("an event")
+        };
         assert_eq!((event.session, event.params), (None, Value::Null));
     }
 
@@ -233,7 +241,7 @@ mod tests {
         let (call, outcome) = answer(r#"{"id":7,"result":{"x":"y"},"sessionId":"S"}"#);
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(7), Some("y")));
         let (_, outcome) = answer(r#"{"id":7,"error":{"code":-32000,"message":"no","data":"why"}}"#);
-        assert_eq!(outcome, Err(Refusal { code: -32000, message: "no".to_owned() }));
+        assert_eq!(outcome, Err(CommandRefusal { code: -32000, message: "no".to_owned() }));
         // Independent of member order and white space.
         let (call, outcome) = answer(r#"{ "sessionId": "S", "result": { "x": "y" }, "id": 8 }"#);
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(8), Some("y")));
@@ -254,7 +262,7 @@ mod tests {
             let (_, outcome) = answer(&format!(r#"{{"id":1,"result":{{"t":"{sent}"}}}}"#));
             assert_eq!(outcome.unwrap()["t"].as_str(), Some(read), "{sent}");
             let event = super::read(format!(r#"{{"method":"X.y","params":{{"t":"{sent}"}}}}"#).into());
-            let Incoming::Event(event) = event else { panic!("{event:?}") };
+            let BrowserMessage::Event(event) = event else { panic!("{event:?}") };
             assert_eq!(event.params["t"].as_str(), Some(read), "{sent}");
         }
     }
@@ -264,7 +272,7 @@ mod tests {
         let (call, outcome) = answer(r#"{"id":12,"result":{"x":"#);
         assert_eq!((call, outcome.unwrap_err().code), (CallId::new(12), UNREADABLE));
         for text in ["", "{}", "null", "[]", "{\"id\":\"x\"}", "\u{0}", r#"{"method":5}"#] {
-            assert!(matches!(read(text.into()), Incoming::Unreadable), "{text:?}");
+            assert!(matches!(read(text.into()), BrowserMessage::Unreadable), "{text:?}");
         }
     }
 }

@@ -15,13 +15,13 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use dialog::{Answer, Dialog, DialogKind};
+pub use dialog::{Dialog, DialogKind, DialogReply};
 pub use error::PageError;
 pub use frames::Frame;
 pub use liveness::Liveness;
-pub use navigate::{Arrival, History, NavigateError};
+pub use navigate::{History, NavigateError, NavigationOutcome};
 pub(crate) use picture::MeasuredArea;
-pub use picture::{Area, Front, Picture, PictureFormat};
+pub use picture::{Area, Front, PagePicture, PictureFormat};
 
 use crate::{
     CallError, Link,
@@ -83,12 +83,12 @@ pub struct Committed {
     /// page that another page opened has its opener's origin; `://` if the browser does not disclose it.
     pub origin: String,
     /// Whether the document changed.
-    pub document: Document,
+    pub document: DocumentChange,
 }
 
 /// Whether a commit replaced the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Document {
+pub enum DocumentChange {
     /// Replaced: all references into the old one are invalid. Contains the new loader's id.
     New(String),
     /// The same document under another address.
@@ -97,11 +97,11 @@ pub enum Document {
 
 /// The tab in use. Clones share it; dropping the last one detaches from the tab and leaves it as it was.
 #[derive(Clone)]
-pub struct Page(Arc<Attached>);
+pub struct Page(Arc<PageInner>);
 
 /// A weak handle on a page, which does not keep it attached.
 #[derive(Clone)]
-pub struct WeakPage(Weak<Attached>);
+pub struct WeakPage(Weak<PageInner>);
 
 impl WeakPage {
     /// Returns the page if a strong handle still exists.
@@ -116,7 +116,7 @@ impl fmt::Debug for WeakPage {
     }
 }
 
-struct Attached {
+struct PageInner {
     core: Arc<Core>,
     listening: JoinHandle<()>,
 }
@@ -127,14 +127,14 @@ struct Core {
     target: TargetId,
     session: SessionId,
     main_frame: FrameId,
-    known: Mutex<Known>,
+    known: Mutex<PageState>,
     dialog: watch::Sender<Option<Dialog>>,
     /// Generation counter, bumped when the overlay is cleared; stale draw requests are dropped.
     cleared: AtomicU64,
     news: broadcast::Sender<PageEvent>,
 }
 
-struct Known {
+struct PageState {
     committed: Committed,
     loader: String,
     health: Health,
@@ -164,7 +164,7 @@ impl fmt::Debug for Page {
     }
 }
 
-impl Drop for Attached {
+impl Drop for PageInner {
     fn drop(&mut self) {
         self.listening.abort();
         self.core.detach();
@@ -312,7 +312,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError::NoDialog`] if none is open (any more).
-    pub async fn answer(&self, answer: Answer) -> Result<(), PageError> {
+    pub async fn answer(&self, answer: DialogReply) -> Result<(), PageError> {
         match dialog::answer(&self.0.core, answer).await {
             Ok(()) => Ok(()),
             Err(DialogCloseError::None) => Err(PageError::NoDialog),
@@ -322,7 +322,7 @@ impl Page {
 }
 
 impl Core {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, PageState> {
         // No code under this lock can panic half-way.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

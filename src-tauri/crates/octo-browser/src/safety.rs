@@ -4,13 +4,13 @@
 //!
 //! Callers that work in a page apply them as follows:
 //!
-//! - Before a navigation: [`Address::of`] the model's address (or that of the history entry), [`Grants::check`]
-//!   with [`Step::Navigate`], and [`judge`] with [`Action::Navigate`] (an address can carry text read
+//! - Before a navigation: [`Address::of`] the model's address (or that of the history entry), [`SiteGrants::check`]
+//!   with [`PageStep::Navigate`], and [`judge`] with [`PageAction::Navigate`] (an address can carry text read
 //!   elsewhere).
-//! - Whenever a main frame shows another document: [`Address::of_frame`], then [`Grants::check`] with
-//!   [`Step::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
+//! - Whenever a main frame shows another document: [`Address::of_frame`], then [`SiteGrants::check`] with
+//!   [`PageStep::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
 //! - Content that is read is attributed to its site, wrapped in a [`block`], and recorded with
-//!   [`Memory::shown`].
+//!   [`PageMemory::shown`].
 //! - Before an action: check the page's location as after a commit, and only then the action's consequences
 //!   with [`judge`]; a page that is not granted is not inspected at all.
 //! - Before text is typed: [`pieces`] finds secret placeholders, [`BoundSecret::release`] decides whether the
@@ -32,17 +32,18 @@ mod visible;
 mod words;
 
 pub use address::{Address, ForbiddenReason};
-pub use block::{PageBlock, PageText, Said, block, disarm, parse_blocks};
+pub use block::{PageBlock, PageText, PageTextKind, block, disarm, parse_blocks};
 pub use field::{EditingKind, Element, Field, Form, OwningForm, Sensitive};
 pub use grants::{
-    GrantLifetime, Grants, Kept, Pass, Scope, SiteKind, SiteQuestion, Step, StepRefusal, TabNumber, Verdict,
+    GrantLifetime, PageStep, Pass, RecordedGrant, Scope, SiteGrants, SiteKind, SiteQuestion, SiteVerdict,
+    StepRefusal, TabNumber,
 };
 pub use leak::AddressLeak;
-pub use memory::{Memory, SiteQuote};
+pub use memory::{PageMemory, SiteQuote};
 pub use nearness::{Nearness, nearness_of};
 pub use redact::Redactor;
-pub use secret::{BoundSecret, Piece, Release, SecretFault, SecretName, SecretTarget, pieces};
-pub use sink::{Act, Action, Dialog, Judgement, Keys, Sink, SinkQuestion, Target, judge};
+pub use secret::{BoundSecret, Release, SecretFault, SecretName, SecretTarget, TypedPart, pieces};
+pub use sink::{ActionContext, ActionTarget, Dialog, Judgement, Keys, PageAction, Sink, SinkQuestion, judge};
 pub use site::{Origin, Scheme, Site, SiteParseError};
 pub(crate) use visible::is_invisible;
-pub use words::Deed;
+pub use words::ControlEffect;

@@ -6,12 +6,12 @@ pub(crate) use numbers::Numbers;
 pub use numbers::TabNumber;
 
 use crate::{
-    CallError, Events, Heard, Link,
+    CallError, Events, Link, NextEvent,
     cdp::browser_protocol::target::{
         ActivateTargetParams, CloseTargetParams, CreateTargetParams, EventTargetCreated, FilterEntry,
         GetTargetsParams, SetDiscoverTargetsParams, TargetFilter, TargetId,
     },
-    wire::{ListTargets, Target, TargetNews},
+    wire::{ListTargets, TargetEntry, TargetNews},
 };
 use std::{collections::HashMap, time::Duration};
 
@@ -30,16 +30,16 @@ pub struct Tab {
     /// Its address.
     pub url: String,
     /// Its position in its window; `None` in older browsers and for tabs that look alike.
-    pub place: Option<Place>,
+    pub place: Option<TabPosition>,
     /// The tab it was opened from.
     pub opener: Option<TargetId>,
     /// The owner.
-    pub owner: Owner,
+    pub owner: TabOwner,
 }
 
 /// A tab's position in its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TabPosition {
     /// Whether it is the active tab of its window.
     pub shown: bool,
     /// Whether its person pinned it.
@@ -49,13 +49,13 @@ pub struct Place {
 }
 
 /// The positions of tabs. The browser does not link tabs to pages, but both have the same title and address.
-struct TabPositions<'a>(HashMap<(&'a str, &'a str), Option<Place>>);
+struct TabPositions<'a>(HashMap<(&'a str, &'a str), Option<TabPosition>>);
 
 impl<'a> TabPositions<'a> {
-    fn of(tabs: &'a [Target]) -> Self {
-        let mut places: HashMap<(&str, &str), Option<Place>> = HashMap::new();
+    fn of(tabs: &'a [TargetEntry]) -> Self {
+        let mut places: HashMap<(&str, &str), Option<TabPosition>> = HashMap::new();
         for tab in tabs {
-            let place = tab.embedder_data.as_ref().map(|place| Place {
+            let place = tab.embedder_data.as_ref().map(|place| TabPosition {
                 shown: place.tab_active.unwrap_or(false),
                 pinned: place.tab_pinned.unwrap_or(false),
                 index: place.tab_strip_index,
@@ -66,14 +66,14 @@ impl<'a> TabPositions<'a> {
         Self(places)
     }
 
-    fn find(&self, page: &Target) -> Option<Place> {
+    fn find(&self, page: &TargetEntry) -> Option<TabPosition> {
         self.0.get(&(page.title.as_str(), page.url.as_str())).copied().flatten()
     }
 }
 
 /// The owner of a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum TabOwner {
     /// The person: it existed before, or they or a page opened it.
     Person,
     /// Octo opened it.
@@ -82,7 +82,7 @@ pub enum Owner {
 
 /// The tabs that may be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closing {
+pub enum CloseScope {
     /// Only tabs that Octo opened.
     OnlyOurs,
     /// Any tab, with the person's consent.
@@ -124,12 +124,12 @@ impl Tabs {
     pub async fn list(&self) -> Result<Vec<Tab>, CallError> {
         let list = GetTargetsParams { filter: Some(only(&["page", "tab"])) };
         let targets = self.link.call(None, ListTargets::new(list), BROWSER).await?.target_infos;
-        let (tabs, others): (Vec<Target>, Vec<Target>) =
+        let (tabs, others): (Vec<TargetEntry>, Vec<TargetEntry>) =
             targets.into_iter().partition(|target| target.kind == "tab");
         let places = TabPositions::of(&tabs);
-        let pages: Vec<Target> = others.into_iter().filter(is_page).collect();
+        let pages: Vec<TargetEntry> = others.into_iter().filter(is_page).collect();
         let numbers = self.numbers.of(pages.iter().map(|page| &page.target_id));
-        let tab = |(page, number): (Target, TabNumber)| Tab {
+        let tab = |(page, number): (TargetEntry, TabNumber)| Tab {
             number,
             place: places.find(&page),
             owner: self.numbers.owner(&page.target_id),
@@ -187,8 +187,8 @@ impl Tabs {
     /// # Errors
     ///
     /// [`TabError::NotOurs`] for a tab of the person's without their consent.
-    pub async fn close(&self, tab: &Tab, closing: Closing) -> Result<(), TabError> {
-        if closing == Closing::OnlyOurs && self.numbers.owner(&tab.target) == Owner::Person {
+    pub async fn close(&self, tab: &Tab, closing: CloseScope) -> Result<(), TabError> {
+        if closing == CloseScope::OnlyOurs && self.numbers.owner(&tab.target) == TabOwner::Person {
             return Err(TabError::NotOurs(tab.number));
         }
         self.link
@@ -216,12 +216,12 @@ impl Tabs {
     /// # Errors
     ///
     /// [`CallError`].
-    pub async fn watch(&self) -> Result<Opened, CallError> {
+    pub async fn watch(&self) -> Result<OpenedTabs, CallError> {
         let known = self.list().await?.into_iter().map(|tab| tab.target).collect();
         let events = self.link.events(None);
         let discover = SetDiscoverTargetsParams { discover: true, filter: Some(only(&["page"])) };
         self.link.call(None, discover, BROWSER).await?;
-        Ok(Opened { tabs: self.clone(), events, known })
+        Ok(OpenedTabs { tabs: self.clone(), events, known })
     }
 
     fn gone(number: TabNumber, error: CallError) -> TabError {
@@ -234,7 +234,7 @@ impl Tabs {
 
 /// Subscription to newly opened tabs.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedTabs {
     tabs: Tabs,
     events: Events,
     known: std::collections::HashSet<TargetId>,
@@ -253,15 +253,15 @@ pub struct NewTab {
     pub opener: Option<TargetId>,
 }
 
-impl Opened {
+impl OpenedTabs {
     /// Returns the next tab; `None` once the connection has ended.
     pub async fn next(&mut self) -> Option<NewTab> {
         loop {
             match self.events.next().await {
-                Heard::Over => return None,
+                NextEvent::Over => return None,
                 // Missed tabs are still in the list.
-                Heard::Missed(missed) => tracing::debug!(missed, "news of tabs were missed"),
-                Heard::Event(event) if event.method == EventTargetCreated::IDENTIFIER => {
+                NextEvent::Missed(missed) => tracing::debug!(missed, "news of tabs were missed"),
+                NextEvent::Event(event) if event.method == EventTargetCreated::IDENTIFIER => {
                     let Some(TargetNews { target_info: page }) = event.read() else { continue };
                     if is_page(&page) && self.known.insert(page.target_id.clone()) {
                         let number = self.tabs.numbers.number(&page.target_id);
@@ -273,14 +273,14 @@ impl Opened {
                         });
                     }
                 }
-                Heard::Event(_) => {}
+                NextEvent::Event(_) => {}
             }
         }
     }
 }
 
 /// Returns whether it is a page that the person sees as a tab, not a prerendered one.
-fn is_page(target: &Target) -> bool {
+fn is_page(target: &TargetEntry) -> bool {
     target.kind == "page" && target.subtype.is_none()
 }
 

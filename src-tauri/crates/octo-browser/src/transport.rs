@@ -6,7 +6,7 @@ mod websocket;
 pub use pipe::Pipe;
 pub use websocket::{DialError, dial};
 
-use crate::Incoming;
+use crate::BrowserMessage;
 use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
     types::{CallId, MethodId},
@@ -24,8 +24,8 @@ pub trait Transport: Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`Ending`] once the transport has ended. One bad message does not end it.
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>>;
+    /// [`LinkEnd`] once the transport has ended. One bad message does not end it.
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>>;
 }
 
 impl Transport for Box<dyn Transport> {
@@ -33,14 +33,14 @@ impl Transport for Box<dyn Transport> {
         (**self).submit(method, session, params)
     }
 
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         (**self).poll_incoming(context)
     }
 }
 
 /// The reason why a transport to a browser ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Ending {
+pub enum LinkEnd {
     /// The browser ended it: it was closed, it crashed, or its person disabled debugging.
     #[error("the browser ended the connection")]
     ByBrowser,

@@ -7,7 +7,7 @@ pub use shot::{Boxes, ModelPicture, ShotError};
 
 use crate::{
     Page, PageError,
-    snapshot::{Captured, Diff, Known, Place, RefError, RefindError, Refs, Snapshot},
+    snapshot::{Captured, Diff, NodeIdentity, NodeRef, RefError, RefindError, Refs, Snapshot},
 };
 
 /// The model's view of a tab. It outlives an attachment, because the numbers belong to the tab.
@@ -23,9 +23,9 @@ pub struct LocatedElement {
     /// Its current number, which differs from the requested one if it was found again.
     pub number: u32,
     /// Its location.
-    pub place: Place,
+    pub place: NodeRef,
     /// Its description from when it was last seen.
-    pub known: Known,
+    pub known: NodeIdentity,
     /// How it was found.
     pub how: LocateMethod,
 }
@@ -51,7 +51,7 @@ pub enum LocateError {
         /// The number.
         number: u32,
         /// Its description, if still remembered.
-        known: Option<Known>,
+        known: Option<NodeIdentity>,
         /// The reason why it was not found again.
         again: RefindError,
     },
@@ -108,7 +108,7 @@ impl View {
         let diff = match &self.last {
             Some(before) => now.diff(before, budget),
             None => Diff {
-                change: crate::snapshot::Change::Page,
+                change: crate::snapshot::ChangeExtent::Page,
                 text: now.render(budget, crate::snapshot::Filter::default()).text,
             },
         };
@@ -153,7 +153,7 @@ impl View {
         Ok(self.located(again, place, how))
     }
 
-    fn located(&self, number: u32, place: Place, how: LocateMethod) -> LocatedElement {
+    fn located(&self, number: u32, place: NodeRef, how: LocateMethod) -> LocatedElement {
         let known = self.refs.known(number).cloned().unwrap_or_default();
         LocatedElement { number, place, known, how }
     }

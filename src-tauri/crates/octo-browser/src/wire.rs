@@ -44,13 +44,13 @@ pub(crate) type ListTargets = Leniently<GetTargetsParams, Targets>;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Targets {
-    pub(crate) target_infos: Vec<Target>,
+    pub(crate) target_infos: Vec<TargetEntry>,
 }
 
 /// The used part of a target.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Target {
+pub(crate) struct TargetEntry {
     pub(crate) target_id: TargetId,
     #[serde(rename = "type")]
     pub(crate) kind: String,
@@ -73,22 +73,22 @@ pub(crate) struct WireTabPosition {
     pub(crate) tab_strip_index: Option<i64>,
 }
 
-/// `Target.targetCreated`, `Target.targetInfoChanged`.
+/// `TargetEntry.targetCreated`, `TargetEntry.targetInfoChanged`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TargetNews {
-    pub(crate) target_info: Target,
+    pub(crate) target_info: TargetEntry,
 }
 
-/// `Target.attachedToTarget`.
+/// `TargetEntry.attachedToTarget`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Attached {
+pub(crate) struct AttachedEvent {
     pub(crate) session_id: SessionId,
-    pub(crate) target_info: Target,
+    pub(crate) target_info: TargetEntry,
 }
 
-/// `Target.detachedFromTarget`.
+/// `TargetEntry.detachedFromTarget`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Detached {

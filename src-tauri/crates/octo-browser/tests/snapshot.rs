@@ -7,8 +7,9 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use octo_browser::snapshot::{
-    Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, NoPart,
-    Owner, Piece, Query, RefError, Refs, Shown, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
+    Area, Captured, CapturedFrame, CapturedSession, ChangeExtent, DocumentId, Filter, FrameDisplay,
+    FrameOwner, LayoutReply, LineSelection, NoPart, PagePart, Query, RefError, Refs, Snapshot, TreeReply,
+    Viewport, WHOLE, estimate_tokens,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -68,11 +69,11 @@ impl From<RecordedCapture> for Captured {
             url: it.url,
             origin: it.origin,
             tree: it.tree,
-            owner: it.owner.map(|owner| Owner {
+            owner: it.owner.map(|owner| FrameOwner {
                 frame: owner.frame,
                 node: owner.node,
                 inset: (0.0, 0.0),
-                shown: Shown::AsItIs,
+                shown: FrameDisplay::AsItIs,
             }),
         };
         Self {
@@ -134,7 +135,11 @@ fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
                 assert!(refs.lookup(number).is_ok_and(|place| place.node > 0), "{page}: {number}");
             }
         }
-        assert_eq!(second.diff(&Snapshot::new(&captured, &mut refs), 500).change, Change::Nothing, "{page}");
+        assert_eq!(
+            second.diff(&Snapshot::new(&captured, &mut refs), 500).change,
+            ChangeExtent::Nothing,
+            "{page}"
+        );
     }
 }
 
@@ -145,12 +150,12 @@ fn the_budget_is_kept_and_what_is_left_out_is_counted() {
         let all = snapshot.render(WHOLE, Filter::default());
         assert!(all.left_out.is_empty());
         for budget in [250, 400, 1_000, 4_000] {
-            for content in [Content::All, Content::Targets] {
+            for content in [LineSelection::All, LineSelection::Targets] {
                 for area in [Area::Page, Area::Viewport] {
                     let part = snapshot.render(budget, Filter { content, area });
                     assert!(part.tokens <= budget, "{page}: {} of {budget}", part.tokens);
                     assert_eq!(part.tokens, estimate_tokens(&part.text));
-                    if (content, area) == (Content::All, Area::Page) {
+                    if (content, area) == (LineSelection::All, Area::Page) {
                         let shown = part.text.lines().count() - part.left_out.len();
                         let missing: usize = part.left_out.iter().map(|left| left.lines).sum();
                         assert_eq!(shown + missing, all.text.lines().count(), "{page} at {budget}");
@@ -171,7 +176,7 @@ fn a_secret_is_in_no_text_even_once_the_page_shows_it() {
         let texts = [
             snapshot.render(WHOLE, Filter::default()).text,
             snapshot.diff(&before, 2_000).text,
-            snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text,
+            snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text,
             snapshot.find(&Query { role: "textbox".to_owned(), ..Query::default() }, 2_000).text,
         ];
         for (secret, text) in secrets.iter().flat_map(|secret| texts.iter().map(move |text| (secret, text))) {
@@ -184,7 +189,7 @@ fn a_secret_is_in_no_text_even_once_the_page_shows_it() {
 #[test]
 fn what_a_person_cannot_see_is_left_out_or_marked() {
     let (snapshot, _) = snapshot("hostile");
-    let texts = [whole("hostile"), snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text];
+    let texts = [whole("hostile"), snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text];
     for text in texts {
         assert!(!text.contains("HIDDEN"), "{text}");
         for seen in [
@@ -225,7 +230,7 @@ fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
     assert_eq!(buttons.matches, 300);
     let mut from = 0;
     let mut read = String::new();
-    while let Some(page) = snapshot.read(&Piece::Ref(left.read.expect("a ref")), from, 700) {
+    while let Some(page) = snapshot.read(&PagePart::Ref(left.read.expect("a ref")), from, 700) {
         assert!(estimate_tokens(&page.text) <= 700);
         read.push_str(&page.text);
         match page.next {
@@ -243,7 +248,7 @@ fn a_change_is_a_few_lines_and_refs_survive_it() {
     let orders = number_of(&before.render(WHOLE, Filter::default()).text, "\"Orders\"");
     let after = Snapshot::new(&captured("admin-menu"), &mut refs);
     let diff = after.diff(&before, 500);
-    assert_eq!(diff.change, Change::Lines);
+    assert_eq!(diff.change, ChangeExtent::Lines);
     assert!(diff.text.contains("+ link \"General\""), "{}", diff.text);
     assert!(diff.text.lines().count() <= 3, "{}", diff.text);
     assert_eq!(number_of(&after.render(WHOLE, Filter::default()).text, "\"Orders\""), orders);
@@ -279,12 +284,12 @@ fn a_ref_that_leads_nowhere_says_why_and_is_found_again_only_if_unique() {
 fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
     let mut refs = Refs::default();
     let snapshot = Snapshot::new(&captured("docs"), &mut refs);
-    let whole = snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text;
+    let whole = snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text;
     let mut text = String::new();
     let mut parts = 0;
     loop {
         parts += 1;
-        let part = snapshot.part(&Piece::Whole, parts, 40).expect("a part");
+        let part = snapshot.part(&PagePart::Whole, parts, 40).expect("a part");
         text.push_str(&part.text);
         if part.next.is_none() {
             break;
@@ -292,19 +297,19 @@ fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
     }
     assert_eq!(text, whole);
     assert!(parts > 200, "{parts}");
-    assert_eq!(snapshot.part(&Piece::Whole, parts + 1, 40), Err(NoPart::Beyond { parts }));
-    assert_eq!(snapshot.part(&Piece::Whole, usize::MAX, 40), Err(NoPart::Beyond { parts }));
-    assert_eq!(snapshot.part(&Piece::Ref(u32::MAX), 1, 40), Err(NoPart::NotThere));
+    assert_eq!(snapshot.part(&PagePart::Whole, parts + 1, 40), Err(NoPart::Beyond { parts }));
+    assert_eq!(snapshot.part(&PagePart::Whole, usize::MAX, 40), Err(NoPart::Beyond { parts }));
+    assert_eq!(snapshot.part(&PagePart::Ref(u32::MAX), 1, 40), Err(NoPart::NotThere));
 }
 
 #[test]
 fn a_manual_reads_as_markdown() {
     let (snapshot, _) = snapshot("docs");
-    let part = snapshot.read(&Piece::Under("Part 3.2".to_owned()), 0, WHOLE).expect("the heading").text;
+    let part = snapshot.read(&PagePart::Under("Part 3.2".to_owned()), 0, WHOLE).expect("the heading").text;
     insta::with_settings!({ snapshot_path => "snapshot/texts", prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!("docs-part", part);
     });
-    assert!(snapshot.read(&Piece::Under("No such heading".to_owned()), 0, WHOLE).is_none());
+    assert!(snapshot.read(&PagePart::Under("No such heading".to_owned()), 0, WHOLE).is_none());
 }
 
 fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> Captured {
@@ -342,7 +347,7 @@ fn a_hundred_thousand_levels_are_walked_and_not_recursed() {
     let mut refs = Refs::default();
     let snapshot = Snapshot::new(&built(nodes, &backends, &parents), &mut refs);
     assert!(snapshot.render(4_000, Filter::default()).tokens <= 4_000);
-    assert!(snapshot.read(&Piece::Whole, 0, 1_000).is_some());
+    assert!(snapshot.read(&PagePart::Whole, 0, 1_000).is_some());
 }
 
 proptest! {
@@ -364,13 +369,13 @@ proptest! {
         let captured = built(nodes, &backends, &parents);
         let one = Snapshot::new(&captured, &mut refs);
         let two = Snapshot::new(&captured, &mut refs);
-        prop_assert_eq!(two.diff(&one, 300).change, Change::Nothing);
+        prop_assert_eq!(two.diff(&one, 300).change, ChangeExtent::Nothing);
         let text = two.render(budget, Filter::default());
         prop_assert!(text.tokens <= budget.max(250));
         let unseen = text.text.contains(['\u{200b}', '\u{202e}']);
         prop_assert!(!unseen);
         let mut from = 0;
-        while let Some(page) = two.read(&Piece::Whole, from, 20) {
+        while let Some(page) = two.read(&PagePart::Whole, from, 20) {
             match page.next {
                 Some(next) => { prop_assert!(next > from); from = next }
                 None => break,

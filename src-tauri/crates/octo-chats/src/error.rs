@@ -18,7 +18,7 @@ pub enum ChatError {
     TooMuch(Duration),
     /// The service refuses permanently.
     #[error("refused: {0}")]
-    Refused(Refusal),
+    Refused(ServiceRefusal),
     /// The service cannot be reached. Nothing was done.
     #[error("not reached: {0}")]
     Unreachable(String),
@@ -37,7 +37,7 @@ pub enum ChatError {
 /// A permanent refusal of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {said}")]
-pub struct Refusal {
+pub struct ServiceRefusal {
     /// The service's error code, like those of HTTP.
     pub code: u16,
     /// Its message.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An action of a person in their chat, in the service's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Incoming {
+pub struct InboundUpdate {
     /// Number at the service. The request for the next batch names the number after the last one.
     pub number: i64,
     /// Sender; `None` unless a person alone with the bot sent it: not for groups or other bots.

@@ -3,7 +3,7 @@
 //!
 //! * [`Telegram`]: the person's own bot, polled for updates by long polling. Octo opens no port, and only the
 //!   service learns its address.
-//! * [`Incoming`]: people's messages, in the service's order; [`Post`]: a message to them.
+//! * [`InboundUpdate`]: people's messages, in the service's order; [`Post`]: a message to them.
 //! * [`posts`]: splits a Markdown answer into posts that the service accepts.
 //!
 //! `octo-core` decides who may write, how a message is handled and which events of a session are reported. This
@@ -15,7 +15,7 @@ mod post;
 mod telegram;
 mod text;
 
-pub use error::{ChatError, Refusal};
-pub use incoming::{ButtonPress, InboundContent, InboundFile, Incoming, Person};
+pub use error::{ChatError, ServiceRefusal};
+pub use incoming::{ButtonPress, InboundContent, InboundFile, InboundUpdate, Person};
 pub use post::{Button, Post, posts};
 pub use telegram::{ANSWER_WAIT, DEFAULT_SERVER, LARGEST_FILE, POLL_TIME, Telegram, server_address};

@@ -4,7 +4,7 @@
 //! answer is split between its blocks (paragraphs, lists, blocks of code), and inside a block only if that
 //! alone is too long.
 
-use crate::text::{Part, parts};
+use crate::text::{TextBlock, parts};
 
 /// Maximum length of a post, in UTF-16 code units (Telegram: "1-4096 characters after entities parsing"). Octo
 /// also counts its markup, so no post ever exceeds it.
@@ -47,7 +47,7 @@ impl Post {
 pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
     let mut all: Vec<Post> = Vec::new();
     for part in parts(markdown).iter().flat_map(|part| part.within(MAX_UNITS)) {
-        let Part { rich, plain } = part;
+        let TextBlock { rich, plain } = part;
         match all.last_mut() {
             Some(last) if units(&last.rich) + 2 + units(&rich) <= MAX_UNITS => {
                 last.rich.push_str("\n\n");

@@ -6,7 +6,7 @@
 
 mod wire;
 
-use crate::{ChatError, Incoming, Person, Post, Refusal};
+use crate::{ChatError, InboundUpdate, Person, Post, ServiceRefusal};
 use octo_llm::{Network, keyed_host};
 use octo_protocol::ApiError;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::{error::Error as _, time::Duration};
-use wire::{Answer, Bot, File, Sent, Update};
+use wire::{ApiAnswer, Bot, File, SentMessage, Update};
 
 /// Default address of the service; the person may run a server of their own.
 pub const DEFAULT_SERVER: &str = "https://api.telegram.org";
@@ -95,7 +95,7 @@ impl Telegram {
     ///
     /// # Errors
     /// Returns [`ChatError::Conflict`] if another program requests the same.
-    pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<Incoming>, ChatError> {
+    pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<InboundUpdate>, ChatError> {
         let mut asked = json!({ "timeout": wait.min(POLL_TIME).as_secs(), "allowed_updates": UPDATE_KINDS, "limit": MAX_UPDATES });
         if let Some(next) = next {
             asked["offset"] = next.into();
@@ -137,7 +137,7 @@ impl Telegram {
                 .map(|button| json!([{ "text": button.label, "callback_data": button.data }]));
             sent["reply_markup"] = json!({ "inline_keyboard": rows.collect::<Vec<_>>() });
         }
-        self.ask::<Sent>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
+        self.ask::<SentMessage>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
     }
 
     /// Shows a typing indicator in a person's chat for about five seconds.
@@ -193,7 +193,7 @@ impl Telegram {
         let mut response = self.exchange(request).await?;
         let status = response.status();
         let body = read(&mut response, MAX_ANSWER).await?;
-        let Ok(answer) = serde_json::from_slice::<Answer<T>>(&body) else {
+        let Ok(answer) = serde_json::from_slice::<ApiAnswer<T>>(&body) else {
             // A gateway's own page, or a server of another kind.
             return Err(match status {
                 status if status.is_server_error() => {
@@ -250,7 +250,7 @@ fn to_error(code: u16, said: String, wait: Option<Duration>) -> ChatError {
 }
 
 fn refused(code: u16, said: impl Into<String>) -> ChatError {
-    ChatError::Refused(Refusal { code, said: said.into() })
+    ChatError::Refused(ServiceRefusal { code, said: said.into() })
 }
 
 async fn read(response: &mut Response, most: u64) -> Result<Vec<u8>, ChatError> {

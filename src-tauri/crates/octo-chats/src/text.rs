@@ -10,16 +10,16 @@ use std::fmt::Write as _;
 
 /// A self-contained block of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct TextBlock {
     /// With markup.
     pub rich: String,
     /// Without.
     pub plain: String,
 }
 
-impl Part {
+impl TextBlock {
     /// Splits this part into pieces of at most `most`. A piece keeps only the markup of code.
-    pub(crate) fn within(&self, most: usize) -> Vec<Part> {
+    pub(crate) fn within(&self, most: usize) -> Vec<TextBlock> {
         if units(&self.rich) <= most {
             return vec![self.clone()];
         }
@@ -53,7 +53,7 @@ impl Part {
             .into_iter()
             .map(|piece| piece.trim_matches('\n').to_owned())
             .filter(|piece| !piece.trim().is_empty())
-            .map(|plain| Part { rich: format!("{}{}{}", frame.0, escape(&plain), frame.1), plain })
+            .map(|plain| TextBlock { rich: format!("{}{}{}", frame.0, escape(&plain), frame.1), plain })
             .collect()
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Returns the parts of a Markdown text, in order; none is empty.
-pub(crate) fn parts(markdown: &str) -> Vec<Part> {
+pub(crate) fn parts(markdown: &str) -> Vec<TextBlock> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = MarkupWriter::default();
     for event in Parser::new_ext(markdown, options) {
@@ -86,8 +86,8 @@ pub(crate) fn parts(markdown: &str) -> Vec<Part> {
 
 #[derive(Default)]
 struct MarkupWriter {
-    parts: Vec<Part>,
-    part: Part,
+    parts: Vec<TextBlock>,
+    part: TextBlock,
     /// Nesting depth inside blocks; a part ends when it returns to zero.
     depth: usize,
     /// Open lists; for numbered ones the next number.

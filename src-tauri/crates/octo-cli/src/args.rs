@@ -14,16 +14,16 @@ const NANO_DIGITS: usize = 9;
 #[derive(Debug, Parser)]
 // Uses the name of the installed program, in both binaries.
 #[command(name = "octo", version, about, long_about = None)]
-pub(crate) struct Arguments {
+pub(crate) struct CliArguments {
     /// Command to run.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// A command of the program.
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one, and it is read once")]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Run one turn and print its answer.
     Exec(ExecArguments),
     /// Serve the protocol on standard input and output, one JSON object per line.
@@ -176,14 +176,14 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Arguments::command().debug_assert();
+        CliArguments::command().debug_assert();
     }
 
     #[test]
     fn what_may_be_typed_stays() {
         let list =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/frozen-names.txt");
-        let mut command = Arguments::command();
+        let mut command = CliArguments::command();
         command.build();
         octo_testkit::check_names(&list, "command line", &octo_testkit::grammar(&command));
     }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let id = SessionId::new();
-        let parsed = Arguments::try_parse_from([
+        let parsed = CliArguments::try_parse_from([
             "octo",
             "exec",
             "--cwd",
@@ -222,7 +222,7 @@ mod tests {
             "-",
         ])
         .unwrap();
-        let Command::Exec(exec) = parsed.command else { panic!("exec") };
+        let CliCommand::Exec(exec) = parsed.command else { panic!("exec") };
         assert_eq!(exec.session, Some(SessionChoice::Id(id)));
         assert_eq!(exec.protocol, Some(ProtocolChoice::OpenaiChat));
         assert_eq!(exec.headers, ["X-One=1", "x-two=a=b"]);
@@ -287,7 +287,7 @@ mod tests {
             &["octo", "exec", "two", "prompts"],
             &["octo", "serve", "x"],
         ] {
-            let error = Arguments::try_parse_from(wrong).unwrap_err();
+            let error = CliArguments::try_parse_from(wrong).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{wrong:?}");
         }
     }

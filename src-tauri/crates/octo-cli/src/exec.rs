@@ -13,8 +13,8 @@ use crate::{
     output::{Lines, explain, print_error_line},
     signals::Signals,
 };
-use begin::Task;
-use follow::{Follower, Shown};
+use begin::RunInput;
+use follow::{Follower, OutputMode};
 use octo_core::{Config, NoHost, Octo, OpenTurnPolicy, settle_home};
 use octo_protocol::{ApiError, GetSettings, Language, Source};
 use std::{
@@ -68,7 +68,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
         () = signals.next() => return Err(Failure::Interrupted),
         started = Octo::start(config) => started?,
     };
-    let exit = turn(&octo, &arguments, &choice, Task { folder, prompt }, language, &mut signals).await;
+    let exit = turn(&octo, &arguments, &choice, RunInput { folder, prompt }, language, &mut signals).await;
     octo.shutdown().await;
     exit
 }
@@ -77,7 +77,7 @@ async fn turn(
     octo: &Octo,
     arguments: &ExecArguments,
     choice: &ModelChoice,
-    task: Task,
+    task: RunInput,
     language: &mut Language,
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
@@ -92,7 +92,7 @@ async fn turn(
         begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
     };
     print_error_line(&format!("session: {}", begun.session));
-    let shown = if arguments.json { Shown::Events } else { Shown::FinalText };
+    let shown = if arguments.json { OutputMode::Events } else { OutputMode::FinalText };
     let follower = Follower::new(octo, begun, settings.language, shown, Lines::stdout());
     follower.with_budget(arguments.budget).follow(feed, signals).await
 }

@@ -160,7 +160,7 @@ fn listed(event: &Event) -> Option<SessionId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_core::{Config, HomeLocation, Keys, NoHost, OpenTurnPolicy, Settled};
+    use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, OpenTurnPolicy};
     use octo_protocol::{ChangeSettings, RenameSession, SettingsPatch, Source, StartDemo, Stop, Theme};
     use std::collections::BTreeMap;
 
@@ -169,7 +169,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let config = Config {
             home: home.path().to_owned(),
-            settled: Settled::at(HomeLocation::by_variable(home.path().to_owned())),
+            settled: HomeAtStart::at(HomeLocation::by_variable(home.path().to_owned())),
             source: Source::Headless,
             open_turns: OpenTurnPolicy::WaitForUse,
             keys: Keys::Memory,

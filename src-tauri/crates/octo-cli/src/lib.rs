@@ -12,7 +12,7 @@ mod output;
 mod serve;
 mod signals;
 
-use args::{Arguments, Command};
+use args::{CliArguments, CliCommand};
 use clap::Parser;
 use exit::Exit;
 use octo_core::Clock;
@@ -43,7 +43,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return octo_documents::serve(&format.to_string_lossy());
     }
-    let arguments = match Arguments::try_parse_from(args) {
+    let arguments = match CliArguments::try_parse_from(args) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and the version are "errors" in clap too; a closed standard output is ignored.
@@ -52,8 +52,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     match arguments.command {
-        Command::Exec(exec) => run_to_completion(exec::exec(exec)),
-        Command::Serve => run_to_completion(serve::serve(serve::Pace::default())),
+        CliCommand::Exec(exec) => run_to_completion(exec::exec(exec)),
+        CliCommand::Serve => run_to_completion(serve::serve(serve::Pace::default())),
     }
 }
 

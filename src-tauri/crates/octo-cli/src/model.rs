@@ -200,12 +200,14 @@ impl ServerLocation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Arguments, Command};
+    use crate::args::{CliArguments, CliCommand};
     use clap::Parser;
 
     fn read(options: &[&str], key: Option<&str>) -> Result<ModelChoice, Failure> {
         let line = ["octo", "exec"].iter().chain(options).chain(&["hi"]);
-        let Command::Exec(exec) = Arguments::try_parse_from(line).unwrap().command else { panic!("exec") };
+        let CliCommand::Exec(exec) = CliArguments::try_parse_from(line).unwrap().command else {
+            panic!("exec")
+        };
         let expected = key_variable(&exec).to_owned();
         ModelChoice::read(&exec, |name| key.filter(|_| name == expected).map(str::to_owned))
     }
@@ -251,7 +253,9 @@ mod tests {
     #[test]
     fn bedrock_needs_a_region_and_no_key() {
         let line = ["octo", "exec", "--protocol", "bedrock", "--model", "m", "hi"];
-        let Command::Exec(exec) = Arguments::try_parse_from(line).unwrap().command else { panic!("exec") };
+        let CliCommand::Exec(exec) = CliArguments::try_parse_from(line).unwrap().command else {
+            panic!("exec")
+        };
         let read = |known: &[(&str, &str)]| {
             ModelChoice::read(&exec, |name| {
                 known.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())

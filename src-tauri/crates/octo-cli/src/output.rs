@@ -9,7 +9,7 @@ use std::{
 
 /// Whether standard output still has a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum OutputReader {
     /// It has a reader.
     There,
     /// The reader closed its end: nothing more is written, and the work continues without it.
@@ -20,7 +20,7 @@ pub(crate) enum Reader {
 #[derive(Debug)]
 pub(crate) struct Lines<W> {
     writer: W,
-    reader: Reader,
+    reader: OutputReader,
 }
 
 impl Lines<io::Stdout> {
@@ -33,11 +33,11 @@ impl Lines<io::Stdout> {
 impl<W: Write> Lines<W> {
     /// Creates lines to any stream.
     pub fn new(writer: W) -> Self {
-        Self { writer, reader: Reader::There }
+        Self { writer, reader: OutputReader::There }
     }
 
     /// Writes a value as one line of JSON.
-    pub fn json(&mut self, value: &impl Serialize) -> Reader {
+    pub fn json(&mut self, value: &impl Serialize) -> OutputReader {
         match serde_json::to_vec(value) {
             Ok(line) => self.bytes(line),
             Err(error) => {
@@ -49,16 +49,16 @@ impl<W: Write> Lines<W> {
     }
 
     /// Writes a text, followed by a line end.
-    pub fn text(&mut self, text: &str) -> Reader {
+    pub fn text(&mut self, text: &str) -> OutputReader {
         self.bytes(text.as_bytes().to_vec())
     }
 
-    fn bytes(&mut self, mut line: Vec<u8>) -> Reader {
+    fn bytes(&mut self, mut line: Vec<u8>) -> OutputReader {
         line.push(b'\n');
-        if self.reader == Reader::There
+        if self.reader == OutputReader::There
             && self.writer.write_all(&line).and_then(|()| self.writer.flush()).is_err()
         {
-            self.reader = Reader::Gone;
+            self.reader = OutputReader::Gone;
         }
         self.reader
     }
@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn a_closed_pipe_ends_the_writing_and_nothing_else() {
         let mut lines = Lines::new(Pipe { taken: Vec::new(), room: 3 });
-        assert_eq!(lines.json(&[1]), Reader::There);
-        assert_eq!(lines.json(&[2]), Reader::Gone);
-        assert_eq!(lines.text("x"), Reader::Gone);
+        assert_eq!(lines.json(&[1]), OutputReader::There);
+        assert_eq!(lines.json(&[2]), OutputReader::Gone);
+        assert_eq!(lines.text("x"), OutputReader::Gone);
         assert_eq!(lines.writer.taken, b"[1]\n");
     }
 }

@@ -7,11 +7,11 @@ use crate::{
     args::KEY_VARIABLE,
     exit::Exit,
     feed::{Feed, FeedItem},
-    output::{Lines, Reader, explain, print_error_line},
+    output::{Lines, OutputReader, explain, print_error_line},
     signals::Signals,
 };
-use lines::{Incoming, read_lines};
-use octo_core::{Clock, Config, Keys, NoHost, Octo, OpenTurnPolicy, Settled, SystemClock, settle_home};
+use lines::{InputLine, read_lines};
+use octo_core::{Clock, Config, HomeAtStart, Keys, NoHost, Octo, OpenTurnPolicy, SystemClock, settle_home};
 use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
 use serde_json::Value;
 use std::{io, sync::Arc, task::Poll, thread, time::Duration};
@@ -83,7 +83,7 @@ pub(crate) async fn serve(pace: Pace) -> Exit {
     Exit::Finished
 }
 
-async fn start(settled: Result<Settled, ApiError>, pace: Pace) -> Result<Octo, ApiError> {
+async fn start(settled: Result<HomeAtStart, ApiError>, pace: Pace) -> Result<Octo, ApiError> {
     let settled = settled?;
     let config = Config {
         home: settled.residence.home.clone(),
@@ -185,7 +185,7 @@ async fn forward(mut feed: Feed, lines: mpsc::UnboundedSender<ServerLine>) {
 }
 
 /// Returns the lines of standard input, read by a separate thread: a read cannot be cancelled.
-fn stdin_lines() -> mpsc::Receiver<Incoming> {
+fn stdin_lines() -> mpsc::Receiver<InputLine> {
     let (sender, lines) = mpsc::channel(MAX_WAITING_LINES);
     thread::spawn(move || read_lines(io::stdin().lock(), |line| sender.blocking_send(line).is_ok()));
     lines
@@ -204,7 +204,7 @@ impl OutputThread {
         thread::spawn(move || {
             let mut out = Lines::stdout();
             while let Some(line) = waiting.blocking_recv() {
-                if out.json(&line) == Reader::Gone {
+                if out.json(&line) == OutputReader::Gone {
                     break;
                 }
             }

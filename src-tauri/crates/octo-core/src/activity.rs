@@ -1,7 +1,7 @@
 //! The running work of this process: each session actor publishes its activity to a board, so a reader never
 //! waits for a busy actor. The work of other processes of the home is read from the store.
 
-use crate::{admission::Places, change::Change};
+use crate::{admission::PermitCount, change::Change};
 use octo_protocol::{
     ActivityId, ActivityOrigin, ActivityRow, ActivityState, ActivityStatus, BackgroundCommand, Millis,
     RunStatus, SessionId, SessionStatus, Spending, SubAgentOrigin, TaskRun, TurnId, Usage,
@@ -20,7 +20,7 @@ pub(crate) struct Board {
 }
 
 /// A session's entry on the board; dropping it removes the entry.
-pub(crate) struct Entry {
+pub(crate) struct BoardEntry {
     session: SessionId,
     board: Board,
 }
@@ -42,7 +42,7 @@ pub(crate) struct SessionActivity {
 pub(crate) struct TurnActivity {
     pub turn: TurnId,
     pub since: Millis,
-    pub stands: Stands,
+    pub stands: TurnActivityStatus,
     /// Number of answers of its model.
     pub steps: u32,
     /// Token usage including sub-agents. A change means that the ledger has a new row.
@@ -51,7 +51,7 @@ pub(crate) struct TurnActivity {
 
 /// The status of a running turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stands {
+pub(crate) enum TurnActivityStatus {
     Working,
     NeedsYou,
     /// Waiting for a permit.
@@ -60,8 +60,8 @@ pub(crate) enum Stands {
 
 impl Board {
     /// Creates an empty entry for a session.
-    pub fn entry(&self, session: SessionId) -> Entry {
-        Entry { session, board: self.clone() }
+    pub fn entry(&self, session: SessionId) -> BoardEntry {
+        BoardEntry { session, board: self.clone() }
     }
 
     pub fn change(&self) -> &Change {
@@ -77,7 +77,7 @@ impl Board {
     pub fn is_queued(&self, session: SessionId) -> bool {
         self.with(|lines| {
             let turn = lines.get(&session).and_then(|doing| doing.turn);
-            turn.is_some_and(|turn| turn.stands == Stands::Queued)
+            turn.is_some_and(|turn| turn.stands == TurnActivityStatus::Queued)
         })
     }
 
@@ -93,7 +93,7 @@ impl Board {
     }
 }
 
-impl Entry {
+impl BoardEntry {
     /// Publishes the session's current activity; `None` removes the entry.
     pub fn tell(&self, doing: Option<SessionActivity>) {
         let changed = self.board.with(|lines| {
@@ -112,21 +112,21 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for BoardEntry {
     fn drop(&mut self) {
         self.tell(None);
     }
 }
 
 /// Data from outside the board that activity rows are built from.
-pub(crate) struct Known {
+pub(crate) struct ActivityInputs {
     /// Runs of scheduled tasks that have not ended.
     pub runs: Vec<TaskRun>,
     /// Cost of each session's turn so far.
     pub spent: HashMap<SessionId, Spending>,
     /// For each waiting turn, how many turns get a permit before it.
     pub ahead: HashMap<TurnId, u32>,
-    pub places: Places,
+    pub places: PermitCount,
     /// The scheduler's time, if this process starts the scheduled runs.
     pub tends: Option<Millis>,
     /// The activity of other living processes.
@@ -134,7 +134,7 @@ pub(crate) struct Known {
 }
 
 /// Builds the list of all running work. Pure.
-pub(crate) fn state(lines: &BTreeMap<SessionId, SessionActivity>, known: &Known) -> ActivityState {
+pub(crate) fn state(lines: &BTreeMap<SessionId, SessionActivity>, known: &ActivityInputs) -> ActivityState {
     let mut rows: Vec<ActivityRow> = Vec::new();
     for (session, doing) in lines {
         rows.extend(doing.turn.map(|turn| turn_row(*session, doing, turn, lines, known)));
@@ -165,14 +165,14 @@ fn turn_row(
     doing: &SessionActivity,
     turn: TurnActivity,
     lines: &BTreeMap<SessionId, SessionActivity>,
-    known: &Known,
+    known: &ActivityInputs,
 ) -> ActivityRow {
     let (id, name, task) = called(session, doing.fork.as_ref(), &doing.title, known);
     let status = match turn.stands {
-        Stands::Working => ActivityStatus::Working,
-        Stands::NeedsYou => ActivityStatus::NeedsYou,
+        TurnActivityStatus::Working => ActivityStatus::Working,
+        TurnActivityStatus::NeedsYou => ActivityStatus::NeedsYou,
         // A turn that has just been admitted has not published it yet.
-        Stands::Queued => match known.ahead.get(&turn.turn) {
+        TurnActivityStatus::Queued => match known.ahead.get(&turn.turn) {
             Some(ahead) => ActivityStatus::Queued { ahead: *ahead },
             None => ActivityStatus::Working,
         },
@@ -198,7 +198,7 @@ fn called(
     session: SessionId,
     fork: Option<&SubAgentOrigin>,
     title: &str,
-    known: &Known,
+    known: &ActivityInputs,
 ) -> (ActivityId, String, Option<String>) {
     let run = known.runs.iter().find(|run| run.session == Some(session) && is_on(run));
     match (fork, run) {
@@ -209,7 +209,10 @@ fn called(
 }
 
 /// Builds the rows for another process's work in a session.
-fn other_process_rows(work: &OtherProcessSession, known: &Known) -> impl Iterator<Item = ActivityRow> {
+fn other_process_rows(
+    work: &OtherProcessSession,
+    known: &ActivityInputs,
+) -> impl Iterator<Item = ActivityRow> {
     let (session, process) = (work.info.id, Some(work.holder.process));
     let turn = work.turn.map(|(_, since, steps)| {
         let (id, name, task) = called(session, work.fork.as_ref(), &work.info.title, known);
@@ -264,7 +267,7 @@ fn origin(session: SessionId, lines: &BTreeMap<SessionId, SessionActivity>, titl
 }
 
 /// Returns the due runs that wait because the maximum number of runs is already in progress.
-fn waiting_runs(known: &Known) -> impl Iterator<Item = ActivityRow> {
+fn waiting_runs(known: &ActivityInputs) -> impl Iterator<Item = ActivityRow> {
     let now = known.tends;
     let due = known.runs.iter().filter(move |run| match run.status {
         RunStatus::Waiting { until } => now.is_some_and(|now| until <= now),

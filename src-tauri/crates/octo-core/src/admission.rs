@@ -28,7 +28,7 @@ pub(crate) struct Permit {
 
 /// Number of permits in use, and the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct PermitCount {
     pub taken: usize,
     pub limit: usize,
 }
@@ -37,13 +37,13 @@ pub(crate) struct Places {
 type AdmitCallback = Box<dyn FnOnce() + Send>;
 
 struct LimiterState {
-    line: Line,
+    line: PermitQueue,
     bells: HashMap<TurnId, AdmitCallback>,
 }
 
 /// The admitted and the waiting turns. Pure.
 #[derive(Debug)]
-struct Line {
+struct PermitQueue {
     door: Door,
     limit: usize,
     inside: BTreeSet<TurnId>,
@@ -63,7 +63,7 @@ enum Door {
 impl TurnLimiter {
     /// Creates a limiter that admits no turn before [`TurnLimiter::open`].
     pub fn new(limit: u32, change: Change) -> Self {
-        let line = Line {
+        let line = PermitQueue {
             door: Door::Gathering,
             limit: places(limit),
             inside: BTreeSet::new(),
@@ -117,11 +117,11 @@ impl TurnLimiter {
         self.look(|line| line.ahead(turn))
     }
 
-    pub fn places(&self) -> Places {
-        self.look(|line| Places { taken: line.inside.len(), limit: line.limit })
+    pub fn places(&self) -> PermitCount {
+        self.look(|line| PermitCount { taken: line.inside.len(), limit: line.limit })
     }
 
-    fn look<T>(&self, look: impl FnOnce(&Line) -> T) -> T {
+    fn look<T>(&self, look: impl FnOnce(&PermitQueue) -> T) -> T {
         look(&self.hall.lock().unwrap_or_else(PoisonError::into_inner).line)
     }
 
@@ -156,7 +156,7 @@ impl Drop for Permit {
     }
 }
 
-impl Line {
+impl PermitQueue {
     fn leave(&mut self, turn: TurnId) {
         self.inside.remove(&turn);
         self.waiting.remove(&turn);

@@ -3,7 +3,7 @@
 
 use crate::blocking::blocking;
 use base64::Engine;
-use octo_protocol::{ApiError, Attached, BlobRef, Block, SessionPicture};
+use octo_protocol::{ApiError, AttachmentResult, BlobRef, Block, SessionPicture};
 use octo_workspace::Blobs;
 use std::{
     fs::{self, File},
@@ -57,9 +57,9 @@ pub(crate) async fn picture(folder: String, path: String) -> Result<SessionPictu
 }
 
 /// Makes blocks of files. A file that cannot be attached does not prevent the others.
-pub(crate) async fn attach_files(blobs: Blobs, mut paths: Vec<String>) -> Result<Attached, ApiError> {
+pub(crate) async fn attach_files(blobs: Blobs, mut paths: Vec<String>) -> Result<AttachmentResult, ApiError> {
     let attaching = tokio::task::spawn_blocking(move || {
-        let mut attached = Attached { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
+        let mut attached = AttachmentResult { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
         if paths.len() > AT_ONCE {
             let left_out = paths.split_off(AT_ONCE).len();
             attached

@@ -22,14 +22,14 @@ mod state;
 mod tabs;
 mod weigh;
 
-use known::Known;
+use known::PageKnowledge;
 pub(crate) use seat::BrowserSession;
-use seat::Place;
+use seat::BrowserSessionInner;
 pub(crate) use secrets::Secrets;
 
 use octo_browser::{
-    Browser, ConnectError, Connected, Environment, Found, Launch, Probe, State, TabNumber, Wanted,
-    candidates, executables,
+    AttachmentState, Browser, ConnectError, Connected, Environment, Launch, Probe, ProbedBrowser, TabNumber,
+    Wanted, candidates, executables,
 };
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
 use octo_store::Store;
@@ -53,7 +53,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Browser events for watchers; not stored.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum News {
+pub(crate) enum BrowserUpdate {
     /// The attachment's state.
     State(BrowserState),
     /// A session's activity in a page; `None` once it left the page.
@@ -71,14 +71,14 @@ struct HomeBrowserInner {
     blobs: Blobs,
     secrets: Secrets,
     standing: Mutex<AttachmentStatus>,
-    seats: Mutex<HashMap<SessionId, Weak<Place>>>,
+    seats: Mutex<HashMap<SessionId, Weak<BrowserSessionInner>>>,
     /// The sessions' knowledge of pages, by root session.
-    known: Mutex<HashMap<SessionId, Weak<Known>>>,
+    known: Mutex<HashMap<SessionId, Weak<PageKnowledge>>>,
     /// The store that earlier messages to the model are read from.
     store: Store,
     /// The session that opened each tab, while the app runs: no number is reused.
     opened: Mutex<HashMap<TabNumber, SessionId>>,
-    news: broadcast::Sender<News>,
+    news: broadcast::Sender<BrowserUpdate>,
     /// Number of attachments so far.
     attachments: AtomicU64,
 }
@@ -163,7 +163,7 @@ impl HomeBrowser {
         seat
     }
 
-    fn knowledge_of(&self, root: SessionId) -> Arc<Known> {
+    fn knowledge_of(&self, root: SessionId) -> Arc<PageKnowledge> {
         let mut all = lock(&self.0.known);
         if let Some(known) = all.get(&root).and_then(Weak::upgrade) {
             return known;
@@ -214,7 +214,7 @@ impl HomeBrowser {
     }
 
     /// Subscribes to events from now on.
-    pub fn watch(&self) -> broadcast::Receiver<News> {
+    pub fn watch(&self) -> broadcast::Receiver<BrowserUpdate> {
         self.0.news.subscribe()
     }
 
@@ -305,8 +305,10 @@ impl HomeBrowser {
 
     /// Ends the attachment, or cancels the attempt. Tabs stay as they are.
     pub async fn detach(&self) {
-        let begun =
-            matches!(*self.0.browser.state().borrow(), State::Looking | State::WaitingForAllow { .. });
+        let begun = matches!(
+            *self.0.browser.state().borrow(),
+            AttachmentState::Looking | AttachmentState::WaitingForAllow { .. }
+        );
         if begun {
             // No page is in use yet. Waiting callers learn that the attempt was cancelled and that the
             // browser's own question may stay open.
@@ -332,7 +334,7 @@ impl HomeBrowser {
     }
 
     /// Finds browsers that accept a connection now, without asking the person.
-    async fn found(&self) -> Vec<Found> {
+    async fn found(&self) -> Vec<ProbedBrowser> {
         octo_browser::find(&self.0.environment, self.named_folder().as_deref()).await
     }
 
@@ -386,12 +388,12 @@ impl HomeBrowser {
         if standing.told != state {
             standing.told = state.clone();
             // It is not an error if no client is watching.
-            let _nobody = self.0.news.send(News::State(state));
+            let _nobody = self.0.news.send(BrowserUpdate::State(state));
         }
     }
 
     fn publish_page(&self, session: SessionId, page: Option<LivePage>) {
-        let _nobody = self.0.news.send(News::Page(session, page.map(Box::new)));
+        let _nobody = self.0.news.send(BrowserUpdate::Page(session, page.map(Box::new)));
     }
 
     fn blobs(&self) -> Blobs {
@@ -409,7 +411,7 @@ impl HomeBrowser {
 }
 
 /// Returns whether another program could connect to the found browser.
-fn is_open(found: &Found) -> bool {
+fn is_open(found: &ProbedBrowser) -> bool {
     matches!(found.probe, Probe::Flag { .. })
 }
 

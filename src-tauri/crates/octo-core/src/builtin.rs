@@ -8,12 +8,12 @@ mod skills;
 mod tasks;
 
 use crate::{
-    base::Base, browsing::HomeBrowser, library::Library, schedule::Tasks, services::Services,
+    base::Base, browsing::HomeBrowser, library::Library, schedule::HomeTasks, services::Services,
     trash::HomeTrash,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SessionId, SuggestionId, ToolView, TurnId, words};
-use octo_tools::{CommandOrigin, Desk, Errand, ToolError};
+use octo_tools::{BuiltinCommands, CommandOrigin, Errand, ToolError};
 use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -23,11 +23,11 @@ const MOST: usize = 30_000;
 
 /// The built-in commands of a home, for one client.
 #[derive(Clone)]
-pub(crate) struct BuiltinCommands {
+pub(crate) struct HomeCommands {
     base: Arc<Base>,
     library: Library,
     trash: HomeTrash,
-    tasks: Tasks,
+    tasks: HomeTasks,
     browser: HomeBrowser,
     client: Client,
 }
@@ -57,7 +57,7 @@ pub(crate) enum Deed {
     Proposed(SuggestionId),
 }
 
-impl BuiltinCommands {
+impl HomeCommands {
     /// Creates the application's commands for this client.
     pub(crate) fn new(base: Arc<Base>, services: &Services, client: Client) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl BuiltinCommands {
     }
 }
 
-impl Desk for BuiltinCommands {
+impl BuiltinCommands for HomeCommands {
     fn show(
         &self,
         errand: &Errand,
@@ -113,7 +113,7 @@ impl Desk for BuiltinCommands {
     }
 }
 
-impl BuiltinCommands {
+impl HomeCommands {
     /// Returns a preview of the effect, for the person who is asked.
     async fn view(&self, errand: Errand, asker: &CommandOrigin) -> Result<ToolView, ToolError> {
         match errand {

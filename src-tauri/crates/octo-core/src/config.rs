@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
-use octo_workspace::{HomeLocation, Settled, settle};
+use octo_workspace::{HomeAtStart, HomeLocation, settle};
 use std::{
     path::{self, PathBuf},
     sync::Arc,
@@ -15,7 +15,7 @@ pub struct Config {
     /// The home folder; see [`settle_home`].
     pub home: PathBuf,
     /// How the home was found, and the outcome of the plan for it.
-    pub settled: Settled,
+    pub settled: HomeAtStart,
     /// The source recorded for this process's sessions.
     pub source: Source,
     /// The handling of turns that an earlier process of this kind left open.
@@ -88,7 +88,7 @@ impl Host for NoHost {
 ///
 /// # Errors
 /// `start.no_home`; `start.home_away` for a moved home that does not exist; `start.plan_unreadable`.
-pub fn settle_home() -> Result<Settled, ApiError> {
+pub fn settle_home() -> Result<HomeAtStart, ApiError> {
     let no_home = || ApiError::new("start.no_home");
     let residence = match std::env::var_os("OCTO_HOME") {
         Some(home) if !home.is_empty() => {

@@ -7,7 +7,7 @@
 use octo_protocol::{
     BrowserState, DiagnosticsAbout, DiagnosticsPart, KeyState, KeychainState, Language, ModelEntry, Settings,
 };
-use octo_store::Health;
+use octo_store::DatabaseHealth;
 use serde_json::Value;
 use std::{
     fmt::Write,
@@ -40,7 +40,7 @@ pub(crate) struct Facts {
     /// The state of the browser.
     pub browser: BrowserState,
     /// The state of the database.
-    pub health: Health,
+    pub health: DatabaseHealth,
 }
 
 /// Builds the parts of a report.
@@ -72,7 +72,7 @@ fn system(facts: &Facts) -> String {
 }
 
 fn checks(facts: &Facts) -> String {
-    let Health { schema, fault, sessions } = &facts.health;
+    let DatabaseHealth { schema, fault, sessions } = &facts.health;
     let mut text = format!("database: schema {schema}, {sessions} sessions, ");
     match fault {
         None => text.push_str("sound"),

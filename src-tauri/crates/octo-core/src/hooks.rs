@@ -21,7 +21,7 @@ mod run;
 
 use file::HookFile;
 pub(crate) use file::Moment;
-pub(crate) use run::{Heard, Hooks};
+pub(crate) use run::{HookVerdict, Hooks};
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -30,7 +30,7 @@ pub(crate) struct Idle<'a> {
 
 /// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum IdleAction {
     /// Refresh the cache this long after the start of the request that last used it.
     Refresh(Duration),
     /// Compact now.
@@ -40,15 +40,15 @@ pub(crate) enum Choice {
 }
 
 /// Decides by price. Sends nothing if a price is unknown.
-pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> Choice {
-    let Some(prices) = &idle.card.prices else { return Choice::LetGo };
+pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> IdleAction {
+    let Some(prices) = &idle.card.prices else { return IdleAction::LetGo };
     let rates = prices.rates_for(idle.size);
     if settings.keep_warm == Switch::On
         && idle.size >= idle.card.caching.minimum
         && let Some(warmth) = Warmth::of(&idle.card.caching, rates)
         && let Some(after) = keep_warm(idle.pauses, idle.size, &warmth, idle.refreshes)
     {
-        return Choice::Refresh(after);
+        return IdleAction::Refresh(after);
     }
     let cost = |usage: Usage| prices.cost(usage);
     // While the cache lives, reading the conversation is cheap; once it has expired, all of it is written
@@ -57,13 +57,13 @@ pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> Choice {
     let afterwards = cost(Usage { cache_write: REWRITTEN_TOKENS, ..Usage::default() });
     let again = cost(Usage { cache_write: idle.size, ..Usage::default() });
     let (Some(compacting), Some(afterwards), Some(again)) = (compacting, afterwards, again) else {
-        return Choice::LetGo;
+        return IdleAction::LetGo;
     };
     let pays = compacting.saturating_add(afterwards) < again;
     if pays && idle.size >= idle.limit / 100 * MIN_COMPACTION_PERCENT {
-        Choice::Compact
+        IdleAction::Compact
     } else {
-        Choice::LetGo
+        IdleAction::LetGo
     }
 }
 
@@ -93,12 +93,12 @@ mod tests {
         ] {
             let idle = Idle { size, limit: 160_000, refreshes, pauses, card: &card };
             let chosen = match choose(&idle, settings) {
-                Choice::Refresh(after) => {
+                IdleAction::Refresh(after) => {
                     assert!(after < Duration::from_secs(300));
                     "refresh"
                 }
-                Choice::Compact => "compact",
-                Choice::LetGo => "let go",
+                IdleAction::Compact => "compact",
+                IdleAction::LetGo => "let go",
             };
             assert_eq!(chosen, expected, "{size} {refreshes} {:?}", settings.keep_warm);
         }
@@ -109,6 +109,6 @@ mod tests {
         let card = ModelCard::unknown(Protocol::Anthropic);
         let pauses = [Duration::from_secs(420)].repeat(40);
         let idle = Idle { size: 150_000, limit: 160_000, refreshes: 0, pauses: &pauses, card: &card };
-        assert_eq!(choose(&idle, &Settings::default()), Choice::LetGo);
+        assert_eq!(choose(&idle, &Settings::default()), IdleAction::LetGo);
     }
 }

@@ -54,5 +54,5 @@ pub use config::Remover;
 pub use config::*;
 pub use octo::*;
 pub use octo_tools::{BuiltinGrant, SkillTask};
-pub use octo_workspace::{HomeLocation, Settled};
+pub use octo_workspace::{HomeAtStart, HomeLocation};
 pub use subscription::Subscription;

@@ -28,8 +28,8 @@ use octo_protocol::{
     TrustedCertificates,
 };
 use octo_skills::{
-    CallRefusal, Catalogue, ForeignFolders, Invocable, Memories, Reading, Roots, Skill, SkillCallOrigin,
-    Trust, Usage, Watch, discover,
+    CallRefusal, Catalogue, FolderReading, ForeignFolders, Invocable, Memories, Roots, Skill,
+    SkillCallOrigin, SkillWatch, Trust, Usage, discover,
 };
 use octo_store::{SkillChoice, Store};
 use octo_tools::SkillTask;
@@ -74,16 +74,16 @@ struct LibraryInner {
     agents: AgentFiles,
     offers: InspectedSkills,
     foreign: RwLock<ForeignFolders>,
-    way: RwLock<Way>,
+    way: RwLock<RepositoryNetwork>,
     revision: AtomicU64,
     news: broadcast::Sender<LibraryState>,
     /// The watched folders: the home (`None`), and projects whose skills were requested, most recent last.
-    watches: Mutex<Vec<(Option<PathBuf>, Watch)>>,
+    watches: Mutex<Vec<(Option<PathBuf>, SkillWatch)>>,
 }
 
 /// The network settings for repositories of skills.
 #[derive(Clone, Default)]
-struct Way {
+struct RepositoryNetwork {
     proxy: ProxyChoice,
     certificates: Option<Box<TrustedCertificates>>,
 }
@@ -127,11 +127,12 @@ impl Library {
 
     /// Puts settings into effect.
     pub(crate) fn follow(&self, settings: &Settings) {
-        let way = Way { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
+        let way =
+            RepositoryNetwork { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
         *self.0.way.write().unwrap_or_else(PoisonError::into_inner) = way;
         let reading = match settings.library.other_agents {
-            Switch::On => Reading::On,
-            Switch::Off => Reading::Off,
+            Switch::On => FolderReading::On,
+            Switch::Off => FolderReading::Off,
         };
         let foreign = ForeignFolders { claude: reading, agents: reading };
         let mut known = self.0.foreign.write().unwrap_or_else(PoisonError::into_inner);
@@ -254,7 +255,7 @@ impl Library {
         }
         let weak = Arc::downgrade(&self.0);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let watch = Watch::folders(folders, move || {
+        let watch = SkillWatch::folders(folders, move || {
             let _in = runtime.enter();
             if let Some(inner) = weak.upgrade() {
                 Library(inner).changed();

@@ -12,7 +12,7 @@ use crate::{
     demo::{DemoProvider, READING_PACE},
     keys::{KeyRing, Slot},
 };
-use headers::{HeaderSave, Headers, Moved};
+use headers::{HeaderSave, Headers, HostChange};
 use octo_llm::{
     Endpoint, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect, find_local_servers,
     host_of, list_models, proxy_address,
@@ -190,7 +190,7 @@ impl Models {
             id,
             host: &host,
             before: before.as_ref(),
-            moved: if moved { Moved::Yes } else { Moved::No },
+            moved: if moved { HostChange::Yes } else { HostChange::No },
         };
         let headers = self.keep_headers(saving, given).await?;
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {

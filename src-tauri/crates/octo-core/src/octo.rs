@@ -36,7 +36,7 @@ use crate::{
     library::Library,
     models::Models,
     rules::Rules,
-    schedule::Tasks,
+    schedule::HomeTasks,
     scheduler::Scheduler,
     searching::SearchConfig,
     services::Services,
@@ -47,12 +47,14 @@ use crate::{
     topics::Topics,
     trash::HomeTrash,
 };
-use octo_documents::Reader;
+use octo_documents::DocumentReader;
 use octo_llm::Presets;
-use octo_protocol::{ApiError, BlobHash, Call, Diagnostics, Envelope, ErrorCode, Request, SessionId, Topic};
+use octo_protocol::{
+    ApiError, BlobHash, Diagnostics, Envelope, ErrorCode, Request, SessionId, Topic, TypedRequest,
+};
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
-use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
+use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Toolset, WebSearch, install_bundled};
 use octo_workspace::{Installed, Limits, Scripts, TimeMachine, UnfinishedWrites};
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
@@ -200,7 +202,7 @@ impl Octo {
     }
 
     /// [`Octo::request`], typed.
-    pub async fn call<C: Call>(&self, call: C) -> Result<C::Reply, ApiError> {
+    pub async fn call<C: TypedRequest>(&self, call: C) -> Result<C::Reply, ApiError> {
         let reply = self.request(call.into()).await?;
         serde_json::from_value(reply).map_err(|error| ApiError::new("internal").detail(error))
     }
@@ -295,14 +297,14 @@ fn services(
     let models = Arc::new(Models::new(keys, presets, state.models, settings));
     Ok(Services {
         toolset: Toolset::standard(),
-        search: Search::new(searching.clone()),
+        search: WebSearch::new(searching.clone()),
         searching,
         browser,
-        documents: Reader::from_this_program(),
+        documents: DocumentReader::from_this_program(),
         login: LoginEnvironment::capture(),
         rules: Rules::new(&config.home),
         time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, Limits::default()),
-        tasks: Tasks::new(Arc::clone(base), Arc::clone(&models), library.agents().clone(), trash.clone()),
+        tasks: HomeTasks::new(Arc::clone(base), Arc::clone(&models), library.agents().clone(), trash.clone()),
         models,
         library,
         trash,

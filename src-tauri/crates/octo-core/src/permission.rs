@@ -13,7 +13,9 @@ pub(crate) use browser::{browser_leave, standing};
 pub(crate) use decided::{Basis, CallDecision, CommandFacts, Decision, Extent};
 
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
-use octo_shell::{Doubtful, Known, LineContext, Open, PathVerdict, Policy, Standing, StartupFiles, Verdict};
+use octo_shell::{
+    Doubtful, LineContext, Open, PathVerdict, Policy, PolicyContext, StartupFiles, TouchedPaths, Verdict,
+};
 use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Reach, Site, SiteGrant};
 use octo_workspace::is_inside;
 use std::{
@@ -287,7 +289,7 @@ fn command(ground: &Ground, effect: &CommandEffect) -> CallDecision {
         })
         .collect();
     let around = ground.around(cwd);
-    let standing = Standing { around: &around, policy: &ground.policy, rules: &words };
+    let standing = PolicyContext { around: &around, policy: &ground.policy, rules: &words };
     let assessment = octo_shell::assess(line, env, standing);
     let nature = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);
     let decision = match assessment.verdict {
@@ -379,7 +381,7 @@ fn limited_to_line(touched: Decision, exact: Rule) -> Decision {
 
 /// Returns the strictest decision on a line's paths. A word that is not a path resolves to a name inside the
 /// folder. A path's rule is a rule about that path, not about the command that mentions it.
-fn touched(ground: &Ground, cwd: &Path, known: &Known) -> Decision {
+fn touched(ground: &Ground, cwd: &Path, known: &TouchedPaths) -> Decision {
     let resolved =
         |word: &String, how: fn(&Ground, &Path) -> Decision| match octo_workspace::resolve(word, cwd) {
             Ok(path) => how(ground, &path),

@@ -34,18 +34,18 @@ pub(crate) mod wording;
 pub(crate) use calm::QuietPeriod;
 pub(crate) use card::{is_accepted, unrunnable};
 pub(crate) use decide::{
-    Decision, Look, RunSessionAction, Standing, begins, decide, ended, follow, left_out,
+    Decision, LookKind, RunSessionAction, TaskInputs, begins, decide, ended, follow, left_out,
 };
 pub(crate) use file::TaskFile;
 pub(crate) use plan::own_zone;
 pub(crate) use runs::{must_hold, must_wait, running};
 pub(crate) use shown::ShownPlan;
-pub(crate) use tasks::Tasks;
+pub(crate) use tasks::HomeTasks;
 pub(crate) use timing::Times;
 
 use file::TaskFiles;
 use octo_protocol::{Cost, Millis, SessionId, TasksState};
-use octo_skills::Watch;
+use octo_skills::SkillWatch;
 use std::{
     collections::HashMap,
     path::Path,
@@ -67,7 +67,7 @@ pub(crate) struct Schedule {
     limits: Mutex<HashMap<SessionId, Cost>>,
     /// Locked while files are written, so that each write is based on the latest read.
     writing: tokio::sync::Mutex<()>,
-    watch: Mutex<Option<Watch>>,
+    watch: Mutex<Option<SkillWatch>>,
     /// Plans the person is being asked about.
     shown: Mutex<Vec<ShownPlan>>,
     /// When tasks were deleted since the start, by this clock. For earlier deletions the trash has the time by

@@ -4,7 +4,7 @@ mod tender;
 
 use crate::{
     base::Base,
-    schedule::Tasks,
+    schedule::HomeTasks,
     session::{Runtime, midnight},
     sessions::{Kind, Sessions},
 };
@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 pub(crate) struct Scheduler {
     base: Arc<Base>,
     runtime: Arc<Runtime>,
-    tasks: Tasks,
+    tasks: HomeTasks,
     sessions: Sessions,
     /// Locked while runs are begun and followed.
     tending: Mutex<Tending>,

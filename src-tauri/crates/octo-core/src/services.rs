@@ -8,15 +8,15 @@ use crate::{
     library::Library,
     models::Models,
     rules::Rules,
-    schedule::{Schedule, Tasks},
+    schedule::{HomeTasks, Schedule},
     searching::SearchConfig,
     trash::HomeTrash,
 };
-use octo_documents::Reader;
+use octo_documents::DocumentReader;
 use octo_protocol::ApiError;
 use octo_shell::LoginEnvironment;
 use octo_store::ToolsetRow;
-use octo_tools::{Search, Toolset};
+use octo_tools::{Toolset, WebSearch};
 use octo_workspace::TimeMachine;
 use secrecy::SecretString;
 use std::{path::PathBuf, sync::Arc};
@@ -26,13 +26,13 @@ pub(crate) struct Services {
     pub models: Arc<Models>,
     pub toolset: Toolset,
     /// The capability to search the web.
-    pub search: Search,
+    pub search: WebSearch,
     /// The configured search providers.
     pub searching: Arc<SearchConfig>,
     /// The attachment to the person's browser.
     pub browser: HomeBrowser,
     /// Reads documents in separate processes.
-    pub documents: Reader,
+    pub documents: DocumentReader,
     pub login: LoginEnvironment,
     /// The person's own rules.
     pub rules: Rules,
@@ -41,7 +41,7 @@ pub(crate) struct Services {
     pub trash: HomeTrash,
     pub time: TimeMachine,
     /// Scheduled tasks.
-    pub tasks: Tasks,
+    pub tasks: HomeTasks,
     /// The chat services through which a person can write to Octo.
     pub chats: Arc<Chats>,
 }

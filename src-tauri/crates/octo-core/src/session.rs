@@ -52,7 +52,7 @@ use crate::{library::Shelf, live::Live};
 use actor::Actor;
 pub(crate) use background::command_gone;
 pub(crate) use before_call::midnight;
-pub(crate) use inbox::{Ask, ChatOrigin, Reply, UserMessage, sendable};
+pub(crate) use inbox::{Ask, ChatOrigin, ReplySender, UserMessage, sendable};
 pub(crate) use invoked::asked_call;
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use recovery::recover;
@@ -81,7 +81,7 @@ pub(crate) struct SessionHandle {
 }
 
 /// A place in the queue of a session's callers: no later caller overtakes it.
-pub(crate) struct Place(tokio::sync::OwnedMutexGuard<()>);
+pub(crate) struct QueueGuard(tokio::sync::OwnedMutexGuard<()>);
 
 /// A message to the actor.
 pub(crate) enum Inbox {
@@ -94,14 +94,14 @@ pub(crate) enum Inbox {
     /// The application ends: release everything and keep it for the next start.
     Shutdown(tokio::sync::oneshot::Sender<()>),
     /// The same, if the session has been idle for this long and nothing is running.
-    Rest(Duration, tokio::sync::oneshot::Sender<resting::Answer>),
+    Rest(Duration, tokio::sync::oneshot::Sender<resting::RestAnswer>),
 }
 
 /// A report of a job.
 #[expect(clippy::large_enum_variant, reason = "a report is boxed on its way")]
 pub(crate) enum Report {
     /// Progress of a model call.
-    Model(model_call::Progress),
+    Model(model_call::ModelCallReport),
     /// The pause before a retry of a model call is over.
     RetryDue(model_call::Attempt),
     /// A call was prepared.
@@ -119,13 +119,13 @@ pub(crate) enum Report {
     /// A turn finished and no work waits: the look back at it may begin.
     Over(after::FinishedTurn),
     /// The look back at a turn is over.
-    LookedBack(after::LookedBack),
+    LookedBack(after::LookBackResult),
     /// A turn finished and no work waits: the next message may be guessed.
     Finished(octo_protocol::TurnId),
     /// The session has been idle for a while, in the pause with this number.
     Idle(u64),
     /// News of a background command.
-    Command(octo_shell::News),
+    Command(octo_shell::BackgroundNews),
     /// Ends of commands were gathered while no turn was running.
     Wake,
     /// The time limit after Stop is over: give up everything of this turn that still runs.
@@ -133,13 +133,13 @@ pub(crate) enum Report {
     /// The time-machine step of a turn ended.
     Settled,
     /// A restore of files ended, successfully or not.
-    Arrived(journey::Arrival),
+    Arrived(journey::RestoreDone),
     /// Progress of a sub-agent.
     Child(sub_agent::ChildReport),
     /// A sub-agent begins and asks for its parent's state.
     ParentQuery(sub_agent::ParentQuery),
     /// A checkpoint was named.
-    Named(journey::Named),
+    Named(journey::CheckpointAdded),
     /// This turn has its permit.
     Admitted(octo_protocol::TurnId),
 }
@@ -179,21 +179,21 @@ impl SessionHandle {
     }
 
     /// Sends a request and waits for its reply.
-    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, ApiError> {
+    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(ReplySender<T>) -> Ask) -> Result<T, ApiError> {
         let place = self.queue().await;
         self.ask_from(place, ask).await
     }
 
     /// Takes a place in the queue, for callers that must look something up before they send a request.
-    pub(crate) async fn queue(&self) -> Place {
-        Place(Arc::clone(&self.line).lock_owned().await)
+    pub(crate) async fn queue(&self) -> QueueGuard {
+        QueueGuard(Arc::clone(&self.line).lock_owned().await)
     }
 
     /// Sends a request from a place in the queue, releases the place and waits for the reply.
     pub(crate) async fn ask_from<T>(
         &self,
-        place: Place,
-        ask: impl FnOnce(Reply<T>) -> Ask,
+        place: QueueGuard,
+        ask: impl FnOnce(ReplySender<T>) -> Ask,
     ) -> Result<T, ApiError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let gone = || ApiError::new("session.unavailable").retryable();
@@ -255,7 +255,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             Inbox::Rest(after, reply) => {
                 let answer = session.may_rest(used.elapsed(), after);
                 // If the caller no longer waits for the answer, another caller may be about to send a request.
-                if reply.send(answer).is_ok() && answer == resting::Answer::Rests {
+                if reply.send(answer).is_ok() && answer == resting::RestAnswer::Rests {
                     inbox.close();
                     session.let_go(retry).await;
                     return;

@@ -13,7 +13,7 @@ use crate::{
     session::{Ask, Runtime, SessionHandle, UserMessage, resumes_at_start},
     slash::{self, Parsed},
 };
-use octo_protocol::{ApiError, Block, ErrorCode, ModelId, Sent, SessionId};
+use octo_protocol::{ApiError, Block, ErrorCode, ModelId, SendOutcome, SessionId};
 use octo_tools::SkillTask;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
@@ -103,7 +103,7 @@ impl Sessions {
     }
 
     /// Sends the person's text: a message, a built-in command, or a skill called by a slash command.
-    pub(crate) async fn send(&self, session: SessionId, said: UserMessage) -> Result<Sent, ApiError> {
+    pub(crate) async fn send(&self, session: SessionId, said: UserMessage) -> Result<SendOutcome, ApiError> {
         let handle = self.open(session).await?;
         if said.is_from_window() {
             self.runtime.services.browser.person_acted();
@@ -138,7 +138,7 @@ impl Sessions {
         session: SessionId,
         typed: Vec<Block>,
         wish: SkillTask,
-    ) -> Result<Sent, ApiError> {
+    ) -> Result<SendOutcome, ApiError> {
         let typed = UserMessage::in_window(typed).sendable()?;
         self.runtime.services.browser.person_acted();
         self.open(session).await?.ask(|reply| Ask::Invoke(typed, wish, reply)).await

@@ -4,7 +4,7 @@ use octo_protocol::{ApiError, Block, CommandInfo, Mode};
 
 /// A built-in command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum SlashCommand {
     /// Go to the new-session screen.
     New,
     /// Show the commands.
@@ -33,7 +33,7 @@ pub(crate) enum Parsed {
     /// A message for the model.
     Message,
     /// A command.
-    Command(Command),
+    Command(SlashCommand),
     /// A command whose argument is missing or wrong.
     Misused {
         /// The command's name.
@@ -99,21 +99,21 @@ fn parse_text(text: &str) -> Parsed {
     }
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match (name.to_ascii_lowercase().as_str(), given) {
-        ("new", _) => Parsed::Command(Command::New),
-        ("help", _) => Parsed::Command(Command::Help),
-        ("stop", _) => Parsed::Command(Command::Stop),
-        ("undo", _) => Parsed::Command(Command::Undo),
-        ("redo", _) => Parsed::Command(Command::Redo),
-        ("retry", _) => Parsed::Command(Command::Retry),
-        ("model", name) => Parsed::Command(Command::Model(name)),
-        ("folder", path) => Parsed::Command(Command::Folder(path)),
-        ("rename", Some(title)) => Parsed::Command(Command::Rename(title)),
+        ("new", _) => Parsed::Command(SlashCommand::New),
+        ("help", _) => Parsed::Command(SlashCommand::Help),
+        ("stop", _) => Parsed::Command(SlashCommand::Stop),
+        ("undo", _) => Parsed::Command(SlashCommand::Undo),
+        ("redo", _) => Parsed::Command(SlashCommand::Redo),
+        ("retry", _) => Parsed::Command(SlashCommand::Retry),
+        ("model", name) => Parsed::Command(SlashCommand::Model(name)),
+        ("folder", path) => Parsed::Command(SlashCommand::Folder(path)),
+        ("rename", Some(title)) => Parsed::Command(SlashCommand::Rename(title)),
         ("rename", None) => Parsed::Misused { name: "rename" },
-        ("mode", None) => Parsed::Command(Command::Mode(None)),
+        ("mode", None) => Parsed::Command(SlashCommand::Mode(None)),
         ("mode", Some(mode)) => match mode.to_ascii_lowercase().replace('-', "_").as_str() {
-            "ask" => Parsed::Command(Command::Mode(Some(Mode::Ask))),
-            "ask_risky" => Parsed::Command(Command::Mode(Some(Mode::AskRisky))),
-            "autonomous" => Parsed::Command(Command::Mode(Some(Mode::Autonomous))),
+            "ask" => Parsed::Command(SlashCommand::Mode(Some(Mode::Ask))),
+            "ask_risky" => Parsed::Command(SlashCommand::Mode(Some(Mode::AskRisky))),
+            "autonomous" => Parsed::Command(SlashCommand::Mode(Some(Mode::Autonomous))),
             _ => Parsed::Misused { name: "mode" },
         },
         (other, _) => Parsed::Unknown { name: other.to_owned(), near: near(other) },
@@ -165,14 +165,14 @@ mod tests {
             ("hello", Parsed::Message),
             ("/", Parsed::Message),
             ("/etc/hosts is odd", Parsed::Message),
-            ("/new", Parsed::Command(Command::New)),
-            ("／new", Parsed::Command(Command::New)),
-            ("  /STOP  ", Parsed::Command(Command::Stop)),
-            ("/model gpt-5.5", Parsed::Command(Command::Model(Some("gpt-5.5".into())))),
-            ("/mode ask-risky", Parsed::Command(Command::Mode(Some(Mode::AskRisky)))),
+            ("/new", Parsed::Command(SlashCommand::New)),
+            ("／new", Parsed::Command(SlashCommand::New)),
+            ("  /STOP  ", Parsed::Command(SlashCommand::Stop)),
+            ("/model gpt-5.5", Parsed::Command(SlashCommand::Model(Some("gpt-5.5".into())))),
+            ("/mode ask-risky", Parsed::Command(SlashCommand::Mode(Some(Mode::AskRisky)))),
             ("/mode maybe", Parsed::Misused { name: "mode" }),
             ("/rename", Parsed::Misused { name: "rename" }),
-            ("/rename A b  c", Parsed::Command(Command::Rename("A b  c".into()))),
+            ("/rename A b  c", Parsed::Command(SlashCommand::Rename("A b  c".into()))),
             ("/modle", Parsed::Unknown { name: "modle".into(), near: vec!["mode", "model"] }),
             ("/he", Parsed::Unknown { name: "he".into(), near: vec!["help", "new"] }),
             ("/frobnicate", Parsed::Unknown { name: "frobnicate".into(), near: vec![] }),

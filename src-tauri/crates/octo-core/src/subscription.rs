@@ -3,7 +3,7 @@
 //! One forwarder per subscription merges adjacent deltas for about [`MERGE_TIME`], sends batches, and after a lag or
 //! a gap sends a fresh snapshot. It never makes the agent wait.
 
-use crate::{browsing, topics::Topics, troubles::News};
+use crate::{browsing, topics::Topics, troubles::TroubleNews};
 use octo_protocol::{
     ApiError, ChatState, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, TasksState, Topic,
     Update,
@@ -72,9 +72,9 @@ struct Forwarder {
     topic: Topic,
     events: broadcast::Receiver<Arc<Envelope>>,
     deltas: broadcast::Receiver<Arc<Delta>>,
-    troubles: broadcast::Receiver<News>,
+    troubles: broadcast::Receiver<TroubleNews>,
     policies: broadcast::Receiver<PolicyState>,
-    browser: broadcast::Receiver<browsing::News>,
+    browser: broadcast::Receiver<browsing::BrowserUpdate>,
     library: broadcast::Receiver<LibraryState>,
     tasks: broadcast::Receiver<TasksState>,
     chats: broadcast::Receiver<ChatState>,
@@ -241,7 +241,11 @@ impl Forwarder {
         }
     }
 
-    async fn take_news(&mut self, news: Result<News, RecvError>, batch: &mut Vec<Update>) -> ForwarderFlow {
+    async fn take_news(
+        &mut self,
+        news: Result<TroubleNews, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> ForwarderFlow {
         match news {
             Ok((session, trouble)) => {
                 if self.is_told_of(session) {
@@ -381,17 +385,17 @@ impl Forwarder {
 
     async fn take_browser(
         &mut self,
-        news: Result<browsing::News, RecvError>,
+        news: Result<browsing::BrowserUpdate, RecvError>,
         batch: &mut Vec<Update>,
     ) -> ForwarderFlow {
         match news {
-            Ok(browsing::News::State(state)) => {
+            Ok(browsing::BrowserUpdate::State(state)) => {
                 if self.topic == Topic::Browser {
                     batch.push(Update::Browser { state });
                 }
                 ForwarderFlow::On
             }
-            Ok(browsing::News::Page(session, page)) => {
+            Ok(browsing::BrowserUpdate::Page(session, page)) => {
                 if self.topic == (Topic::Session { id: session }) {
                     batch.push(Update::Page { page: page.map(|page| *page) });
                 }

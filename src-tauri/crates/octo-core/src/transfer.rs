@@ -11,13 +11,13 @@ mod pieces;
 mod redact;
 
 use crate::{base::Base, blocking::blocking, services::Services};
-pub(crate) use import::{Incoming, read};
+pub(crate) use import::{ImportedSession, read};
 use octo_protocol::{
     ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExport, SessionId,
     SessionInfo, TranscriptPage, words,
 };
 use octo_workspace::UnfinishedWrites;
-use pieces::Piece;
+use pieces::ExportPiece;
 use redact::Redaction;
 use secrecy::SecretString;
 use std::{
@@ -52,9 +52,9 @@ struct ExportFile {
 }
 
 /// The texts of exports, in the person's language.
-struct Words(octo_protocol::Language);
+struct ExportWords(octo_protocol::Language);
 
-impl Words {
+impl ExportWords {
     fn say(&self, key: &str) -> String {
         words::say(self.0, key, &BTreeMap::new())
     }
@@ -89,13 +89,13 @@ impl Outgoing {
     }
 
     fn make(self, form: ExportForm, language: octo_protocol::Language) -> Result<ExportFile, ApiError> {
-        let words = Words(language);
+        let words = ExportWords(language);
         let mut redaction = Redaction::new(&self.secrets)?;
         let title = redaction.text(&self.info.title);
         let all = pieces::of(&self.page, &words, &mut redaction);
         // Counted once, because the file consists of the same texts.
         let secrets = redaction.count();
-        let shown: Vec<Piece> = all.into_iter().filter(|piece| piece.is_in(form)).collect();
+        let shown: Vec<ExportPiece> = all.into_iter().filter(|piece| piece.is_in(form)).collect();
         let parts = pieces::parts(&shown, form, &self.pictures);
         let name = file_name(&title, self.info.updated_at, form);
         let bytes = match form {
@@ -146,7 +146,7 @@ impl Outgoing {
     }
 
     /// Returns the folder, profile and model of the session, as lines for a reader.
-    fn about(&self, words: &Words) -> Vec<(String, String)> {
+    fn about(&self, words: &ExportWords) -> Vec<(String, String)> {
         let mut about = vec![
             (words.say("export.folder"), self.info.folder.clone()),
             (words.say("export.begun"), moment(self.info.created_at)),

@@ -16,7 +16,7 @@ use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
 use octo_workspace::{
-    Arrival, HomeLocation, Measure, Removal, Trash, TrashError, TrashScan, TrashSlip, path_bytes, rm,
+    HomeLocation, Measure, PendingEntry, Removal, Trash, TrashError, TrashScan, TrashSlip, path_bytes, rm,
 };
 use std::{
     path::{Path, PathBuf},
@@ -134,11 +134,11 @@ impl HomeTrash {
             let (mut rows, mut gone) = (Vec::new(), Vec::new());
             for arrival in files.arrivals(sweep).map_err(unreadable)? {
                 match arrival {
-                    Arrival::Here(slip) => match files.measure(slip.id, &slip.path) {
+                    PendingEntry::Here(slip) => match files.measure(slip.id, &slip.path) {
                         Ok(measure) => rows.push(row_of(&slip, kind(&slip.path), measure)),
                         Err(error) => tracing::warn!(id = %slip.id, %error, "a thing could not be looked at"),
                     },
-                    Arrival::Nothing(id) => gone.push(id),
+                    PendingEntry::Nothing(id) => gone.push(id),
                 }
             }
             Ok((rows, gone))

@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::broadcast;
 
 /// A session and its fault; `None` once it is over.
-pub(crate) type News = (SessionId, Option<Trouble>);
+pub(crate) type TroubleNews = (SessionId, Option<Trouble>);
 
 /// Capacity of the news channel; each session has at most a few items.
 const NEWS: usize = 64;
@@ -19,7 +19,7 @@ const NEWS: usize = 64;
 /// The faults of sessions.
 pub(crate) struct Troubles {
     known: Mutex<HashMap<SessionId, Trouble>>,
-    news: broadcast::Sender<News>,
+    news: broadcast::Sender<TroubleNews>,
 }
 
 impl Troubles {
@@ -50,7 +50,7 @@ impl Troubles {
     }
 
     /// Subscribes to the news.
-    pub(crate) fn watch(&self) -> broadcast::Receiver<News> {
+    pub(crate) fn watch(&self) -> broadcast::Receiver<TroubleNews> {
         self.news.subscribe()
     }
 

@@ -1,6 +1,6 @@
 //! The turn machine: the agent's next action as a pure function of the past.
 //!
-//! [`Turn::on`] takes an [`Input`] and answers with [`Action`]s; it knows no clock, no I/O and no async, so the
+//! [`Turn::on`] takes an [`Input`] and answers with [`TurnAction`]s; it knows no clock, no I/O and no async, so the
 //! whole agent loop is tested as a table. The session actor performs the actions and feeds the results back.
 //!
 //! A turn alternates between *thinking* (one model call) and *acting* (the calls of one model message, a
@@ -16,7 +16,7 @@ mod batch;
 mod tests;
 
 use batch::Batch;
-pub use batch::{Order, SettleReason};
+pub use batch::{CallOrder, SettleReason};
 use octo_protocol::{CallId, ToolCall};
 use std::collections::HashMap;
 
@@ -112,7 +112,7 @@ pub enum Input {
         /// The call.
         call: CallId,
         /// The verdict on it.
-        verdict: Verdict,
+        verdict: CallVerdict,
     },
     /// The person answered a call's question with yes.
     Allowed {
@@ -148,18 +148,18 @@ pub enum Finish {
 
 /// The verdict on a prepared call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CallVerdict {
     /// Run it.
-    Run(Order),
+    Run(CallOrder),
     /// Ask first. A question that is itself the call's purpose ends the call when answered.
-    Ask(Order),
+    Ask(CallOrder),
     /// It has already ended: unknown tool, wrong arguments.
     Failed,
 }
 
 /// An action for the session actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum TurnAction {
     /// Call the model with the current context. Never emitted while a result is missing.
     CallModel,
     /// Cancel the model call; [`Input::ModelStopped`] follows.
@@ -181,12 +181,12 @@ pub enum Action {
     /// Tell the model that its answer was cut off at the output limit.
     HintTruncation,
     /// End the turn.
-    End(Ending),
+    End(TurnEnding),
 }
 
 /// How a turn ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum TurnEnding {
     /// The model was done.
     Finished,
     /// The person stopped it.
@@ -205,13 +205,13 @@ pub enum Ending {
 
 /// The stored state of an unfinished turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Restored {
+pub struct StoredTurnState {
     /// Model messages of the turn, ended or not.
     pub model_calls: u32,
     /// Calls of the turn's closed batches, needed to continue counting repetitions.
     pub past: Vec<CallKey>,
     /// The calls of the last model message, in order, if their results are not in the context yet.
-    pub open: Vec<(CallId, CallKey, Known)>,
+    pub open: Vec<(CallId, CallKey, StoredCallState)>,
     /// Whether that message had ended. Calls of an unfinished message were never planned.
     pub message_ended: bool,
     /// Number of messages in the queue.
@@ -231,7 +231,7 @@ pub enum Stop {
 
 /// The stored state of an open call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum StoredCallState {
     /// It had not begun.
     Planned,
     /// Its question was waiting.
@@ -258,7 +258,7 @@ impl Turn {
 
     /// Rebuilds the turn from the store: questions wait again, started calls end as interrupted, other calls
     /// are prepared again. A turn that was being stopped ends at once.
-    pub fn restore(limits: Limits, stored: &Restored) -> (Self, Vec<Action>) {
+    pub fn restore(limits: Limits, stored: &StoredTurnState) -> (Self, Vec<TurnAction>) {
         let mut turn = Self::new(limits);
         turn.model_calls = stored.model_calls;
         turn.queued = stored.queued;
@@ -275,12 +275,12 @@ impl Turn {
             actions.extend(turn.advance());
             actions
         } else {
-            let mut actions: Vec<Action> = stored
+            let mut actions: Vec<TurnAction> = stored
                 .open
                 .iter()
-                .map(|(call, ..)| Action::Settle(*call, SettleReason::NotReached))
+                .map(|(call, ..)| TurnAction::Settle(*call, SettleReason::NotReached))
                 .collect();
-            actions.push(Action::CloseBatch);
+            actions.push(TurnAction::CloseBatch);
             actions.extend(turn.think());
             actions
         };
@@ -288,21 +288,21 @@ impl Turn {
     }
 
     /// Ends a turn that was being stopped: every open call gets its result, and nothing is called again.
-    fn end_restored(&mut self, stored: &Restored) -> Vec<Action> {
-        let how = |known: &Known| match known {
-            Known::Ended => None,
-            Known::Started => Some(SettleReason::Interrupted),
-            Known::Planned | Known::Asking => Some(SettleReason::Stopped),
+    fn end_restored(&mut self, stored: &StoredTurnState) -> Vec<TurnAction> {
+        let how = |known: &StoredCallState| match known {
+            StoredCallState::Ended => None,
+            StoredCallState::Started => Some(SettleReason::Interrupted),
+            StoredCallState::Planned | StoredCallState::Asking => Some(SettleReason::Stopped),
         };
-        let mut actions: Vec<Action> = stored
+        let mut actions: Vec<TurnAction> = stored
             .open
             .iter()
-            .filter_map(|(call, _, known)| how(known).map(|how| Action::Settle(*call, how)))
+            .filter_map(|(call, _, known)| how(known).map(|how| TurnAction::Settle(*call, how)))
             .collect();
         if !stored.open.is_empty() {
-            actions.push(Action::CloseBatch);
+            actions.push(TurnAction::CloseBatch);
         }
-        actions.extend(self.end(Ending::Stopped));
+        actions.extend(self.end(TurnEnding::Stopped));
         actions
     }
 
@@ -317,7 +317,7 @@ impl Turn {
 
     /// Takes an input and returns the actions. Inputs that no longer matter (an answer after Stop, a second end
     /// of a call) change nothing.
-    pub fn on(&mut self, input: Input) -> Vec<Action> {
+    pub fn on(&mut self, input: Input) -> Vec<TurnAction> {
         match input {
             Input::Queued(count) => {
                 self.queued = count;
@@ -336,20 +336,20 @@ impl Turn {
                 Phase::Thinking { stopping: false } => self.answered(calls, finish),
                 // The answer won the race against Stop: its calls are settled anyway.
                 Phase::Thinking { stopping: true } => {
-                    self.end_with(ids(calls), SettleReason::Stopped, Ending::Stopped)
+                    self.end_with(ids(calls), SettleReason::Stopped, TurnEnding::Stopped)
                 }
                 Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
             Input::ModelStopped { calls } => match self.phase {
-                Phase::Thinking { .. } => self.end_with(calls, SettleReason::Stopped, Ending::Stopped),
+                Phase::Thinking { .. } => self.end_with(calls, SettleReason::Stopped, TurnEnding::Stopped),
                 Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
             Input::ModelFailed { calls } => match self.phase {
                 Phase::Thinking { stopping: true } => {
-                    self.end_with(calls, SettleReason::Stopped, Ending::Stopped)
+                    self.end_with(calls, SettleReason::Stopped, TurnEnding::Stopped)
                 }
                 Phase::Thinking { stopping: false } => {
-                    self.end_with(calls, SettleReason::NotReached, Ending::ModelFailed)
+                    self.end_with(calls, SettleReason::NotReached, TurnEnding::ModelFailed)
                 }
                 Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
@@ -360,7 +360,7 @@ impl Turn {
         }
     }
 
-    fn in_batch(&mut self, act: impl FnOnce(&mut Batch) -> Vec<Action>) -> Vec<Action> {
+    fn in_batch(&mut self, act: impl FnOnce(&mut Batch) -> Vec<TurnAction>) -> Vec<TurnAction> {
         let Phase::Acting(batch) = &mut self.phase else { return Vec::new() };
         let mut actions = act(batch);
         actions.extend(self.advance());
@@ -368,16 +368,16 @@ impl Turn {
     }
 
     /// Advances the batch until it must wait.
-    fn advance(&mut self) -> Vec<Action> {
+    fn advance(&mut self) -> Vec<TurnAction> {
         let Phase::Acting(batch) = &mut self.phase else { return Vec::new() };
         let mut actions = batch.advance();
         if batch.is_done() {
             let stopping = batch.is_stopping();
-            actions.push(Action::CloseBatch);
+            actions.push(TurnAction::CloseBatch);
             if stopping {
-                actions.extend(self.end(Ending::Stopped));
+                actions.extend(self.end(TurnEnding::Stopped));
             } else if self.refusals >= self.limits.refusals {
-                actions.extend(self.end(Ending::Looping));
+                actions.extend(self.end(TurnEnding::Looping));
             } else {
                 actions.extend(self.think());
             }
@@ -386,25 +386,25 @@ impl Turn {
     }
 
     /// Begins the next model call, after the queued messages.
-    fn think(&mut self) -> Vec<Action> {
+    fn think(&mut self) -> Vec<TurnAction> {
         if self.model_calls >= self.limits.model_calls {
-            return self.end(Ending::TooLong);
+            return self.end(TurnEnding::TooLong);
         }
         self.model_calls += 1;
         self.phase = Phase::Thinking { stopping: false };
         if self.queued > 0 {
             self.queued = 0;
-            vec![Action::DrainQueue, Action::CallModel]
+            vec![TurnAction::DrainQueue, TurnAction::CallModel]
         } else {
-            vec![Action::CallModel]
+            vec![TurnAction::CallModel]
         }
     }
 
-    fn answered(&mut self, calls: Vec<(CallId, CallKey)>, finish: Finish) -> Vec<Action> {
+    fn answered(&mut self, calls: Vec<(CallId, CallKey)>, finish: Finish) -> Vec<TurnAction> {
         match finish {
             Finish::Complete if calls.is_empty() => {
                 self.truncations = 0;
-                if self.queued > 0 { self.think() } else { self.end(Ending::Finished) }
+                if self.queued > 0 { self.think() } else { self.end(TurnEnding::Finished) }
             }
             Finish::Complete => {
                 self.truncations = 0;
@@ -415,18 +415,18 @@ impl Turn {
                 // A call at the end of a cut answer may contain half a file: none of them runs.
                 let mut actions = settle_all(ids(calls), SettleReason::Truncated);
                 if self.truncations > self.limits.truncations {
-                    actions.extend(self.end(Ending::Truncated));
+                    actions.extend(self.end(TurnEnding::Truncated));
                 } else {
-                    actions.push(Action::HintTruncation);
+                    actions.push(TurnAction::HintTruncation);
                     actions.extend(self.think());
                 }
                 actions
             }
-            Finish::Refused => self.end_with(ids(calls), SettleReason::NotReached, Ending::Refused),
+            Finish::Refused => self.end_with(ids(calls), SettleReason::NotReached, TurnEnding::Refused),
         }
     }
 
-    fn act(&mut self, calls: Vec<(CallId, CallKey)>) -> Vec<Action> {
+    fn act(&mut self, calls: Vec<(CallId, CallKey)>) -> Vec<TurnAction> {
         let mut batch = Batch::new();
         let mut actions = Vec::new();
         for (call, key) in calls {
@@ -435,7 +435,7 @@ impl Turn {
             if *count > self.limits.same_call {
                 self.refusals += 1;
                 batch.push_settled(call);
-                actions.push(Action::Settle(call, SettleReason::Repeated));
+                actions.push(TurnAction::Settle(call, SettleReason::Repeated));
             } else {
                 batch.push(call);
             }
@@ -445,14 +445,14 @@ impl Turn {
         actions
     }
 
-    fn stop(&mut self) -> Vec<Action> {
+    fn stop(&mut self) -> Vec<TurnAction> {
         match &mut self.phase {
-            Phase::New => self.end(Ending::Stopped),
+            Phase::New => self.end(TurnEnding::Stopped),
             Phase::Thinking { stopping } => {
                 if std::mem::replace(stopping, true) {
                     Vec::new()
                 } else {
-                    vec![Action::CancelModel]
+                    vec![TurnAction::CancelModel]
                 }
             }
             Phase::Acting(batch) => {
@@ -464,24 +464,24 @@ impl Turn {
         }
     }
 
-    fn end_with(&mut self, calls: Vec<CallId>, how: SettleReason, ending: Ending) -> Vec<Action> {
+    fn end_with(&mut self, calls: Vec<CallId>, how: SettleReason, ending: TurnEnding) -> Vec<TurnAction> {
         let mut actions = settle_all(calls, how);
         actions.extend(self.end(ending));
         actions
     }
 
-    fn end(&mut self, ending: Ending) -> Vec<Action> {
+    fn end(&mut self, ending: TurnEnding) -> Vec<TurnAction> {
         self.phase = Phase::Over;
-        vec![Action::End(ending)]
+        vec![TurnAction::End(ending)]
     }
 }
 
-fn settle_all(calls: Vec<CallId>, how: SettleReason) -> Vec<Action> {
+fn settle_all(calls: Vec<CallId>, how: SettleReason) -> Vec<TurnAction> {
     if calls.is_empty() {
         return Vec::new();
     }
-    let mut actions: Vec<Action> = calls.into_iter().map(|call| Action::Settle(call, how)).collect();
-    actions.push(Action::CloseBatch);
+    let mut actions: Vec<TurnAction> = calls.into_iter().map(|call| TurnAction::Settle(call, how)).collect();
+    actions.push(TurnAction::CloseBatch);
     actions
 }
 

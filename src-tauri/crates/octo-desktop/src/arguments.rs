@@ -1,7 +1,7 @@
 //! Parses how the window's program was started: by the person, by the system at login, for a link or a file.
 
 use crate::links::{SCHEME, link};
-use octo_protocol::{ApiError, Errand};
+use octo_protocol::{ApiError, OpenRequest};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -19,11 +19,11 @@ const MAX_OPENED: usize = 16;
 
 /// Request of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct LaunchRequest {
     /// State of the window.
     pub window: WindowAtStart,
     /// Things to open, in the given order.
-    pub errands: Vec<Errand>,
+    pub errands: Vec<OpenRequest>,
 }
 
 /// State of the window after a start.
@@ -41,8 +41,8 @@ pub enum WindowAtStart {
 ///
 /// Unknown switches are ignored: systems and toolkits add their own.
 #[must_use]
-pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> Start {
-    let mut start = Start { window: WindowAtStart::Shown, errands: Vec::new() };
+pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> LaunchRequest {
+    let mut start = LaunchRequest { window: WindowAtStart::Shown, errands: Vec::new() };
     for argument in arguments {
         if argument == HIDDEN {
             start.window = WindowAtStart::Hidden;
@@ -59,18 +59,18 @@ pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> 
     start
 }
 
-fn open_request(argument: &str, folder: &Path) -> Errand {
+fn open_request(argument: &str, folder: &Path) -> OpenRequest {
     if is_link(argument) {
         return link(argument);
     }
     let path = file(argument).unwrap_or_else(|| folder.join(argument));
     let skills = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(SKILL_EXTENSION));
     match path.into_os_string().into_string() {
-        Ok(path) if skills => Errand::InspectSkills { path },
-        Ok(path) => Errand::Refused { error: ApiError::new("link.not_a_skill").arg("path", path) },
-        Err(path) => {
-            Errand::Refused { error: ApiError::new("host.file_not_text").arg("path", path.to_string_lossy()) }
-        }
+        Ok(path) if skills => OpenRequest::InspectSkills { path },
+        Ok(path) => OpenRequest::Refused { error: ApiError::new("link.not_a_skill").arg("path", path) },
+        Err(path) => OpenRequest::Refused {
+            error: ApiError::new("host.file_not_text").arg("path", path.to_string_lossy()),
+        },
     }
 }
 
@@ -90,15 +90,16 @@ mod tests {
     use super::*;
     use octo_protocol::OpenRequestSource;
 
-    fn inspect(path: &str) -> Errand {
-        Errand::InspectSkills { path: path.to_owned() }
+    fn inspect(path: &str) -> OpenRequest {
+        OpenRequest::InspectSkills { path: path.to_owned() }
     }
 
     #[cfg(unix)]
     #[test]
     fn a_start_says_what_it_is_for() {
         use WindowAtStart::{Hidden, QuickAsk, Shown};
-        let new = Errand::NewSession { prompt: "x".to_owned(), folder: None, from: OpenRequestSource::Link };
+        let new =
+            OpenRequest::NewSession { prompt: "x".to_owned(), folder: None, from: OpenRequestSource::Link };
         for (arguments, window, errands) in [
             (vec![], Shown, vec![]),
             (vec!["--hidden"], Hidden, vec![]),
@@ -111,7 +112,7 @@ mod tests {
             (vec!["file:///srv/a%20b.skill"], Shown, vec![inspect("/srv/a b.skill")]),
         ] {
             let start = read(arguments.iter().copied(), Path::new("/home/mei"));
-            assert_eq!(start, Start { window, errands }, "{arguments:?}");
+            assert_eq!(start, LaunchRequest { window, errands }, "{arguments:?}");
         }
     }
 
@@ -119,7 +120,9 @@ mod tests {
     fn a_file_of_another_kind_is_not_opened() {
         for argument in ["/etc/passwd", "notes.txt", "https://example.org/x", "file://server/share/x.txt"] {
             let start = read([argument], Path::new("/home/mei"));
-            let [Errand::Refused { error }] = &start.errands[..] else { panic!("{argument}: {start:?}") };
+            let [OpenRequest::Refused { error }] = &start.errands[..] else {
+                panic!("{argument}: {start:?}")
+            };
             assert_eq!(error.key, "link.not_a_skill", "{argument}");
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Amount of current work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct CurrentWork {
     /// Sessions with a running turn, background commands, and runs of scheduled tasks that have not begun.
     pub running: usize,
     /// Sessions that wait for the person.
@@ -14,7 +14,7 @@ pub struct Work {
     pub asking: usize,
 }
 
-impl Work {
+impl CurrentWork {
     /// Returns whether there is no work.
     #[must_use]
     pub fn is_none(self) -> bool {
@@ -86,9 +86,9 @@ impl WorkTracker {
 
     /// Returns the current work, excluding missed runs.
     #[must_use]
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> CurrentWork {
         let count = |status| self.busy.values().filter(|busy| **busy == status).count();
-        Work {
+        CurrentWork {
             running: count(SessionStatus::Running).saturating_add(self.others),
             waiting: count(SessionStatus::Waiting),
             asking: 0,

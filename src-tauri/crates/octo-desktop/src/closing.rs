@@ -1,6 +1,6 @@
 //! Decides the effect of closing the window.
 
-use octo_protocol::{Closing, WindowRecovery};
+use octo_protocol::{CloseAction, WindowRecovery};
 
 /// Effect of closing the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum CloseStep {
 
 /// Whether the page can ask, or already asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
+pub enum PageReadiness {
     /// It can.
     Ready,
     /// It is asking.
@@ -31,12 +31,12 @@ pub enum Page {
 /// A window is only hidden if it can be brought back, and a person who closes it again during the question has
 /// answered it.
 #[must_use]
-pub fn on_close(chosen: Closing, back: Option<WindowRecovery>, page: Page) -> CloseStep {
+pub fn on_close(chosen: CloseAction, back: Option<WindowRecovery>, page: PageReadiness) -> CloseStep {
     match (back, chosen, page) {
-        (None, _, _) | (_, Closing::Quit, _) | (_, _, Page::Over) => CloseStep::Quit,
-        (Some(_), Closing::Hide, _) => CloseStep::Hide,
-        (Some(back), Closing::Ask, Page::Ready) => CloseStep::Ask(back),
-        (Some(_), Closing::Ask, Page::Asking | Page::Away) => CloseStep::Quit,
+        (None, _, _) | (_, CloseAction::Quit, _) | (_, _, PageReadiness::Over) => CloseStep::Quit,
+        (Some(_), CloseAction::Hide, _) => CloseStep::Hide,
+        (Some(back), CloseAction::Ask, PageReadiness::Ready) => CloseStep::Ask(back),
+        (Some(_), CloseAction::Ask, PageReadiness::Asking | PageReadiness::Away) => CloseStep::Quit,
     }
 }
 
@@ -44,13 +44,13 @@ pub fn on_close(chosen: Closing, back: Option<WindowRecovery>, page: Page) -> Cl
 mod tests {
     use super::*;
 
-    const ALL: [Closing; 3] = [Closing::Ask, Closing::Hide, Closing::Quit];
+    const ALL: [CloseAction; 3] = [CloseAction::Ask, CloseAction::Hide, CloseAction::Quit];
     const WAYS: [WindowRecovery; 2] = [WindowRecovery::Tray, WindowRecovery::Start];
 
     #[test]
     fn a_window_is_hidden_only_where_it_can_be_brought_back() {
         for chosen in ALL {
-            for page in [Page::Ready, Page::Asking, Page::Away] {
+            for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Away] {
                 assert_eq!(on_close(chosen, None, page), CloseStep::Quit, "{chosen:?} {page:?}");
             }
         }
@@ -59,7 +59,11 @@ mod tests {
     #[test]
     fn what_is_over_is_left_whatever_was_chosen() {
         for (chosen, back) in ALL.into_iter().flat_map(|chosen| WAYS.map(|back| (chosen, back))) {
-            assert_eq!(on_close(chosen, Some(back), Page::Over), CloseStep::Quit, "{chosen:?} {back:?}");
+            assert_eq!(
+                on_close(chosen, Some(back), PageReadiness::Over),
+                CloseStep::Quit,
+                "{chosen:?} {back:?}"
+            );
         }
     }
 
@@ -67,12 +71,16 @@ mod tests {
     fn the_person_is_asked_once_and_told_what_brings_the_window_back() {
         for back in WAYS {
             let close = |chosen, page| on_close(chosen, Some(back), page);
-            assert_eq!(close(Closing::Ask, Page::Ready), CloseStep::Ask(back));
-            assert_eq!(close(Closing::Ask, Page::Asking), CloseStep::Quit, "closed again while asked");
-            assert_eq!(close(Closing::Ask, Page::Away), CloseStep::Quit, "nobody can ask");
-            for page in [Page::Ready, Page::Asking, Page::Away] {
-                assert_eq!(close(Closing::Hide, page), CloseStep::Hide);
-                assert_eq!(close(Closing::Quit, page), CloseStep::Quit);
+            assert_eq!(close(CloseAction::Ask, PageReadiness::Ready), CloseStep::Ask(back));
+            assert_eq!(
+                close(CloseAction::Ask, PageReadiness::Asking),
+                CloseStep::Quit,
+                "closed again while asked"
+            );
+            assert_eq!(close(CloseAction::Ask, PageReadiness::Away), CloseStep::Quit, "nobody can ask");
+            for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Away] {
+                assert_eq!(close(CloseAction::Hide, page), CloseStep::Hide);
+                assert_eq!(close(CloseAction::Quit, page), CloseStep::Quit);
             }
         }
     }

@@ -15,12 +15,12 @@ mod sights;
 mod updates;
 mod waking;
 
-pub use arguments::{Start, WindowAtStart, read};
-pub use census::{Work, WorkTracker};
-pub use closing::{CloseStep, Page, on_close};
+pub use arguments::{LaunchRequest, WindowAtStart, read};
+pub use census::{CurrentWork, WorkTracker};
+pub use closing::{CloseStep, PageReadiness, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
-pub use notices::{Act, Attention, Deed, NoticeKind, NoticeSubject, Notices, PersonView};
+pub use notices::{Attention, NoticeAction, NoticeCommand, NoticeKind, NoticeSubject, Notices, PersonView};
 pub use runs::{RunNotice, RunProblem};
 pub use sights::WindowViews;
 pub use updates::{is_news, until_check};

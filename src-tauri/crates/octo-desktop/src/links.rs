@@ -3,7 +3,7 @@
 //! A link is untrusted. It is bounded, it may only open something, and its content is shown to the person, who
 //! decides whether to send it.
 
-use octo_protocol::{ApiError, Errand, OpenRequestSource};
+use octo_protocol::{ApiError, OpenRequest, OpenRequestSource};
 use std::path::Path;
 use url::Url;
 
@@ -16,11 +16,11 @@ pub const LINK_LIMIT: usize = 16 * 1024;
 /// Returns the request of a link; a link that is unknown, too long or contains hidden text results in an
 /// explanation.
 #[must_use]
-pub fn link(text: &str) -> Errand {
-    try_parse(text).unwrap_or_else(|error| Errand::Refused { error })
+pub fn link(text: &str) -> OpenRequest {
+    try_parse(text).unwrap_or_else(|error| OpenRequest::Refused { error })
 }
 
-fn try_parse(text: &str) -> Result<Errand, ApiError> {
+fn try_parse(text: &str) -> Result<OpenRequest, ApiError> {
     if text.len() > LINK_LIMIT {
         return Err(ApiError::new("link.too_long")
             .arg("size", text.len().div_ceil(1024))
@@ -37,11 +37,11 @@ fn try_parse(text: &str) -> Result<Errand, ApiError> {
         (Some("new"), None, None) => new_session(&url),
         (Some("session"), Some(id), None) => {
             let session = id.parse().map_err(|_| unknown())?;
-            Ok(Errand::OpenSession { session })
+            Ok(OpenRequest::OpenSession { session })
         }
         (Some("settings"), page, None) => match page.unwrap_or("general") {
             page if page.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => {
-                Ok(Errand::OpenSettings { page: page.to_owned() })
+                Ok(OpenRequest::OpenSettings { page: page.to_owned() })
             }
             _ => Err(unknown()),
         },
@@ -49,7 +49,7 @@ fn try_parse(text: &str) -> Result<Errand, ApiError> {
     }
 }
 
-fn new_session(url: &Url) -> Result<Errand, ApiError> {
+fn new_session(url: &Url) -> Result<OpenRequest, ApiError> {
     let (mut prompt, mut folder) = (None, None);
     for (name, value) in url.query_pairs() {
         let place = match &*name {
@@ -73,7 +73,7 @@ fn new_session(url: &Url) -> Result<Errand, ApiError> {
     {
         return Err(ApiError::new("link.folder").arg("folder", folder));
     }
-    Ok(Errand::NewSession { prompt, folder, from: OpenRequestSource::Link })
+    Ok(OpenRequest::NewSession { prompt, folder, from: OpenRequestSource::Link })
 }
 
 /// Returns whether a folder is on this machine: even checking a network folder would reveal the person to its
@@ -108,7 +108,7 @@ mod tests {
 
     fn refusal(text: &str) -> String {
         match link(text) {
-            Errand::Refused { error } => error.key,
+            OpenRequest::Refused { error } => error.key,
             other => panic!("{text} means {other:?}"),
         }
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_link_opens_what_it_names() {
         let session = SessionId::new();
-        let new = |prompt: &str, folder: Option<&str>| Errand::NewSession {
+        let new = |prompt: &str, folder: Option<&str>| OpenRequest::NewSession {
             prompt: prompt.to_owned(),
             folder: folder.map(str::to_owned),
             from: OpenRequestSource::Link,
@@ -127,9 +127,9 @@ mod tests {
             ("OCTO://new?prompt=Look%20at%20this".to_owned(), new("Look at this", None)),
             ("octo://new?prompt=one%0D%0Atwo".to_owned(), new("one\ntwo", None)),
             ("octo://new?prompt=%E4%BD%A0%E5%A5%BD&folder=".to_owned(), new("你好", None)),
-            (format!("octo://session/{session}"), Errand::OpenSession { session }),
-            ("octo://settings/models".to_owned(), Errand::OpenSettings { page: "models".to_owned() }),
-            ("octo://settings".to_owned(), Errand::OpenSettings { page: "general".to_owned() }),
+            (format!("octo://session/{session}"), OpenRequest::OpenSession { session }),
+            ("octo://settings/models".to_owned(), OpenRequest::OpenSettings { page: "models".to_owned() }),
+            ("octo://settings".to_owned(), OpenRequest::OpenSettings { page: "general".to_owned() }),
         ] {
             assert_eq!(link(&text), errand, "{text}");
         }
@@ -184,9 +184,9 @@ mod tests {
     fn a_link_is_bounded() {
         let head = "octo://new?prompt=";
         let fits = format!("{head}{}", "a".repeat(LINK_LIMIT - head.len()));
-        assert!(matches!(link(&fits), Errand::NewSession { .. }));
+        assert!(matches!(link(&fits), OpenRequest::NewSession { .. }));
         assert_eq!(refusal(&format!("{fits}a")), "link.too_long");
-        let Errand::Refused { error } = link(&format!("{head}{}", "a".repeat(100_000))) else {
+        let OpenRequest::Refused { error } = link(&format!("{head}{}", "a".repeat(100_000))) else {
             panic!("read")
         };
         assert_eq!((error.args["size"].as_str(), error.args["limit"].as_str()), ("98", "16"));
@@ -204,7 +204,7 @@ mod tests {
             let mut url = Url::parse("octo://new").unwrap();
             url.query_pairs_mut().append_pair("prompt", &prompt);
             let errand = link(url.as_str());
-            prop_assert_eq!(errand, Errand::NewSession { prompt, folder: None, from: OpenRequestSource::Link });
+            prop_assert_eq!(errand, OpenRequest::NewSession { prompt, folder: None, from: OpenRequestSource::Link });
         }
     }
 }

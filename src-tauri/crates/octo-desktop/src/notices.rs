@@ -2,7 +2,7 @@
 //! session they look at.
 
 use crate::{
-    census::{Work, WorkTracker},
+    census::{CurrentWork, WorkTracker},
     runs::{RunNotice, RunTracker, news},
 };
 use octo_protocol::{
@@ -53,7 +53,7 @@ pub enum NoticeSubject {
 /// Action that a notice offers without opening Octo first. None of them grants a permission: the notice does
 /// not show the content of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum NoticeAction {
     /// Opens the session.
     Open,
     /// Stops its turn.
@@ -65,18 +65,18 @@ pub enum Deed {
 impl NoticeKind {
     /// Returns the actions of a notice of this kind; a click on the notice itself runs the first.
     #[must_use]
-    pub fn deeds(self) -> &'static [Deed] {
+    pub fn deeds(self) -> &'static [NoticeAction] {
         match self {
-            Self::Question => &[Deed::Open, Deed::Stop],
-            Self::Finished => &[Deed::Open],
-            Self::Failed => &[Deed::Open, Deed::TryAgain],
+            Self::Question => &[NoticeAction::Open, NoticeAction::Stop],
+            Self::Finished => &[NoticeAction::Open],
+            Self::Failed => &[NoticeAction::Open, NoticeAction::TryAgain],
         }
     }
 }
 
 /// Instruction to the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum NoticeCommand {
     /// Shows a notice, replacing one of the same subject. It contains the session's title or the scheduled
     /// task's name, and nothing of the conversation.
     Show {
@@ -96,7 +96,7 @@ pub enum Act {
     },
 }
 
-impl Act {
+impl NoticeCommand {
     /// Applies the setting of the subject's scheduled task, if any: an earlier notice must not stay in place of
     /// a suppressed one.
     #[must_use]
@@ -148,8 +148,8 @@ impl Notices {
 
     /// Returns the current work.
     #[must_use]
-    pub fn work(&self) -> Work {
-        Work { asking: self.runs.asking(), ..self.census.work() }
+    pub fn work(&self) -> CurrentWork {
+        CurrentWork { asking: self.runs.asking(), ..self.census.work() }
     }
 
     /// Records the running work.
@@ -159,13 +159,13 @@ impl Notices {
 
     /// Processes the complete list. The state at Octo's start is not reported; changes during a gap in the
     /// updates are reported as usual.
-    pub fn start_over(&mut self, list: &[SessionInfo]) -> Vec<Act> {
+    pub fn start_over(&mut self, list: &[SessionInfo]) -> Vec<NoticeCommand> {
         if !std::mem::replace(&mut self.begun, true) {
             self.census.start_over(list);
             return Vec::new();
         }
         let gone = self.census.busy().into_iter().filter(|id| !list.iter().any(|info| info.id == *id));
-        let mut acts: Vec<Act> =
+        let mut acts: Vec<NoticeCommand> =
             gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.removed(id)).collect();
         acts.extend(list.iter().filter_map(|info| self.listed(info)));
         // A missed end is not awaited.
@@ -183,7 +183,7 @@ impl Notices {
     }
 
     /// Processes the newest runs of all scheduled tasks, newest first.
-    pub fn runs(&mut self, list: &[TaskRun]) -> Vec<Act> {
+    pub fn runs(&mut self, list: &[TaskRun]) -> Vec<NoticeCommand> {
         let further = self.runs.heard(list);
         self.led.extend(
             list.iter().filter_map(|run| run.session).filter(|session| self.runs.is_open_in(*session)),
@@ -192,7 +192,7 @@ impl Notices {
     }
 
     /// Processes a run that has progressed.
-    fn run(&mut self, run: &TaskRun) -> Option<Act> {
+    fn run(&mut self, run: &TaskRun) -> Option<NoticeCommand> {
         if let Some(session) = run.session
             && !self.runs.is_open_in(session)
         {
@@ -215,7 +215,7 @@ impl Notices {
     }
 
     /// Processes a changed entry of the list.
-    pub fn listed(&mut self, info: &SessionInfo) -> Option<Act> {
+    pub fn listed(&mut self, info: &SessionInfo) -> Option<NoticeCommand> {
         if info.source == Source::SubAgent {
             return None;
         }
@@ -249,7 +249,7 @@ impl Notices {
     }
 
     /// Processes the end of a session's turn that a run reports.
-    fn end_by_run(&mut self, session: SessionId) -> Option<Act> {
+    fn end_by_run(&mut self, session: SessionId) -> Option<NoticeCommand> {
         self.stopped.remove(&session);
         if !self.runs.is_open_in(session) {
             self.led.remove(&session);
@@ -260,7 +260,7 @@ impl Notices {
     }
 
     /// Processes the removal of a session.
-    pub fn removed(&mut self, session: SessionId) -> Option<Act> {
+    pub fn removed(&mut self, session: SessionId) -> Option<NoticeCommand> {
         self.census.forget(session);
         self.stopped.remove(&session);
         self.led.remove(&session);
@@ -268,7 +268,7 @@ impl Notices {
     }
 
     /// Records a change of the person's view. A session that is visible now needs no notice.
-    pub fn look(&mut self, sight: PersonView) -> Option<Act> {
+    pub fn look(&mut self, sight: PersonView) -> Option<NoticeCommand> {
         self.sight = sight;
         let session = sight.session.filter(|_| sight.attention == Attention::Here)?;
         self.withdraw(NoticeSubject::Session(session))
@@ -304,13 +304,19 @@ impl Notices {
         wanted == Switch::On && unseen
     }
 
-    fn show(&mut self, of: NoticeSubject, kind: NoticeKind, title: String, run: Option<RunNotice>) -> Act {
+    fn show(
+        &mut self,
+        of: NoticeSubject,
+        kind: NoticeKind,
+        title: String,
+        run: Option<RunNotice>,
+    ) -> NoticeCommand {
         self.shown.insert(of, kind);
-        Act::Show { of, kind, title, run }
+        NoticeCommand::Show { of, kind, title, run }
     }
 
-    fn withdraw(&mut self, of: NoticeSubject) -> Option<Act> {
-        self.shown.remove(&of).map(|_| Act::Withdraw { of })
+    fn withdraw(&mut self, of: NoticeSubject) -> Option<NoticeCommand> {
+        self.shown.remove(&of).map(|_| NoticeCommand::Withdraw { of })
     }
 }
 

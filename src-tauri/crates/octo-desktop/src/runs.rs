@@ -1,7 +1,7 @@
 //! Decides which news the runs of scheduled tasks are. A run knows more about its end than its session: a run
 //! that took too long is stopped there like any other, and a run that could not begin has no session.
 
-use crate::notices::{Deed, NoticeKind};
+use crate::notices::{NoticeAction, NoticeKind};
 use octo_protocol::{ApiError, RunId, RunStatus, SessionId, SkipReason, TaskRun};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct RunNotice {
 
 impl RunNotice {
     /// Actions of its notice: the list of scheduled tasks shows whether and how it is retried.
-    pub const ACTIONS: &'static [Deed] = &[Deed::Open];
+    pub const ACTIONS: &'static [NoticeAction] = &[NoticeAction::Open];
 }
 
 /// Reason why a run asks or did not succeed.

@@ -2,7 +2,7 @@
 //!
 //! Documents come from strangers, and their formats let a few kilobytes demand any amount of time and memory.
 //! So reading is split between two processes: [`serve`] is the whole of a child process, which first binds
-//! itself to limits enforced by the system and then reads one document from its standard input; [`Reader`]
+//! itself to limits enforced by the system and then reads one document from its standard input; [`DocumentReader`]
 //! starts such a child, passes it the open file and receives the text. A document that breaks the reader ends
 //! only the child.
 //!
@@ -27,7 +27,7 @@ mod zipped;
 
 pub use child::serve;
 pub use format::Format;
-pub use parent::{Reader, Reading};
+pub use parent::{DocumentReader, DocumentSource};
 
 use serde::{Deserialize, Serialize};
 use std::io;

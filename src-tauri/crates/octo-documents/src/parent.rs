@@ -30,7 +30,7 @@ const VARIABLES: &[&str] = &["LD_LIBRARY_PATH", "SystemRoot"];
 
 /// Reads documents in child processes.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct DocumentReader {
     program: PathBuf,
     arguments: Vec<OsString>,
     patience: Duration,
@@ -38,14 +38,14 @@ pub struct Reader {
 
 /// Source of a document's bytes.
 #[derive(Debug)]
-pub enum Reading {
+pub enum DocumentSource {
     /// An open file; read from its beginning.
     File(File),
     /// Bytes in memory.
     Bytes(Vec<u8>),
 }
 
-impl Reader {
+impl DocumentReader {
     /// Creates a reader that starts `program` with `arguments` and the format's name; the program must call
     /// [`crate::serve`] with that name.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
@@ -77,19 +77,19 @@ impl Reader {
     pub fn read(
         &self,
         format: Format,
-        source: Reading,
+        source: DocumentSource,
         stop: &dyn Fn() -> bool,
     ) -> Result<String, DocumentError> {
         let failed = |error: std::io::Error| DocumentError::Failed(error.to_string());
         let (input, bytes) = match source {
-            Reading::File(file) => (Stdio::from(file), None),
-            Reading::Bytes(bytes) => (Stdio::piped(), Some(bytes)),
+            DocumentSource::File(file) => (Stdio::from(file), None),
+            DocumentSource::Bytes(bytes) => (Stdio::piped(), Some(bytes)),
         };
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).arg(format.name()).env_clear();
         command.envs(VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = Running(command.spawn().map_err(failed)?);
+        let mut running = ChildGuard(command.spawn().map_err(failed)?);
         let child = &mut running.0;
         if let (Some(bytes), Some(mut pipe)) = (bytes, child.stdin.take()) {
             // Ends with the child: its pipe is then closed.
@@ -119,9 +119,9 @@ impl Reader {
 }
 
 /// A child that is killed when it is no longer awaited.
-struct Running(Child);
+struct ChildGuard(Child);
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // If it has ended already, both calls have no effect.
         let _ = self.0.kill();

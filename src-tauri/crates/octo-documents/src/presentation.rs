@@ -2,7 +2,7 @@
 
 use crate::{
     DocumentError, table,
-    xml::{Piece, Tag},
+    xml::{Tag, XmlPiece},
     zipped::Parts,
 };
 use std::io::{Read, Seek, Write};
@@ -16,7 +16,7 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
     let relations = parts.relations(main)?;
     let mut order = Vec::new();
     parts.walk(main, |piece| {
-        if let Piece::Open(tag) = piece
+        if let XmlPiece::Open(tag) = piece
             && tag.name() == "sldId"
             && let Some(relation) = tag.get("r:id").and_then(|id| relations.get(&id))
         {
@@ -84,10 +84,10 @@ fn slide<R: Read + Seek>(parts: &mut Parts<R>, part: &str) -> Result<Slide, Docu
     let mut slide = Slide::default();
     parts.walk(part, |piece| {
         match &piece {
-            Piece::Open(tag) => slide.open(tag),
-            Piece::Close(name) => slide.close(name)?,
-            Piece::Text(text) if slide.in_text => slide.paragraph.text.push_str(text),
-            Piece::Text(_) => {}
+            XmlPiece::Open(tag) => slide.open(tag),
+            XmlPiece::Close(name) => slide.close(name)?,
+            XmlPiece::Text(text) if slide.in_text => slide.paragraph.text.push_str(text),
+            XmlPiece::Text(_) => {}
         }
         Ok(())
     })?;

@@ -2,7 +2,7 @@
 
 use crate::{
     DocumentError, table,
-    xml::{Piece, Tag},
+    xml::{Tag, XmlPiece},
     zipped::{Parts, Relation},
 };
 use std::{
@@ -32,7 +32,7 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
         links,
         paragraph: WordParagraph::default(),
         tables: Vec::new(),
-        run: Run::default(),
+        run: TextRun::default(),
         in_text: false,
         link: None,
         after_item: false,
@@ -62,7 +62,7 @@ fn headings<R: Read + Seek>(
     }
     parts.walk(part, |piece| {
         match piece {
-            Piece::Open(tag) => match tag.name() {
+            XmlPiece::Open(tag) => match tag.name() {
                 "style" => style = tag.get("styleId"),
                 "name" => {
                     let name = tag.get("val").unwrap_or_default().to_ascii_lowercase();
@@ -80,8 +80,8 @@ fn headings<R: Read + Seek>(
                 }
                 _ => {}
             },
-            Piece::Close("style") => style = None,
-            Piece::Close(_) | Piece::Text(_) => {}
+            XmlPiece::Close("style") => style = None,
+            XmlPiece::Close(_) | XmlPiece::Text(_) => {}
         }
         Ok(())
     })?;
@@ -117,7 +117,7 @@ fn lists<R: Read + Seek>(
     let (mut definition, mut level, mut list) = (None::<String>, 0, None::<String>);
     parts.walk(part, |piece| {
         match piece {
-            Piece::Open(tag) => match tag.name() {
+            XmlPiece::Open(tag) => match tag.name() {
                 "abstractNum" => definition = tag.get("abstractNumId"),
                 "lvl" => level = tag.number("ilvl").unwrap_or(0),
                 "numFmt" => {
@@ -140,9 +140,9 @@ fn lists<R: Read + Seek>(
                 }
                 _ => {}
             },
-            Piece::Close("abstractNum") => definition = None,
-            Piece::Close("num") => list = None,
-            Piece::Close(_) | Piece::Text(_) => {}
+            XmlPiece::Close("abstractNum") => definition = None,
+            XmlPiece::Close("num") => list = None,
+            XmlPiece::Close(_) | XmlPiece::Text(_) => {}
         }
         Ok(())
     })?;
@@ -158,7 +158,7 @@ struct WordBody<'a> {
     paragraph: WordParagraph,
     /// Tables that enclose the current position, the outermost first.
     tables: Vec<Table>,
-    run: Run,
+    run: TextRun,
     /// Whether text is visible text (`w:t`), and not a field's code or deleted text.
     in_text: bool,
     link: Option<String>,
@@ -175,7 +175,7 @@ struct WordParagraph {
 }
 
 #[derive(Default)]
-struct Run {
+struct TextRun {
     bold: bool,
     text: String,
     /// Whether the current properties belong to the run, and not to the paragraph mark.
@@ -190,12 +190,12 @@ struct Table {
 }
 
 impl WordBody<'_> {
-    fn take(&mut self, piece: &Piece<'_>) -> Result<(), DocumentError> {
+    fn take(&mut self, piece: &XmlPiece<'_>) -> Result<(), DocumentError> {
         match piece {
-            Piece::Open(tag) => self.open(tag),
-            Piece::Close(name) => self.close(name)?,
-            Piece::Text(text) if self.in_text => self.run.text.push_str(text),
-            Piece::Text(_) => {}
+            XmlPiece::Open(tag) => self.open(tag),
+            XmlPiece::Close(name) => self.close(name)?,
+            XmlPiece::Text(text) if self.in_text => self.run.text.push_str(text),
+            XmlPiece::Text(_) => {}
         }
         Ok(())
     }
@@ -206,7 +206,7 @@ impl WordBody<'_> {
             "pStyle" => self.paragraph.style = tag.get("val"),
             "numId" => self.paragraph.list = tag.get("val").filter(|list| list != "0"),
             "ilvl" => self.paragraph.level = tag.number("val").unwrap_or(0),
-            "r" => self.run = Run { open: true, ..Run::default() },
+            "r" => self.run = TextRun { open: true, ..TextRun::default() },
             "b" if self.run.open => self.run.bold = tag.is_on(),
             "t" => self.in_text = true,
             "tab" if self.run.open => self.run.text.push('\t'),
@@ -320,7 +320,7 @@ impl WordBody<'_> {
 }
 
 /// Adds a run; bold marks enclose its words but not the surrounding spaces, where Markdown ignores them.
-fn add_run(text: &mut String, run: &Run) {
+fn add_run(text: &mut String, run: &TextRun) {
     let words = run.text.trim();
     if !run.bold || words.is_empty() {
         text.push_str(&run.text);

@@ -9,7 +9,7 @@ use quick_xml::{
 use std::io::{BufReader, Read};
 
 /// A part of an XML document.
-pub(crate) enum Piece<'a> {
+pub(crate) enum XmlPiece<'a> {
     /// An element begins.
     Open(Tag<'a>),
     /// An element ends; its name without prefix.
@@ -58,7 +58,7 @@ impl Tag<'_> {
 /// content for older programs.
 pub(crate) fn walk(
     source: impl Read,
-    mut take: impl FnMut(Piece<'_>) -> Result<(), DocumentError>,
+    mut take: impl FnMut(XmlPiece<'_>) -> Result<(), DocumentError>,
 ) -> Result<(), DocumentError> {
     let mut reader = Reader::from_reader(BufReader::new(source));
     reader.config_mut().expand_empty_elements = true;
@@ -75,19 +75,19 @@ pub(crate) fn walk(
                 if fallback > 0 || name == "Fallback" {
                     fallback += 1;
                 } else {
-                    take(Piece::Open(Tag { start: &start, name }))?;
+                    take(XmlPiece::Open(Tag { start: &start, name }))?;
                 }
             }
             Event::End(_) if fallback > 0 => fallback -= 1,
-            Event::End(end) => take(Piece::Close(local(end.name().0)))?,
+            Event::End(end) => take(XmlPiece::Close(local(end.name().0)))?,
             _ if fallback > 0 => {}
-            Event::Text(text) => take(Piece::Text(&text.xml10_content()))?,
-            Event::CData(text) => take(Piece::Text(&text.xml10_content()))?,
+            Event::Text(text) => take(XmlPiece::Text(&text.xml10_content()))?,
+            Event::CData(text) => take(XmlPiece::Text(&text.xml10_content()))?,
             Event::GeneralRef(entity) => {
                 if let Ok(Some(character)) = entity.resolve_char_ref() {
-                    take(Piece::Text(character.encode_utf8(&mut [0; 4])))?;
+                    take(XmlPiece::Text(character.encode_utf8(&mut [0; 4])))?;
                 } else if let Some(text) = quick_xml::escape::resolve_xml_entity(&entity.xml10_content()) {
-                    take(Piece::Text(text))?;
+                    take(XmlPiece::Text(text))?;
                 }
             }
             Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}

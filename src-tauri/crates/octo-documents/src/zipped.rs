@@ -2,7 +2,7 @@
 
 use crate::{
     DocumentError,
-    xml::{self, Piece},
+    xml::{self, XmlPiece},
 };
 use std::{
     collections::HashMap,
@@ -29,7 +29,7 @@ impl<R: Read + Seek> Parts<R> {
     pub(crate) fn walk(
         &mut self,
         name: &str,
-        take: impl FnMut(Piece<'_>) -> Result<(), DocumentError>,
+        take: impl FnMut(XmlPiece<'_>) -> Result<(), DocumentError>,
     ) -> Result<(), DocumentError> {
         let part = self.0.by_name(name).map_err(broken)?;
         xml::walk(part.take(MAX_PART), take)
@@ -45,7 +45,7 @@ impl<R: Read + Seek> Parts<R> {
             return Ok(found);
         }
         self.walk(&list, |piece| {
-            if let Piece::Open(tag) = piece
+            if let XmlPiece::Open(tag) = piece
                 && tag.name() == "Relationship"
                 && let (Some(id), Some(target)) = (tag.get("Id"), tag.get("Target"))
             {

@@ -19,7 +19,7 @@ pub const MAX_ANSWER: usize = 128 * 1024 * 1024;
 ///
 /// Blocks finish in order: a block that is complete before an earlier one is buffered until the earlier one is
 /// complete too.
-pub struct Answer {
+pub struct AnswerReader {
     reader: FrameReader,
     decoder: Box<dyn Decode>,
     /// Index of the block that finishes next.
@@ -57,14 +57,14 @@ impl FrameReader {
 
 /// Whether an answer is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum AnswerProgress {
     /// More bytes must follow.
     More,
     /// The terminal event was read and [`ModelEvent::Finished`] was emitted.
     Whole,
 }
 
-impl Answer {
+impl AnswerReader {
     /// Creates the reader of a new answer from `provider`.
     pub fn new(protocol: Protocol, provider: &ProviderId, dialect: &Dialect) -> Self {
         let decoder: Box<dyn Decode> = match protocol {
@@ -88,7 +88,11 @@ impl Answer {
     ///
     /// Returns the errors of the codec's decoder, and [`ErrorClass::Malformed`] for invalid frames and for more
     /// than [`MAX_ANSWER`] bytes. After an error nothing more may be pushed.
-    pub fn push(&mut self, bytes: &[u8], events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
+    pub fn push(
+        &mut self,
+        bytes: &[u8],
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<AnswerProgress, ProviderError> {
         self.taken = self.taken.saturating_add(bytes.len());
         if self.taken > MAX_ANSWER {
             let message = format!("The answer is longer than {} MiB.", MAX_ANSWER / (1024 * 1024));
@@ -100,10 +104,10 @@ impl Answer {
             let said = self.decoder.push(frame)?;
             self.give(said, events);
             if self.decoder.is_done() {
-                return Ok(Progress::Whole);
+                return Ok(AnswerProgress::Whole);
             }
         }
-        read.map(|()| Progress::More)
+        read.map(|()| AnswerProgress::More)
     }
 
     /// Reads the end of the body. A last frame without its blank line counts if it is complete.

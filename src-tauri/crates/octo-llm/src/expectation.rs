@@ -21,17 +21,17 @@ const ROUGH_TOLERANCE: f64 = 0.5;
 /// model that a session calls: after a switch away and back, the request is compared with the last digest of
 /// that model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentRequest {
     /// The vendor's name of the model.
     pub model: String,
     /// Requested reasoning effort; some providers keep a cache for each.
     pub effort: Option<Effort>,
     /// Digest of the tools.
-    pub tools: Piece,
+    pub tools: RequestPiece,
     /// Digest of the system prompt.
-    pub system: Piece,
+    pub system: RequestPiece,
     /// Digests of the messages.
-    pub messages: Vec<Piece>,
+    pub messages: Vec<RequestPiece>,
     /// Message (by index) that the last marker followed.
     pub marked: Option<usize>,
     /// Last message (by index) on the person's side, where providers with breakpoints set one themselves.
@@ -44,14 +44,14 @@ pub struct Sent {
 
 /// Digest of a part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
+pub struct RequestPiece {
     /// First bits of its hash.
     pub hash: u64,
     /// Estimated tokens.
     pub tokens: u64,
 }
 
-impl Sent {
+impl SentRequest {
     /// Digests a request that begins now.
     pub fn new(request: &ModelRequest, started_at: Millis) -> Self {
         let mut tools = RequestHasher::default();
@@ -130,7 +130,7 @@ pub enum Basis {
 
 /// Returns how much the next request should read from the entries of `previous`, the last request of the same
 /// model in the same conversation. `None` if the provider is not known to cache.
-pub fn expected(previous: &Sent, caching: &Caching) -> Option<ExpectedRead> {
+pub fn expected(previous: &SentRequest, caching: &Caching) -> Option<ExpectedRead> {
     let (messages, estimate) = previous.covered(caching);
     let (reported, step) = match caching.kind {
         CacheKind::None => return None,
@@ -158,8 +158,8 @@ pub fn expected(previous: &Sent, caching: &Caching) -> Option<ExpectedRead> {
 pub fn explain(
     expected: &ExpectedRead,
     actual: &Usage,
-    previous: &Sent,
-    now: &Sent,
+    previous: &SentRequest,
+    now: &SentRequest,
     elapsed: Duration,
 ) -> Option<CacheMiss> {
     if !falls_short(expected, actual) {
@@ -242,9 +242,9 @@ impl RequestHasher {
         };
     }
 
-    fn piece(&self) -> Piece {
+    fn piece(&self) -> RequestPiece {
         let [a, b, c, d, e, f, g, h, ..] = *self.hasher.finalize().as_bytes();
-        Piece {
+        RequestPiece {
             hash: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
             tokens: self.bytes.div_ceil(BYTES_PER_TOKEN),
         }
@@ -298,12 +298,12 @@ mod tests {
     #[test]
     fn a_shortfall_names_the_first_segment_that_changed() {
         let billed = Usage { cache_read: 2_000, cache_write: 500, input: 3, output: 40 };
-        let previous = Sent::new(&request(&["one", "two", "three"]), 0).billed(billed);
+        let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).billed(billed);
         let grown = || request(&["one", "two", "three", "four", "five"]);
         let of = |change: &dyn Fn(&mut ModelRequest)| {
             let mut request = grown();
             change(&mut request);
-            Sent::new(&request, 1)
+            SentRequest::new(&request, 1)
         };
         let say = |request: &mut ModelRequest, index: usize| {
             request.messages[index].blocks = vec![Block::Text { text: "new".into() }];
@@ -333,7 +333,7 @@ mod tests {
             ("the newest message", of(&|it| say(it, 3)), 2_500, MINUTE, None),
             (
                 "taken back",
-                Sent::new(&request(&["one"]), 1),
+                SentRequest::new(&request(&["one"]), 1),
                 2_000,
                 MINUTE,
                 Some(CacheMiss::Messages { first: 1 }),
@@ -345,8 +345,8 @@ mod tests {
 
     #[test]
     fn without_a_report_the_bytes_are_counted() {
-        let previous = Sent::new(&request(&["one"]), 0);
-        let now = Sent::new(&request(&["one", "two", "three"]), 1);
+        let previous = SentRequest::new(&request(&["one"]), 0);
+        let now = SentRequest::new(&request(&["one", "two", "three"]), 1);
         let by_bytes = expected(&previous, &Caching::anthropic()).unwrap();
         assert_eq!(by_bytes.basis, Basis::Estimated);
         assert!((2_000..2_100).contains(&by_bytes.tokens), "{by_bytes:?}");
@@ -362,11 +362,11 @@ mod tests {
     #[test]
     fn what_each_kind_leaves() {
         let usage = Usage { input: 130, cache_read: 2_000, cache_write: 0, output: 9 };
-        let previous = Sent::new(&request(&["one", "two", "three"]), 0).billed(usage);
+        let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).billed(usage);
         let unmarked = {
             let mut request = request(&["one", "two", "three"]);
             request.cache = CachePlan::default();
-            Sent::new(&request, 0).billed(usage)
+            SentRequest::new(&request, 0).billed(usage)
         };
         let of = |kind| Caching { kind, minimum: 1024 };
         let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: false };
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn nonsense_from_a_provider_breaks_nothing() {
         let most = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
-        let previous = Sent::new(&request(&["one"]), i64::MAX).billed(most);
+        let previous = SentRequest::new(&request(&["one"]), i64::MAX).billed(most);
         for caching in [Caching::anthropic(), Caching::NONE] {
             let Some(expected) = expected(&previous, &caching) else { continue };
             assert_eq!(explain(&expected, &most, &previous, &previous, Duration::MAX), None);
@@ -397,10 +397,10 @@ mod tests {
 
     #[test]
     fn a_digest_tells_apart_what_is_different() {
-        let one = Sent::new(&request(&["ab", "c"]), 0);
-        let other = Sent::new(&request(&["a", "bc"]), 0);
+        let one = SentRequest::new(&request(&["ab", "c"]), 0);
+        let other = SentRequest::new(&request(&["a", "bc"]), 0);
         assert_ne!(one.messages[0].hash, other.messages[0].hash);
         let text = serde_json::to_string(&one).unwrap();
-        assert_eq!(serde_json::from_str::<Sent>(&text).unwrap(), one, "it can be kept");
+        assert_eq!(serde_json::from_str::<SentRequest>(&text).unwrap(), one, "it can be kept");
     }
 }

@@ -189,12 +189,12 @@ impl Layout<'_> {
 /// consecutive calls are one together, and so are consecutive results.
 fn positions(messages: &[Message], from: usize, to: usize) -> usize {
     let blocks = messages.iter().take(to + 1).skip(from + 1).flat_map(|message| &message.blocks);
-    let mut last = Run::Other;
+    let mut last = PositionRun::Other;
     let mut count = 0;
     for block in blocks {
         let run = match block {
-            Block::ToolCall(_) => Run::Calls,
-            Block::ToolResult(_) => Run::Results,
+            Block::ToolCall(_) => PositionRun::Calls,
+            Block::ToolResult(_) => PositionRun::Results,
             Block::Text { .. }
             | Block::Reasoning { .. }
             | Block::Image { .. }
@@ -202,9 +202,9 @@ fn positions(messages: &[Message], from: usize, to: usize) -> usize {
             | Block::File { .. }
             | Block::Summary { .. }
             | Block::Notice { .. }
-            | Block::CommandsEnded { .. } => Run::Other,
+            | Block::CommandsEnded { .. } => PositionRun::Other,
         };
-        if run == Run::Other || run != last {
+        if run == PositionRun::Other || run != last {
             count += 1;
         }
         if matches!(block, Block::Document { .. }) {
@@ -217,7 +217,7 @@ fn positions(messages: &[Message], from: usize, to: usize) -> usize {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Run {
+enum PositionRun {
     Calls,
     Results,
     Other,

@@ -16,7 +16,7 @@ pub use file::{Address, LocalKind, LocalServerKind, Preset, PresetId};
 
 use crate::host_of;
 use card::PriceScope;
-use file::{Line, Table};
+use file::{ModelDefinition, Table};
 use octo_protocol::{ApiError, PresetAddress, PresetInfo, PresetList, PresetModel, Protocol};
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 
@@ -227,7 +227,7 @@ impl Table {
             .map(|()| table)
     }
 
-    fn line(&self, name: &str) -> Option<&Line> {
+    fn line(&self, name: &str) -> Option<&ModelDefinition> {
         names::longest(&self.models, name, |line| std::iter::once(&line.name).chain(&line.aliases))
     }
 }

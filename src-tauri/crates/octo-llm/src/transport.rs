@@ -1,9 +1,9 @@
 //! Performs one call over HTTP: the request out, the stream in.
 
 use crate::{
-    Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
-    ProviderError, ProviderId, anthropic, bedrock, endpoint, http, last_word::LastContent, openai_chat,
-    openai_responses, redact::Secrets,
+    AnswerProgress, AnswerReader, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream,
+    Provider, ProviderError, ProviderId, anthropic, bedrock, endpoint, http, last_word::LastContent,
+    openai_chat, openai_responses, redact::Secrets,
 };
 use futures::stream;
 use octo_protocol::Protocol;
@@ -156,7 +156,7 @@ enum State {
 
 struct OpenResponse {
     response: Response,
-    answer: Answer,
+    answer: AnswerReader,
     /// Whether the body was checked to begin like a stream.
     begun: bool,
     /// Time of the last content.
@@ -173,7 +173,8 @@ impl Machine {
             match &mut self.state {
                 State::Start { call, request } => match call.start(request, &mut self.secrets).await {
                     Ok(response) => {
-                        let answer = Answer::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
+                        let answer =
+                            AnswerReader::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
                         let said = LastContent::at(Instant::now());
                         let reading = OpenResponse { response, answer, begun: false, said };
                         self.state = State::Reading(Box::new(reading));
@@ -188,8 +189,8 @@ impl Machine {
                     let read = reading.read(&mut events).await;
                     self.ready.extend(events.into_iter().map(Ok));
                     match read {
-                        Ok(Progress::More) => {}
-                        Ok(Progress::Whole) => {
+                        Ok(AnswerProgress::More) => {}
+                        Ok(AnswerProgress::Whole) => {
                             if let State::Reading(reading) = std::mem::replace(&mut self.state, State::Over) {
                                 drain(reading.response);
                             }
@@ -208,9 +209,9 @@ impl Machine {
 
 impl OpenResponse {
     /// Reads one piece of the body. `events` receives the decoded events, including those before an error.
-    async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
+    async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<AnswerProgress, ProviderError> {
         let Some(bytes) = self.response.chunk().await.map_err(network)? else {
-            return self.answer.finish(events).map(|()| Progress::Whole);
+            return self.answer.finish(events).map(|()| AnswerProgress::Whole);
         };
         if !self.begun
             && let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace())

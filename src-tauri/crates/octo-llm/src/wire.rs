@@ -145,7 +145,7 @@ pub(crate) fn document(request: &ModelRequest, blob: &BlobHash, media_type: &str
 }
 
 /// A picture ready to send, or its text substitute.
-pub(crate) enum Picture {
+pub(crate) enum WirePicture {
     /// Bytes in base64.
     Bytes(String),
     /// Text sent in its place.
@@ -159,16 +159,16 @@ pub(crate) fn picture(
     blob: &BlobHash,
     media_type: &str,
     name: &str,
-) -> Picture {
+) -> WirePicture {
     if !vision {
-        return Picture::Words(format!("[Picture \"{name}\" left out: this model takes no pictures.]"));
+        return WirePicture::Words(format!("[Picture \"{name}\" left out: this model takes no pictures.]"));
     }
     if !PICTURE_TYPES.contains(&media_type) {
-        return Picture::Words(format!("[Picture \"{name}\" left out: {media_type} cannot be sent.]"));
+        return WirePicture::Words(format!("[Picture \"{name}\" left out: {media_type} cannot be sent.]"));
     }
     match images.get(blob) {
-        Some(bytes) if !bytes.is_empty() => Picture::Bytes(STANDARD.encode(bytes)),
-        _ => Picture::Words(format!("[Picture \"{name}\" left out: its bytes are gone.]")),
+        Some(bytes) if !bytes.is_empty() => WirePicture::Bytes(STANDARD.encode(bytes)),
+        _ => WirePicture::Words(format!("[Picture \"{name}\" left out: its bytes are gone.]")),
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Question {
     /// The tool's name.
     pub tool: String,
     /// The content of the question.
-    pub ask: Ask,
+    pub ask: QuestionContent,
     /// When the question was asked.
     #[ts(type = "number")]
     pub at: Millis,
@@ -26,7 +26,7 @@ pub struct Question {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
 #[expect(clippy::large_enum_variant, reason = "few questions are held at a time, and most are permissions")]
-pub enum Ask {
+pub enum QuestionContent {
     /// Asks whether this call may run.
     Permission {
         /// A preview of the call: a diff, a command line, a path.
@@ -310,7 +310,7 @@ pub enum Answer {
         /// The reason, in words that reach the model.
         reason: Option<String>,
     },
-    /// The answer to a [`Ask::Feedback`].
+    /// The answer to a [`QuestionContent::Feedback`].
     Text {
         /// The person's words, or the option they chose.
         text: String,

@@ -11,7 +11,7 @@ use ts_rs::TS;
 #[ts(export, export_to = "protocol.ts")]
 pub struct DesktopSettings {
     /// The action of closing the window.
-    pub closing: Closing,
+    pub closing: CloseAction,
     /// The system notices to show.
     pub notices: NoticeSettings,
     /// The shortcut that opens the quick ask window from anywhere, as `Ctrl+Shift+Space`; `None` for no
@@ -48,7 +48,7 @@ impl Default for DesktopSettings {
     /// Everything that reaches outside the window is off until the person turns it on.
     fn default() -> Self {
         Self {
-            closing: Closing::default(),
+            closing: CloseAction::default(),
             notices: NoticeSettings::default(),
             quick_ask: None,
             autostart: Switch::Off,
@@ -61,7 +61,7 @@ impl Default for DesktopSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum Closing {
+pub enum CloseAction {
     /// Octo asks, once.
     #[default]
     Ask,
@@ -128,7 +128,7 @@ pub enum Ability {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum Errand {
+pub enum OpenRequest {
     /// Opens a session.
     OpenSession {
         /// The session.
@@ -172,7 +172,7 @@ pub enum Errand {
     },
 }
 
-/// The source of an [`Errand`].
+/// The source of an [`OpenRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]

@@ -1,6 +1,6 @@
 //! Requests that only a desktop can serve; the core passes them to the shell through a trait.
 
-use crate::{DesktopState, Errand, SessionId, UpdateOffer};
+use crate::{DesktopState, OpenRequest, SessionId, UpdateOffer};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -137,7 +137,7 @@ pub enum HostReply {
     /// The pending requests, oldest first.
     Errands {
         /// The requests.
-        errands: Vec<Errand>,
+        errands: Vec<OpenRequest>,
     },
     /// The update found; `None` if this version is the newest.
     Update {

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
 
 /// Ties a request to its reply.
-pub trait Call: Into<Request> {
+pub trait TypedRequest: Into<Request> {
     /// The type of the reply.
     type Reply: Serialize + DeserializeOwned;
 }
 
-/// Declares a domain's requests: one struct each, the domain enum over them, `Call` for each and the TypeScript
+/// Declares a domain's requests: one struct each, the domain enum over them, `TypedRequest` for each and the TypeScript
 /// map from request to reply.
 macro_rules! domain {
     (
@@ -38,7 +38,7 @@ macro_rules! domain {
                     Request::$slot($domain::$name(call))
                 }
             }
-            impl Call for $name {
+            impl TypedRequest for $name {
                 type Reply = $reply;
             }
         )*
@@ -128,11 +128,11 @@ impl From<HostRequest> for Request {
     }
 }
 
-impl Call for HostRequest {
+impl TypedRequest for HostRequest {
     type Reply = HostReply;
 }
 
 /// A reply without content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct Done {}
+pub struct Acknowledgement {}

@@ -15,7 +15,7 @@ pub struct HomeState {
     /// The change that the next start makes.
     pub planned: Option<HomePlan>,
     /// Old homes, kept until the person deletes them.
-    pub kept: Vec<KeptHome>,
+    pub kept: Vec<OldHome>,
 }
 
 /// A change of the home at the next start. Until then the home is unchanged, and work in it still counts.
@@ -40,7 +40,7 @@ pub enum HomePlan {
 /// An old home, kept after a restore or a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct KeptHome {
+pub struct OldHome {
     /// Its absolute path.
     pub path: String,
     /// Its size in bytes.

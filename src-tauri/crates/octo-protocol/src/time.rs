@@ -192,7 +192,7 @@ pub struct StepChanges {
     /// By path.
     pub paths: Vec<ChangedPath>,
     /// The paths omitted by the newest scan of the folder, by path; at most 200.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedPath>,
     /// The total number of omitted paths.
     pub left_out_total: u32,
     /// Its effects that no undo takes back.
@@ -202,7 +202,7 @@ pub struct StepChanges {
 /// A file or folder whose content is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct LeftOut {
+pub struct OmittedPath {
     /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
     /// The reason.

@@ -178,7 +178,7 @@ pub struct ConflictingFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum Restored {
+pub enum RestoreOutcome {
     /// It is restored.
     Done {
         /// The entry.
@@ -216,7 +216,7 @@ pub enum Restored {
 #[ts(export, export_to = "protocol.ts")]
 pub struct TrashRestoreResult {
     /// One per entry, in the order of the request.
-    pub outcomes: Vec<Restored>,
+    pub outcomes: Vec<RestoreOutcome>,
 }
 
 /// The result of a permanent deletion.

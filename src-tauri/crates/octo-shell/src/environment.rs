@@ -8,7 +8,7 @@ mod capture;
 mod startup;
 
 use octo_workspace::is_inside;
-use startup::Stamp;
+use startup::StartupStamp;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -26,14 +26,14 @@ pub struct LoginEnvironment(Source);
 #[derive(Clone, Debug)]
 enum Source {
     /// From the login shell.
-    Shell(Arc<Asked>),
+    Shell(Arc<LoginShellCache>),
     /// Fixed.
     Fixed(Arc<Variables>),
 }
 
 /// The login shell's environment, cached.
 #[derive(Debug)]
-struct Asked {
+struct LoginShellCache {
     /// The process's own variables, with which the shell is started.
     own: Variables,
     answer: Mutex<Option<LoginShellAnswer>>,
@@ -42,14 +42,15 @@ struct Asked {
 #[derive(Debug)]
 struct LoginShellAnswer {
     /// The start-up files that produced it.
-    stamp: Stamp,
+    stamp: StartupStamp,
     variables: Arc<Variables>,
 }
 
 /// Cached once per process.
-static PERSON_CACHE: LazyLock<Arc<Asked>> = LazyLock::new(|| Arc::new(Asked::new(capture::own())));
+static PERSON_CACHE: LazyLock<Arc<LoginShellCache>> =
+    LazyLock::new(|| Arc::new(LoginShellCache::new(capture::own())));
 
-impl Asked {
+impl LoginShellCache {
     fn new(own: Variables) -> Self {
         Self { own, answer: Mutex::default() }
     }
@@ -59,13 +60,13 @@ impl Asked {
     async fn variables(&self, secret: &[String]) -> Arc<Variables> {
         let mut answer = self.answer.lock().await;
         let own = self.own.clone();
-        let looked = tokio::task::spawn_blocking(move || Stamp::now(&own)).await;
+        let looked = tokio::task::spawn_blocking(move || StartupStamp::now(&own)).await;
         if let (Some(known), Ok(stamp)) = (answer.as_ref(), &looked)
             && known.stamp == *stamp
         {
             return Arc::clone(&known.variables);
         }
-        let stamp = looked.unwrap_or_else(|_| Stamp::now(&self.own));
+        let stamp = looked.unwrap_or_else(|_| StartupStamp::now(&self.own));
         let asked = capture::login(&self.own, secret).await;
         let variables = match (asked, answer.as_ref()) {
             (Some(variables), _) => Arc::new(variables),

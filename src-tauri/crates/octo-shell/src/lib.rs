@@ -4,7 +4,7 @@
 //!   person's login environment; it ends when that `bash` ends, so Octo guesses nothing from its output. When a
 //!   command ends, it writes the state a person expects to persist between lines (the directory, exported
 //!   variables, functions), and the session's next command starts with it. A command that outlives the wait for
-//!   it continues in the background; [`News`] reports on it.
+//!   it continues in the background; [`BackgroundNews`] reports on it.
 //! * [`assess`] decides about a command line: refuse it, ask, or run it, possibly with replacements;
 //!   [`read_path`] and [`write_path`] decide about paths, for commands and tools alike, and [`PolicyPaths`]
 //!   decides which paths stay closed to a search; [`Policy`] is the person's own policy, [`PolicyFile`] the
@@ -29,10 +29,10 @@ pub use error::ShellError;
 pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LastingPart, LineContext,
-    LoggedVerdict, Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent,
-    PolicyFault, PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, Standing, StartupFiles,
+    Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, LastingPart, LineContext, LoggedVerdict,
+    Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyContext,
+    PolicyFault, PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, StartupFiles, TouchedPaths,
     Verdict, assess, read_path, sole_command, typed, would_start, write_path,
 };
-pub use report::{CarryScope, Input, Live, News, NewsListener, Pace, Report, Run};
+pub use report::{BackgroundNews, CarryScope, CommandRun, Live, NewsListener, Pace, ProcessInput, Report};
 pub use shell::{COMMAND_TIME_LIMIT, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -48,12 +48,12 @@ pub use file::{
 };
 pub use lasting::{LastingPart, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
-pub use look::Known;
+pub use look::TouchedPaths;
 pub use paths::{Open, PathVerdict, PolicyPaths, read_path, write_path};
 pub use places::LineContext;
 pub use sole::{sole_command, would_start};
 pub use startup::StartupFiles;
-pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
+pub use verdict::{Assessment, Doubtful, PolicyContext, Verdict, assess};
 
 use options::Reads;
 use plain::{Join, Line, RedirectKind, Simple};

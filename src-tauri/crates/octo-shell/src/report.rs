@@ -9,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 pub type Live = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A callback for news of background commands, in order.
-pub type NewsListener = Arc<dyn Fn(News) + Send + Sync>;
+pub type NewsListener = Arc<dyn Fn(BackgroundNews) + Send + Sync>;
 
 /// An event of a background command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum BackgroundNews {
     /// It continues, and its state changed. The first event of every such command.
     Stands(BackgroundCommand),
     /// It ended, and no call reports it: the session must be notified.
@@ -29,7 +29,7 @@ pub enum News {
 
 /// A command to run.
 #[derive(Clone)]
-pub struct Run {
+pub struct CommandRun {
     /// The call that starts it.
     pub call: CallId,
     /// The command line, given to `bash` exactly as it is.
@@ -66,7 +66,7 @@ pub enum Pace {
 
 /// Input to a running command.
 #[derive(Clone)]
-pub struct Input {
+pub struct ProcessInput {
     /// The call that sends it.
     pub call: CallId,
     /// The command.

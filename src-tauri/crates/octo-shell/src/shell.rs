@@ -19,7 +19,7 @@ mod task;
 #[cfg(unix)]
 mod tests;
 
-use crate::{Input, LoginEnvironment, NewsListener, Report, Run, ShellError};
+use crate::{CommandRun, LoginEnvironment, NewsListener, ProcessInput, Report, ShellError};
 use octo_protocol::{CallId, SessionId};
 use std::{
     fmt,
@@ -113,7 +113,7 @@ impl Shell {
     /// # Errors
     ///
     /// [`ShellError`] when nothing was run. A command that fails is no error.
-    pub async fn run(&self, run: Run) -> Result<Report, ShellError> {
+    pub async fn run(&self, run: CommandRun) -> Result<Report, ShellError> {
         self.0.run(run).await
     }
 
@@ -123,9 +123,9 @@ impl Shell {
     ///
     /// # Errors
     ///
-    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, [`ShellError::Input`] when the
+    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, [`ShellError::ProcessInput`] when the
     /// program does not take the input.
-    pub async fn input(&self, input: Input) -> Result<Report, ShellError> {
+    pub async fn input(&self, input: ProcessInput) -> Result<Report, ShellError> {
         self.0.input(input).await
     }
 

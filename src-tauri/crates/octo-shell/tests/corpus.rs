@@ -5,7 +5,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use octo_shell::{
-    LineContext, Open, PathRules, PathVerdict, Policy, PolicyRules, Standing, Verdict, assess, read_path,
+    LineContext, Open, PathRules, PathVerdict, Policy, PolicyContext, PolicyRules, Verdict, assess, read_path,
 };
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
@@ -69,7 +69,7 @@ fn is_open(folder: &Path, text: &str, takes_away: bool) -> bool {
 
 fn verdict(line: &str, around: &LineContext, rules: &[Vec<String>]) -> &'static str {
     let policy = Policy::default();
-    let assessment = assess(line, &[], Standing { around, policy: &policy, rules });
+    let assessment = assess(line, &[], PolicyContext { around, policy: &policy, rules });
     match assessment.verdict {
         Verdict::Deny { .. } => "deny",
         Verdict::Ask { .. } => "ask",
@@ -245,7 +245,7 @@ fn an_always_covers_nothing_that_loses_work() {
     assert_eq!(wrong(include_str!("corpus/ruled.txt"), &place, &rules), [""; 0]);
     // None is offered either.
     let policy = Policy::default();
-    let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
+    let standing = PolicyContext { around: &place.around, policy: &policy, rules: &[] };
     for (line, offered) in [("git stash clear", false), ("git stash push -p", true)] {
         let Verdict::Ask { rule, .. } = assess(line, &[], standing).verdict else { panic!("{line} asks") };
         assert_eq!(rule.is_some(), offered, "{line}");
@@ -268,7 +268,7 @@ fn what_the_person_closed_is_met_by_every_search_above_it() {
     let policy = Policy::new(PolicyRules { paths, ..PolicyRules::default() }, None);
     let open = Open { folder, readable: &[], writable: &[] };
     let said = |line: &str| {
-        let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
+        let standing = PolicyContext { around: &place.around, policy: &policy, rules: &[] };
         let Verdict::Known(known) = assess(line, &[], standing).verdict else { panic!("{line} is known") };
         let paths = known.reads.iter().map(|text| octo_workspace::resolve(text, folder).expect("a path"));
         paths.map(|path| read_path(&path, open, &place.around, &policy)).collect::<Vec<_>>()
@@ -334,7 +334,7 @@ fn removals_are_sent_through_the_trash() {
         ("git ls-files | xargs /bin/rm", "git ls-files | xargs rm"),
     ] {
         let policy = Policy::default();
-        let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
+        let standing = PolicyContext { around: &place.around, policy: &policy, rules: &[] };
         assert_eq!(assess(line, &[], standing).rewritten.as_deref(), Some(expected), "{line}");
     }
     for line in [
@@ -346,7 +346,7 @@ fn removals_are_sent_through_the_trash() {
         "grep -r /bin/rm .",
     ] {
         let policy = Policy::default();
-        let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
+        let standing = PolicyContext { around: &place.around, policy: &policy, rules: &[] };
         assert_eq!(assess(line, &[], standing).rewritten, None, "{line}");
     }
 }

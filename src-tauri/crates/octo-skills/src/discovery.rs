@@ -2,7 +2,7 @@
 
 use crate::{
     Catalogue, Root, Roots, ShadowedBy, Skill, Trust, Warning,
-    format::{self, Document, MAX_SKILL_BYTES},
+    format::{self, MAX_SKILL_BYTES, SkillDocument},
     tree::{self, Allowance},
 };
 use octo_protocol::SkillOrigin;
@@ -190,7 +190,7 @@ impl RootSearch<'_> {
     }
 
     fn refuse(&mut self, name: &str, path: &Path, category: Option<&str>, error: Warning) {
-        let document = Document::unreadable(name, error);
+        let document = SkillDocument::unreadable(name, error);
         let mut skill = Skill::new(document, self.root.source, path.to_owned());
         skill.category = category.map(str::to_owned);
         self.found.push(skill);
@@ -222,14 +222,14 @@ pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, FileNameCase)> {
 }
 
 /// Reads a SKILL.md that must be in `folder`.
-pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
-    let failed = |error: &io::Error| Document::unreadable(name, unreadable(file, error));
+pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> SkillDocument {
+    let failed = |error: &io::Error| SkillDocument::unreadable(name, unreadable(file, error));
     let real = match file.canonicalize() {
         Ok(real) => real,
         Err(error) => return failed(&error),
     };
     if !real.starts_with(folder) {
-        return Document::unreadable(name, Warning::new("skills.error.file_link_outside"));
+        return SkillDocument::unreadable(name, Warning::new("skills.error.file_link_outside"));
     }
     let read = || -> io::Result<Vec<u8>> {
         // Checked before opening: opening a pipe would wait for its other end.
@@ -243,7 +243,7 @@ pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
     match read() {
         Ok(content) if content.len() as u64 > MAX_SKILL_BYTES => {
             let size = fs::metadata(&real).map_or(content.len() as u64, |meta| meta.len());
-            Document::unreadable(name, format::too_large(size))
+            SkillDocument::unreadable(name, format::too_large(size))
         }
         Ok(content) => format::read(&content, name),
         Err(error) => failed(&error),

@@ -4,7 +4,7 @@ use crate::{
     Skill, Warning,
     discovery::SKILL_FILE,
     public::{PublicSkill, to_public},
-    tree::{Kind, MAX_BYTES, Tree},
+    tree::{MAX_BYTES, Tree, TreeEntryKind},
 };
 use octo_protocol::ApiError;
 use std::{
@@ -79,7 +79,7 @@ pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
     zip.write_all(text.as_bytes())?;
     let mut left = MAX_BYTES;
     for entry in &tree.entries {
-        let Kind::File { executable, .. } = entry.kind else {
+        let TreeEntryKind::File { executable, .. } = entry.kind else {
             notes.push(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
             continue;
         };

@@ -42,7 +42,7 @@ pub struct Fields {
     /// Profiles in which the skill exists.
     pub profiles: Profiles,
     /// Where it runs.
-    pub run: Run,
+    pub run: SkillRun,
     /// Requested model: a name, or `lite`. `None` is the model of the session.
     pub model: Option<String>,
     /// Requested reasoning effort.
@@ -73,7 +73,7 @@ pub enum Invocable {
 
 /// Where a skill runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Run {
+pub enum SkillRun {
     /// In the conversation that calls it.
     #[default]
     Inline,
@@ -120,7 +120,7 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
         model_invocation: Invocable::Yes,
         person_invocation: Invocable::Yes,
         profiles: Profiles::All,
-        run: Run::Inline,
+        run: SkillRun::Inline,
         model: reader.text("model").filter(|model| model != "inherit"),
         effort: reader.effort(),
         paths: reader.list("paths"),
@@ -138,7 +138,7 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
     }
     reader.run(&mut fields);
     match &fields.run {
-        Run::Inline => {
+        SkillRun::Inline => {
             for (field, is_there) in [
                 ("forbidden_tools", !fields.forbidden_tools.is_empty()),
                 ("model", fields.model.is_some()),
@@ -149,7 +149,7 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
                 }
             }
         }
-        Run::Fork { agent } => {
+        SkillRun::Fork { agent } => {
             if agent.is_some() {
                 reader.warn("skills.warning.no_agents", "agent");
             }
@@ -359,11 +359,11 @@ impl<'a> FieldReader<'a> {
         let by_switch = self.switch("fork_agent") == Some(true);
         let agent = self.list("agent");
         if by_context {
-            fields.run = Run::Fork { agent: agent.into_iter().next() };
+            fields.run = SkillRun::Fork { agent: agent.into_iter().next() };
             return;
         }
         if by_switch {
-            fields.run = Run::Fork { agent: None };
+            fields.run = SkillRun::Fork { agent: None };
         }
         if !agent.is_empty() && !agent.iter().any(|name| name == "all") {
             fields.profiles = Profiles::Only(agent);

@@ -12,7 +12,7 @@ pub const MAX_SKILL_BYTES: u64 = 256 << 10;
 
 /// A parsed SKILL.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct SkillDocument {
     /// Name of the skill; always usable.
     pub name: String,
     /// Its fields.
@@ -27,7 +27,7 @@ pub struct Document {
     pub error: Option<Warning>,
 }
 
-impl Document {
+impl SkillDocument {
     /// Returns the document for an unreadable file.
     pub(crate) fn unreadable(folder: &str, error: Warning) -> Self {
         let mut warnings = Vec::new();
@@ -44,14 +44,14 @@ impl Document {
 }
 
 /// Reads a SKILL.md; `folder` is the name of its folder. Never fails: an unusable skill has a
-/// [`Document::error`].
-pub fn read(bytes: &[u8], folder: &str) -> Document {
+/// [`SkillDocument::error`].
+pub fn read(bytes: &[u8], folder: &str) -> SkillDocument {
     if bytes.len() as u64 > MAX_SKILL_BYTES {
-        return Document::unreadable(folder, too_large(bytes.len() as u64));
+        return SkillDocument::unreadable(folder, too_large(bytes.len() as u64));
     }
     let mut warnings = Vec::new();
     let Some(text) = decode(bytes, &mut warnings) else {
-        return Document::unreadable(folder, Warning::new("skills.error.no_text"));
+        return SkillDocument::unreadable(folder, Warning::new("skills.error.no_text"));
     };
     let parts = front::take_apart(&text);
     warnings.extend(parts.warnings);
@@ -63,7 +63,7 @@ pub fn read(bytes: &[u8], folder: &str) -> Document {
     } else if fields.description.is_empty() {
         warnings.push(Warning::new("skills.warning.no_description"));
     }
-    Document { name, fields, front: parts.front, body: parts.body, warnings, error }
+    SkillDocument { name, fields, front: parts.front, body: parts.body, warnings, error }
 }
 
 pub(crate) fn too_large(bytes: u64) -> Warning {

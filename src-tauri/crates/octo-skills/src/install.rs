@@ -14,11 +14,11 @@ use crate::{
     Catalogue, Fields, Invocation, InvokedFrom, Trust, Warning,
     discovery::SKILL_FILE,
     expand::expand_body,
-    format::{self, Document},
+    format::{self, SkillDocument},
     name::{is_name, public_name},
 };
 pub use error::InstallError;
-use gathered::{Found, SourceFile};
+use gathered::{SourceContent, SourceFile};
 use octo_protocol::SkillOrigin;
 use std::{
     collections::HashSet,
@@ -66,7 +66,7 @@ pub struct Candidate {
     /// Existing skills and folders with its name.
     pub conflicts: Vec<InstallConflict>,
     contents: Vec<SourceFile>,
-    document: Document,
+    document: SkillDocument,
 }
 
 /// A file of an installable skill.
@@ -128,7 +128,7 @@ pub fn inspect(
         InstallSource::Folder(folder) => folder::gather(folder)?,
         InstallSource::Zip(file) => archive::gather(file)?,
     };
-    let Found { mut files, warnings, name } = found;
+    let SourceContent { mut files, warnings, name } = found;
     let roots = roots(&files);
     if roots.is_empty() {
         return Err(InstallError::NoSkill);
@@ -222,7 +222,7 @@ fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
 }
 
 /// Returns the commands in the instructions, as written.
-fn commands(document: &Document) -> Vec<String> {
+fn commands(document: &SkillDocument) -> Vec<String> {
     let nothing = Invocation { arguments: "", session: "", from: InvokedFrom::Tool, home: None, values: &[] };
     let fields = Fields::default();
     expand_body(&document.body, &fields, Path::new(""), Trust::Trusted, &nothing)

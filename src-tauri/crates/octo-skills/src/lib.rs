@@ -7,7 +7,7 @@
 //!   way to call one, for window, headless form and schedule.
 //! * [`expand`] turns one into instructions. It runs nothing and reads no environment.
 //! * [`to_public`], [`validate`] and [`export`] publish one in the public format; [`inspect`] and [`install`]
-//!   install one. [`Watch`] reports changes.
+//!   install one. [`SkillWatch`] reports changes.
 //!
 //! The author of a skill is not trusted: sizes are bounded, links are not followed out of a root, and no model
 //! sees a skill of the session's folder until the person accepts it.
@@ -41,8 +41,8 @@ pub use expand::{
     Expanded, Invocation, InvokedFrom, MAX_COMMANDS, MAX_EXPANDED, MAX_OUTPUT, Placeholder, expand,
 };
 pub use export::{ExportError, SkillArchive, export};
-pub use fields::{Fields, Invocable, MAX_DESCRIPTION, Profiles, Run};
-pub use format::{Document, MAX_SKILL_BYTES, read};
+pub use fields::{Fields, Invocable, MAX_DESCRIPTION, Profiles, SkillRun};
+pub use format::{MAX_SKILL_BYTES, SkillDocument, read};
 pub use front::{FrontMatter, Parts, take_apart};
 pub use install::{
     Candidate, CandidateFile, CandidateKind, Inspection, InstallConflict, InstallError, InstallSource,
@@ -52,12 +52,12 @@ pub use listing::{MAX_LISTED, announce, listing};
 pub use memories::{Memories, Memory, MemoryError, NewMemory};
 pub use name::{MAX_NAME, is_name, is_public_name, public_name};
 pub use public::{PublicSkill, to_public};
-pub use roots::{ForeignFolders, Reading, Root, Roots};
+pub use roots::{FolderReading, ForeignFolders, Root, Roots};
 pub use skill::{Fingerprint, ShadowedBy, Skill, Trust, Usage};
 pub use slash::{CallRefusal, SkillCall, SkillCallOrigin, skill_call};
 pub use tools::{ToolGrant, octo_tool};
 pub use tree::{MAX_BYTES, MAX_FILES, fingerprint};
 pub use validate::{Finding, FindingLevel, Rules, validate};
 pub use warning::Warning;
-pub use watch::Watch;
+pub use watch::SkillWatch;
 pub use yaml::{Style, Yaml};

@@ -1,7 +1,7 @@
 //! The public Agent Skills format, strictly: an export follows all of its rules.
 
 use crate::{
-    Fields, Invocable, MAX_DESCRIPTION, Profiles, Run, Skill, Warning,
+    Fields, Invocable, MAX_DESCRIPTION, Profiles, Skill, SkillRun, Warning,
     fields::{METADATA_PREFIX, OWN_KEYS, cut},
     front::{FrontMatter, is_key},
     name::{is_public_name, public_name},
@@ -121,12 +121,12 @@ fn octo_fields(fields: &Fields) -> Vec<(&'static str, String)> {
         own.push(("user-invocable", "false".to_owned()));
     }
     match (&fields.run, &fields.profiles) {
-        (Run::Fork { agent: Some(agent) }, _) => {
+        (SkillRun::Fork { agent: Some(agent) }, _) => {
             own.push(("context", "fork".to_owned()));
             own.push(("agent", agent.clone()));
         }
         (run, profiles) => {
-            if matches!(run, Run::Fork { .. }) {
+            if matches!(run, SkillRun::Fork { .. }) {
                 own.push(("fork_agent", "true".to_owned()));
             }
             if let Profiles::Only(names) = profiles {

@@ -24,14 +24,14 @@ pub struct Roots {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ForeignFolders {
     /// `.claude/skills`.
-    pub claude: Reading,
+    pub claude: FolderReading,
     /// `.agents/skills`.
-    pub agents: Reading,
+    pub agents: FolderReading,
 }
 
 /// Whether a kind of folder is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reading {
+pub enum FolderReading {
     /// Not read.
     #[default]
     Off,
@@ -71,7 +71,7 @@ impl Roots {
             (foreign.agents, ".agents", SkillOrigin::UserAgents, SkillOrigin::ProjectAgents),
         ];
         for (reading, name, user, project) in kinds {
-            if reading == Reading::Off {
+            if reading == FolderReading::Off {
                 continue;
             }
             if let Some(person) = person {

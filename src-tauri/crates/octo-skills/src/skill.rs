@@ -1,6 +1,6 @@
 //! A skill: a folder with a SKILL.md.
 
-use crate::{Invocable, Warning, fields::Fields, format::Document, front::FrontMatter};
+use crate::{Invocable, Warning, fields::Fields, format::SkillDocument, front::FrontMatter};
 use octo_protocol::SkillOrigin;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, time::SystemTime};
@@ -92,7 +92,7 @@ pub struct ShadowedBy {
 }
 
 impl Skill {
-    pub(crate) fn new(document: Document, source: SkillOrigin, folder: PathBuf) -> Self {
+    pub(crate) fn new(document: SkillDocument, source: SkillOrigin, folder: PathBuf) -> Self {
         Self {
             name: document.name,
             source,

@@ -2,7 +2,7 @@
 
 use crate::{
     fields::{collapse, cut},
-    tree::{Kind, Tree},
+    tree::{Tree, TreeEntryKind},
 };
 use std::{fmt::Write, path::Path};
 
@@ -27,7 +27,7 @@ pub(crate) fn block(folder: &Path) -> Option<String> {
     let paths: Vec<&str> = tree
         .entries
         .iter()
-        .filter(|entry| matches!(entry.kind, Kind::File { .. }))
+        .filter(|entry| matches!(entry.kind, TreeEntryKind::File { .. }))
         .map(|entry| entry.path.as_str())
         .filter(|path| !path.eq_ignore_ascii_case(crate::discovery::SKILL_FILE))
         .collect();

@@ -16,23 +16,23 @@ const MAX_DEPTH: usize = 16;
 /// Files in a folder, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TreeEntry>,
     /// Whether the limits cut the listing short.
     pub is_cut: bool,
 }
 
 /// A file below a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TreeEntry {
     /// Path from the folder, with `/` on every system; invalid text is replaced.
     pub path: String,
     /// Full path.
     pub place: PathBuf,
-    pub kind: Kind,
+    pub kind: TreeEntryKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TreeEntryKind {
     File { len: u64, executable: bool },
     Link { target: PathBuf },
     Special,
@@ -61,7 +61,7 @@ impl Tree {
                 // Of the entry itself: a link is a link.
                 let meta = entry.metadata()?;
                 let kind = if meta.is_symlink() {
-                    Kind::Link { target: fs::read_link(entry.path())? }
+                    TreeEntryKind::Link { target: fs::read_link(entry.path())? }
                 } else if meta.is_dir() {
                     if depth < MAX_DEPTH {
                         open.push((entry.path(), format!("{path}/"), depth + 1));
@@ -70,11 +70,11 @@ impl Tree {
                     }
                     continue;
                 } else if meta.is_file() {
-                    Kind::File { len: meta.len(), executable: is_executable(&meta) }
+                    TreeEntryKind::File { len: meta.len(), executable: is_executable(&meta) }
                 } else {
-                    Kind::Special
+                    TreeEntryKind::Special
                 };
-                tree.entries.push(Entry { path, place: entry.path(), kind });
+                tree.entries.push(TreeEntry { path, place: entry.path(), kind });
             }
         }
         tree.entries.sort_by(|one, other| one.path.cmp(&other.path));
@@ -86,8 +86,8 @@ impl Tree {
         self.entries
             .iter()
             .map(|entry| match entry.kind {
-                Kind::File { len, .. } => len,
-                Kind::Link { .. } | Kind::Special => 0,
+                TreeEntryKind::File { len, .. } => len,
+                TreeEntryKind::Link { .. } | TreeEntryKind::Special => 0,
             })
             .fold(0, u64::saturating_add)
     }
@@ -130,7 +130,7 @@ pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut Allowance) -> Op
     for entry in &tree.entries {
         add(entry.place.strip_prefix(folder).ok()?.as_os_str().as_encoded_bytes());
         match &entry.kind {
-            Kind::File { executable, .. } => {
+            TreeEntryKind::File { executable, .. } => {
                 let mut content = Vec::new();
                 // The file may grow in the meantime: the limit still applies.
                 let most = allowance.bytes.saturating_add(1);
@@ -139,11 +139,11 @@ pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut Allowance) -> Op
                 add(if *executable { b"program" } else { b"file" });
                 add(&content);
             }
-            Kind::Link { target } => {
+            TreeEntryKind::Link { target } => {
                 add(b"link");
                 add(target.as_os_str().as_encoded_bytes());
             }
-            Kind::Special => return None,
+            TreeEntryKind::Special => return None,
         }
     }
     Some(Fingerprint(*hasher.finalize().as_bytes()))

@@ -7,7 +7,7 @@ use crate::{
     front::{FrontMatter, is_key},
     name::is_public_name,
     public::{MAX_COMPATIBILITY, PUBLIC_KEYS},
-    tree::{Kind, MAX_BYTES, Tree},
+    tree::{MAX_BYTES, Tree, TreeEntryKind},
     yaml::Yaml,
 };
 use std::path::Path;
@@ -155,7 +155,7 @@ fn files(folder: &Path, findings: &mut Findings) {
     if tree.is_cut || tree.bytes() > MAX_BYTES {
         findings.fault(Warning::new("skills.finding.too_big").arg("most", MAX_BYTES >> 20));
     }
-    for entry in tree.entries.iter().filter(|entry| !matches!(entry.kind, Kind::File { .. })) {
+    for entry in tree.entries.iter().filter(|entry| !matches!(entry.kind, TreeEntryKind::File { .. })) {
         findings.fault(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
     }
 }

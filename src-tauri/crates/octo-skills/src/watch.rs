@@ -18,7 +18,7 @@ const WATCHED_PARENTS: usize = 2;
 
 /// Watch on the folders of skills; it ends when dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub struct SkillWatch {
     tell: Sender<WatchMessage>,
 }
 
@@ -28,7 +28,7 @@ enum WatchMessage {
     Stop,
 }
 
-impl Watch {
+impl SkillWatch {
     /// Calls `changed` after a change below one of the roots, including the appearance of a missing root.
     /// Simultaneous changes count as one. The call runs on a thread of its own.
     ///
@@ -41,7 +41,7 @@ impl Watch {
     /// Watches folders of another kind in the same way.
     ///
     /// # Errors
-    /// Fails like [`Watch::new`].
+    /// Fails like [`SkillWatch::new`].
     pub fn folders<'a>(
         folders: impl Iterator<Item = &'a Path>,
         changed: impl Fn() + Send + 'static,
@@ -68,7 +68,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for SkillWatch {
     fn drop(&mut self) {
         // It may have ended already.
         let _over = self.tell.send(WatchMessage::Stop);

@@ -4,7 +4,7 @@ use crate::{Reader, Store, StoreError};
 
 /// The health of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Health {
+pub struct DatabaseHealth {
     /// The version of its schema.
     pub schema: u32,
     /// The fault as SQLite describes it; `None` for a sound database.
@@ -20,7 +20,7 @@ impl Store {
     /// # Errors
     ///
     /// Same as [`Store::read`].
-    pub async fn health(&self) -> Result<Health, StoreError> {
+    pub async fn health(&self) -> Result<DatabaseHealth, StoreError> {
         let health = self.read(|reader| reader.health()).await?;
         if health.fault.is_some() {
             self.suspect();
@@ -30,10 +30,14 @@ impl Store {
 }
 
 impl Reader<'_> {
-    fn health(&self) -> Result<Health, StoreError> {
+    fn health(&self) -> Result<DatabaseHealth, StoreError> {
         let schema = self.connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let verdict: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        Ok(Health { schema, fault: (verdict != "ok").then_some(verdict), sessions: self.session_count()? })
+        Ok(DatabaseHealth {
+            schema,
+            fault: (verdict != "ok").then_some(verdict),
+            sessions: self.session_count()?,
+        })
     }
 
     /// Returns the number of sessions, including those in the trash.

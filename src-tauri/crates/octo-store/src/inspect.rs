@@ -1,7 +1,7 @@
 //! Inspection of a home before anything opens it: whether a process uses it, and the contents of a copy.
 
 use crate::{
-    Holder, Life, OpenError, Reader, StoreError,
+    Holder, HolderState, OpenError, Reader, StoreError,
     lease::{self, holder},
     open, schema,
 };
@@ -26,7 +26,7 @@ pub struct CopyContents {
 
 /// The result of claiming a home.
 #[derive(Debug)]
-pub enum Claim {
+pub enum HomeClaim {
     /// No process uses it, and none starts to while this value lives. Contains `None` if the file system has no
     /// locks, or the home does not exist.
     Alone(Option<File>),
@@ -74,15 +74,15 @@ pub fn inspect(file: &Path) -> Result<CopyContents, OpenError> {
 /// # Errors
 ///
 /// System errors, if the lock file cannot be opened.
-pub fn claim(home: &Path) -> io::Result<Claim> {
+pub fn claim(home: &Path) -> io::Result<HomeClaim> {
     if !home.is_dir() {
-        return Ok(Claim::Alone(None));
+        return Ok(HomeClaim::Alone(None));
     }
     let place = home.join("octo.lock");
     let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(place)?;
     let lock = match file.try_lock() {
         Ok(()) => Some(file),
-        Err(TryLockError::WouldBlock) => return Ok(Claim::Occupied),
+        Err(TryLockError::WouldBlock) => return Ok(HomeClaim::Occupied),
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => None,
         Err(TryLockError::Error(error)) => return Err(error),
     };
@@ -91,9 +91,9 @@ pub fn claim(home: &Path) -> io::Result<Claim> {
     let lives = holders.is_ok_and(|holders| {
         holders
             .iter()
-            .any(|holder| holder.process != std::process::id() && lease::probe(holder) == Life::Alive)
+            .any(|holder| holder.process != std::process::id() && lease::probe(holder) == HolderState::Alive)
     });
-    Ok(if lives { Claim::Occupied } else { Claim::Alone(lock) })
+    Ok(if lives { HomeClaim::Occupied } else { HomeClaim::Alone(lock) })
 }
 
 impl Reader<'_> {
@@ -199,14 +199,14 @@ mod tests {
     fn a_home_is_claimed_only_where_nobody_works_in_it() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
-        assert!(matches!(claim(home.path()).unwrap(), Claim::Occupied));
+        assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied));
         store.close();
         drop(store);
         let held = claim(home.path()).unwrap();
-        assert!(matches!(held, Claim::Alone(Some(_))));
-        assert!(matches!(claim(home.path()).unwrap(), Claim::Occupied), "it is held");
+        assert!(matches!(held, HomeClaim::Alone(Some(_))));
+        assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied), "it is held");
         drop(held);
-        assert!(matches!(claim(&home.path().join("gone")).unwrap(), Claim::Alone(None)));
+        assert!(matches!(claim(&home.path().join("gone")).unwrap(), HomeClaim::Alone(None)));
     }
 
     #[cfg(unix)]
@@ -223,9 +223,9 @@ mod tests {
         assert_eq!(store.read_blocking(|reader| reader.holders()).unwrap(), [lease]);
         store.close();
         drop(store);
-        assert!(matches!(claim(home.path()).unwrap(), Claim::Occupied));
+        assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied));
         other.kill().unwrap();
         other.wait().unwrap();
-        assert!(matches!(claim(home.path()).unwrap(), Claim::Alone(Some(_))));
+        assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Alone(Some(_))));
     }
 }

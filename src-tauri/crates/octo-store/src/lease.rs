@@ -31,7 +31,7 @@ pub enum LeaseOutcome {
 
 /// Whether a holder is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
+pub enum HolderState {
     /// It is running, or its state is unknown.
     Alive,
     /// It is certainly not running any more.
@@ -53,16 +53,16 @@ impl Holder {
 
 /// Asks the system whether a holder is alive. It is dead if the machine was rebooted since, if no such process
 /// exists, or if the process with that id started at another time.
-pub fn probe(holder: &Holder) -> Life {
+pub fn probe(holder: &Holder) -> HolderState {
     let boot = system::boot();
     if !holder.boot.is_empty() && !boot.is_empty() && holder.boot != boot {
-        return Life::Dead;
+        return HolderState::Dead;
     }
     match system::started(holder.process) {
-        Ok(started) if holder.started == 0 || started == holder.started => Life::Alive,
-        Ok(_) | Err(system::Unknown::Gone) => Life::Dead,
+        Ok(started) if holder.started == 0 || started == holder.started => HolderState::Alive,
+        Ok(_) | Err(system::ProbeError::Gone) => HolderState::Dead,
         // Two processes on one session would do more harm than a process that has to wait.
-        Err(system::Unknown::Unreadable) => Life::Alive,
+        Err(system::ProbeError::Unreadable) => HolderState::Alive,
     }
 }
 
@@ -70,7 +70,7 @@ pub fn probe(holder: &Holder) -> Life {
 mod system {
     use std::{fs, io::ErrorKind};
 
-    pub(super) enum Unknown {
+    pub(super) enum ProbeError {
         Gone,
         Unreadable,
     }
@@ -82,22 +82,22 @@ mod system {
     }
 
     /// Reads field 22 of `/proc/<pid>/stat`: clock ticks from boot to the process's start.
-    pub(super) fn started(process: u32) -> Result<u64, Unknown> {
+    pub(super) fn started(process: u32) -> Result<u64, ProbeError> {
         let stat =
             fs::read_to_string(format!("/proc/{process}/stat")).map_err(|error| match error.kind() {
-                ErrorKind::NotFound => Unknown::Gone,
-                _ => Unknown::Unreadable,
+                ErrorKind::NotFound => ProbeError::Gone,
+                _ => ProbeError::Unreadable,
             })?;
         // The name (field 2) may contain spaces and brackets; the fields after the last bracket are plain.
-        let (_, rest) = stat.rsplit_once(')').ok_or(Unknown::Unreadable)?;
+        let (_, rest) = stat.rsplit_once(')').ok_or(ProbeError::Unreadable)?;
         let mut fields = rest.split_ascii_whitespace();
         // A zombie has no lease any more: it only waits to be reaped.
         match fields.next() {
-            Some("Z" | "X") => return Err(Unknown::Gone),
+            Some("Z" | "X") => return Err(ProbeError::Gone),
             Some(_) => {}
-            None => return Err(Unknown::Unreadable),
+            None => return Err(ProbeError::Unreadable),
         }
-        fields.nth(18).and_then(|ticks| ticks.parse().ok()).ok_or(Unknown::Unreadable)
+        fields.nth(18).and_then(|ticks| ticks.parse().ok()).ok_or(ProbeError::Unreadable)
     }
 }
 
@@ -115,15 +115,15 @@ mod system {
         String::new()
     }
 
-    pub(super) fn started(process: u32) -> Result<u64, Unknown> {
+    pub(super) fn started(process: u32) -> Result<u64, ProbeError> {
         let pid = Pid::from_u32(process);
-        let mut system = System::new().map_err(|_| Unknown::Unreadable)?;
+        let mut system = System::new().map_err(|_| ProbeError::Unreadable)?;
         system.refresh_processes_specifics(
             ProcessesToUpdate::Some(&[pid]),
             true,
             ProcessRefreshKind::nothing(),
         );
-        system.process(pid).map(sysinfo::Process::start_time).ok_or(Unknown::Gone)
+        system.process(pid).map(sysinfo::Process::start_time).ok_or(ProbeError::Gone)
     }
 }
 
@@ -155,11 +155,13 @@ impl Tx<'_> {
         &mut self,
         session: SessionId,
         holder: &Holder,
-        probe: impl Fn(&Holder) -> Life,
+        probe: impl Fn(&Holder) -> HolderState,
     ) -> Result<LeaseOutcome, StoreError> {
         let previous = match self.lease(session)? {
             Some(current) if current.token == holder.token => return Ok(LeaseOutcome::Taken),
-            Some(current) if probe(&current) == Life::Alive => return Ok(LeaseOutcome::HeldBy(current)),
+            Some(current) if probe(&current) == HolderState::Alive => {
+                return Ok(LeaseOutcome::HeldBy(current));
+            }
             previous => previous,
         };
         let key = self.key(session)?;
@@ -208,7 +210,7 @@ mod tests {
     fn this_process_lives_and_has_a_start() {
         let me = Holder::of_this_process();
         assert!(me.started > 0);
-        assert_eq!(probe(&me), Life::Alive);
+        assert_eq!(probe(&me), HolderState::Alive);
         assert_ne!(me.token, Holder::of_this_process().token);
     }
 
@@ -216,16 +218,16 @@ mod tests {
     fn a_holder_is_dead_after_another_boot_when_gone_and_when_its_number_is_used_anew() {
         let mut child = waiting();
         let alive = holder_of(child.id());
-        assert_eq!(probe(&alive), Life::Alive);
+        assert_eq!(probe(&alive), HolderState::Alive);
         let reused = Holder { started: alive.started + 1, ..alive.clone() };
-        assert_eq!(probe(&reused), Life::Dead);
+        assert_eq!(probe(&reused), HolderState::Dead);
         #[cfg(target_os = "linux")]
-        assert_eq!(probe(&Holder { boot: "another".to_owned(), ..alive.clone() }), Life::Dead);
-        assert_eq!(probe(&Holder { boot: String::new(), ..alive.clone() }), Life::Alive);
-        assert_eq!(probe(&Holder { started: 0, ..alive.clone() }), Life::Alive);
+        assert_eq!(probe(&Holder { boot: "another".to_owned(), ..alive.clone() }), HolderState::Dead);
+        assert_eq!(probe(&Holder { boot: String::new(), ..alive.clone() }), HolderState::Alive);
+        assert_eq!(probe(&Holder { started: 0, ..alive.clone() }), HolderState::Alive);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(probe(&alive), Life::Dead);
+        assert_eq!(probe(&alive), HolderState::Dead);
     }
 
     #[cfg(target_os = "linux")]
@@ -235,7 +237,7 @@ mod tests {
         let alive = holder_of(child.id());
         drop(child.stdin.take());
         // The process now ends without help; until it is reaped below it is a zombie.
-        while probe(&alive) == Life::Alive {
+        while probe(&alive) == HolderState::Alive {
             std::thread::yield_now();
         }
         assert!(std::path::Path::new(&format!("/proc/{}", child.id())).exists());

@@ -31,9 +31,9 @@ mod upcast;
 pub use backup::BackupOutcome;
 pub use error::{OpenError, StoreError};
 pub use flush::{flush_file, flush_folder};
-pub use health::Health;
-pub use inspect::{Claim, CopyContents, claim, inspect};
-pub use lease::{Holder, LeaseOutcome, Life, probe};
+pub use health::DatabaseHealth;
+pub use inspect::{CopyContents, HomeClaim, claim, inspect};
+pub use lease::{Holder, HolderState, LeaseOutcome, probe};
 pub use reader::Reader;
 pub use replace::{
     ReplaceError, Replacement, SoundBackup, has_database, has_moved_damaged_database, replace_damaged,
@@ -41,7 +41,7 @@ pub use replace::{
 };
 pub use rows::*;
 pub use store::Store;
-pub use tables::chats::{ChatRow, Fetched, InboundMessageRow, PairingCodeRow};
+pub use tables::chats::{ChatRow, FetchPosition, InboundMessageRow, PairingCodeRow};
 pub use tables::journeys::RestoreRecord;
 pub use tables::library::{MemoryWriter, SkillChoice, SuggestionRow};
 pub use tables::neighbours::{OtherProcessSession, StopRequest};

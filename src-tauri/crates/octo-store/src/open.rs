@@ -31,7 +31,7 @@ const ALWAYS_CHECKED_BYTES: u64 = 64 << 20;
 const MAX_LOG_BYTES: i64 = 16 << 20;
 
 /// The home, for the database's purposes. A live value keeps other processes from changing the schema.
-pub(crate) struct Home {
+pub(crate) struct HomeLock {
     folder: PathBuf,
     /// A shared lock while the file is open; `None` if the file system has no locks.
     lock: Option<File>,
@@ -44,7 +44,7 @@ enum Exclusivity {
     Others,
 }
 
-impl Home {
+impl HomeLock {
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -82,11 +82,14 @@ impl Home {
     }
 }
 
-pub(crate) fn open(home: &Path) -> Result<(Home, Connection), OpenError> {
+pub(crate) fn open(home: &Path) -> Result<(HomeLock, Connection), OpenError> {
     open_with(home, schema::STEPS)
 }
 
-pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Home, Connection), OpenError> {
+pub(crate) fn open_with(
+    home: &Path,
+    steps: &'static [M<'static>],
+) -> Result<(HomeLock, Connection), OpenError> {
     fs::create_dir_all(home).map_err(|error| unavailable(home, error))?;
     let (lock, company) = lock(home)?;
     if company == Exclusivity::Alone {
@@ -103,7 +106,7 @@ pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Ho
     if found != known {
         return Err(newer(home, &file, found, known));
     }
-    Ok((Home { folder: home.to_owned(), lock }, connection))
+    Ok((HomeLock { folder: home.to_owned(), lock }, connection))
 }
 
 /// Checks whether the database is damaged, as [`open`] would; the caller must be alone with the home. A sound

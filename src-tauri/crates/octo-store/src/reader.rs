@@ -8,21 +8,21 @@ use std::{cell::RefCell, collections::HashMap};
 /// A view of the store at one moment. All its methods may fail with a [`StoreError`].
 pub struct Reader<'a> {
     pub(crate) connection: &'a Connection,
-    known: &'a Known,
+    known: &'a SessionKeyCache,
 }
 
 /// A connection's cache of session numbers. They never change, so each is looked up once.
 #[derive(Default)]
-pub(crate) struct Known(RefCell<HashMap<SessionId, SessionKey>>);
+pub(crate) struct SessionKeyCache(RefCell<HashMap<SessionId, SessionKey>>);
 
-impl Known {
+impl SessionKeyCache {
     pub(crate) fn forget(&self) {
         self.0.borrow_mut().clear();
     }
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(connection: &'a Connection, known: &'a Known) -> Self {
+    pub(crate) fn new(connection: &'a Connection, known: &'a SessionKeyCache) -> Self {
         Self { connection, known }
     }
 

@@ -8,7 +8,7 @@
 //! damaged files.
 
 use crate::{
-    Claim, OpenError, backup, claim, flush_folder,
+    HomeClaim, OpenError, backup, claim, flush_folder,
     inspect::inspect,
     open::{self, with_suffix},
 };
@@ -159,9 +159,9 @@ fn claim_exclusively(home: &Path) -> Result<Option<File>, ReplaceError> {
     let begun = Instant::now();
     loop {
         match claim(home).map_err(ReplaceError::of(home))? {
-            Claim::Alone(lock) => return Ok(lock),
-            Claim::Occupied if begun.elapsed() >= CLAIM_TIMEOUT => return Err(ReplaceError::InUse),
-            Claim::Occupied => std::thread::sleep(Duration::from_millis(20)),
+            HomeClaim::Alone(lock) => return Ok(lock),
+            HomeClaim::Occupied if begun.elapsed() >= CLAIM_TIMEOUT => return Err(ReplaceError::InUse),
+            HomeClaim::Occupied => std::thread::sleep(Duration::from_millis(20)),
         }
     }
 }

@@ -102,7 +102,7 @@ pub struct StoredSubAgent {
 
 /// A sub-agent's session to be created.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewFork {
+pub struct NewSubAgent {
     /// Its info.
     pub info: SessionInfo,
     /// The link to the parent. The title is the parent's own and not stored again.
@@ -141,12 +141,12 @@ pub struct NewImport {
     /// The file's name.
     pub file: String,
     /// The conversation, under any ids: it gets its own.
-    pub told: Told,
+    pub told: CopiedConversation,
 }
 
 /// A conversation without any unfinished part.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct CopiedConversation {
     /// Its turns, oldest first.
     pub turns: Vec<TurnView>,
     /// Its messages, in order.

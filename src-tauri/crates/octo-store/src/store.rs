@@ -2,8 +2,8 @@
 
 use crate::{
     OpenError, Reader, StoreError, Tx,
-    open::{self, Home},
-    reader::Known,
+    open::{self, HomeLock},
+    reader::SessionKeyCache,
 };
 use octo_protocol::Envelope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -33,7 +33,7 @@ pub struct Store {
 }
 
 struct StoreInner {
-    home: Home,
+    home: HomeLock,
     jobs: Mutex<Option<mpsc::Sender<WriteJob>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: Mutex<ReaderPool>,
@@ -46,16 +46,16 @@ struct StoreInner {
 
 #[derive(Default)]
 struct ReaderPool {
-    idle: Vec<Desk>,
+    idle: Vec<PooledConnection>,
     closed: bool,
 }
 
-type WriteJob = Box<dyn FnOnce(&Desk) + Send>;
+type WriteJob = Box<dyn FnOnce(&PooledConnection) + Send>;
 
 /// A connection with its caches.
-pub(crate) struct Desk {
+pub(crate) struct PooledConnection {
     pub(crate) connection: Connection,
-    pub(crate) known: Known,
+    pub(crate) known: SessionKeyCache,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -88,12 +88,12 @@ impl Store {
         Self::over(open::open(home)?)
     }
 
-    pub(crate) fn over((home, connection): (Home, Connection)) -> Result<Self, OpenError> {
+    pub(crate) fn over((home, connection): (HomeLock, Connection)) -> Result<Self, OpenError> {
         let version = data_version(&connection).map_err(|error| home.unavailable(error))?;
         let (jobs, queue) = mpsc::channel::<WriteJob>();
         let writer = std::thread::Builder::new()
             .name("octo-store".to_owned())
-            .spawn(move || run_jobs(Desk::new(connection), &queue))
+            .spawn(move || run_jobs(PooledConnection::new(connection), &queue))
             .map_err(|error| home.unavailable(error))?;
         Ok(Self {
             inner: Arc::new(StoreInner {
@@ -298,18 +298,18 @@ impl Store {
 }
 
 impl StoreInner {
-    fn reader(&self) -> Result<Desk, StoreError> {
+    fn reader(&self) -> Result<PooledConnection, StoreError> {
         let mut readers = lock(&self.readers);
         if readers.closed {
             return Err(StoreError::Closed);
         }
         match readers.idle.pop() {
             Some(desk) => Ok(desk),
-            None => Ok(Desk::new(open::read_only(&self.home.file())?)),
+            None => Ok(PooledConnection::new(open::read_only(&self.home.file())?)),
         }
     }
 
-    fn put_back(&self, desk: Desk) {
+    fn put_back(&self, desk: PooledConnection) {
         let mut readers = lock(&self.readers);
         // Blocking reads take no permit, so there may be more connections than are worth keeping.
         if !readers.closed && readers.idle.len() < MAX_READERS {
@@ -318,11 +318,11 @@ impl StoreInner {
     }
 }
 
-impl Desk {
+impl PooledConnection {
     fn new(connection: Connection) -> Self {
         // One slot per distinct statement of this crate, so each is compiled only once.
         connection.set_prepared_statement_cache_capacity(128);
-        Self { connection, known: Known::default() }
+        Self { connection, known: SessionKeyCache::default() }
     }
 }
 
@@ -330,7 +330,7 @@ fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-fn run_jobs(desk: Desk, queue: &mpsc::Receiver<WriteJob>) {
+fn run_jobs(desk: PooledConnection, queue: &mpsc::Receiver<WriteJob>) {
     while let Ok(job) = queue.recv() {
         job(&desk);
     }
@@ -343,7 +343,7 @@ fn run_jobs(desk: Desk, queue: &mpsc::Receiver<WriteJob>) {
 type CommittedWrite<T> = (T, Vec<Arc<Envelope>>);
 
 fn transact<T>(
-    desk: &Desk,
+    desk: &PooledConnection,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError>,
 ) -> Result<CommittedWrite<T>, StoreError> {
     let outcome = catch_unwind(AssertUnwindSafe(|| -> Result<CommittedWrite<T>, StoreError> {

@@ -4,7 +4,7 @@ use crate::{
     Reader, StoreError,
     key::{self, SessionKey},
     project,
-    reader::Known,
+    reader::SessionKeyCache,
 };
 use octo_protocol::{EVENT_VERSION, Envelope, Event, Millis, Topic};
 use rusqlite::{Connection, params};
@@ -29,7 +29,7 @@ impl<'a> Deref for Tx<'a> {
 }
 
 impl<'a> Tx<'a> {
-    pub(crate) fn new(connection: &'a Connection, known: &'a Known) -> Self {
+    pub(crate) fn new(connection: &'a Connection, known: &'a SessionKeyCache) -> Self {
         Self { reader: Reader::new(connection, known), envelopes: Vec::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Served,
-    reply::{End, Finish, Frame, Part, output_tokens, pieces},
+    reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces},
 };
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ fn frame(data: &Value, is_piece: bool) -> Frame {
 pub(crate) fn render(
     number: usize,
     model: &str,
-    parts: &[Part],
-    end: &End,
+    parts: &[ReplyPart],
+    end: &ReplyEnd,
     chunks: usize,
     served: &Served,
 ) -> Vec<Frame> {
@@ -43,9 +43,9 @@ pub(crate) fn render(
     ];
     for (index, part) in parts.iter().enumerate() {
         let start = match part {
-            Part::Text(_) => json!({ "type": "text", "text": "" }),
-            Part::Reasoning { .. } => json!({ "type": "thinking", "thinking": "", "signature": "" }),
-            Part::Call { name, .. } => {
+            ReplyPart::Text(_) => json!({ "type": "text", "text": "" }),
+            ReplyPart::Reasoning { .. } => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+            ReplyPart::Call { name, .. } => {
                 json!({ "type": "tool_use", "id": format!("toolu_{number}_{index}"), "name": name, "input": {} })
             }
         };
@@ -55,19 +55,19 @@ pub(crate) fn render(
         ));
         let delta = |delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
         match part {
-            Part::Text(text) => frames.extend(
+            ReplyPart::Text(text) => frames.extend(
                 pieces(text, chunks)
                     .into_iter()
                     .map(|piece| frame(&delta(json!({ "type": "text_delta", "text": piece })), true)),
             ),
-            Part::Reasoning { text, signature } => {
+            ReplyPart::Reasoning { text, signature } => {
                 frames.extend(pieces(text, chunks).into_iter().map(|piece| {
                     frame(&delta(json!({ "type": "thinking_delta", "thinking": piece })), true)
                 }));
                 frames
                     .push(frame(&delta(json!({ "type": "signature_delta", "signature": signature })), false));
             }
-            Part::Call { arguments, .. } => {
+            ReplyPart::Call { arguments, .. } => {
                 frames.extend(pieces(arguments, chunks).into_iter().map(|piece| {
                     frame(&delta(json!({ "type": "input_json_delta", "partial_json": piece })), true)
                 }))
@@ -76,8 +76,8 @@ pub(crate) fn render(
         frames.push(frame(&json!({ "type": "content_block_stop", "index": index }), false));
     }
     match end {
-        End::Finish(finish) => {
-            let calls = parts.iter().any(|part| matches!(part, Part::Call { .. }));
+        ReplyEnd::Finish(finish) => {
+            let calls = parts.iter().any(|part| matches!(part, ReplyPart::Call { .. }));
             let reason = match finish {
                 Finish::Stop if calls => "tool_use",
                 Finish::Stop => "end_turn",
@@ -94,7 +94,7 @@ pub(crate) fn render(
             ));
             frames.push(frame(&json!({ "type": "message_stop" }), false));
         }
-        End::Error { name, message } => frames.push(frame(&error(name, message), false)),
+        ReplyEnd::Error { name, message } => frames.push(frame(&error(name, message), false)),
     }
     frames
 }

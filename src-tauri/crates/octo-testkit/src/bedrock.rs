@@ -2,7 +2,7 @@
 
 use crate::{
     Served,
-    reply::{End, Finish, Frame, Part, output_tokens, pieces},
+    reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces},
 };
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
@@ -30,7 +30,13 @@ fn event(name: &str, payload: &Value, is_piece: bool) -> Frame {
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
-pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, served: &Served) -> Vec<Frame> {
+pub(crate) fn render(
+    number: usize,
+    parts: &[ReplyPart],
+    end: &ReplyEnd,
+    chunks: usize,
+    served: &Served,
+) -> Vec<Frame> {
     let input = served.usage;
     let mut frames = vec![event("messageStart", &json!({ "role": "assistant" }), false)];
     for (index, part) in parts.iter().enumerate() {
@@ -39,12 +45,12 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, se
             event("contentBlockDelta", &payload, is_piece)
         };
         match part {
-            Part::Text(text) => {
+            ReplyPart::Text(text) => {
                 frames.extend(
                     pieces(text, chunks).into_iter().map(|piece| delta(json!({ "text": piece }), true)),
                 );
             }
-            Part::Reasoning { text, signature } => {
+            ReplyPart::Reasoning { text, signature } => {
                 let reasoning =
                     |content: Value, is_piece| delta(json!({ "reasoningContent": content }), is_piece);
                 frames.extend(
@@ -52,7 +58,7 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, se
                 );
                 frames.push(reasoning(json!({ "signature": signature }), false));
             }
-            Part::Call { name, arguments } => {
+            ReplyPart::Call { name, arguments } => {
                 let id = format!("tooluse_{number}_{index}");
                 let start = json!({ "toolUse": { "toolUseId": id, "name": name } });
                 let payload = json!({ "contentBlockIndex": index, "start": start });
@@ -67,8 +73,8 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, se
         frames.push(event("contentBlockStop", &json!({ "contentBlockIndex": index }), false));
     }
     match end {
-        End::Finish(finish) => {
-            let calls = parts.iter().any(|part| matches!(part, Part::Call { .. }));
+        ReplyEnd::Finish(finish) => {
+            let calls = parts.iter().any(|part| matches!(part, ReplyPart::Call { .. }));
             let reason = match finish {
                 Finish::Stop if calls => "tool_use",
                 Finish::Stop => "end_turn",
@@ -92,7 +98,7 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, se
             let metadata = json!({ "usage": usage, "metrics": { "latencyMs": 1 } });
             frames.push(event("metadata", &metadata, false));
         }
-        End::Error { name, message } => {
+        ReplyEnd::Error { name, message } => {
             let bytes = frame("exception", name, &json!({ "message": message }));
             frames.push(Frame { bytes, is_piece: false });
         }

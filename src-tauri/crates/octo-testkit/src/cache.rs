@@ -14,7 +14,7 @@ mod tests;
 
 pub use diagnosis::{CacheReadMiss, MissReason};
 pub use policy::{
-    CachePolicy, CachePrices, EffortKey, EntryLifetimes, HitCertainty, Lookback, Origin, Routing, Visibility,
-    Writing,
+    CachePolicy, CachePrices, EffortKey, EntryLifetimes, HitCertainty, LifetimeOrigin, Lookback, Routing,
+    Visibility, Writing,
 };
 pub use simulator::{CacheSimulator, Served};

@@ -1,14 +1,14 @@
 //! The resources a program and its home use over a long run: after a warm-up only stored data may grow, and
 //! only in proportion to the work done.
 
-use crate::processes::{self, Memory};
+use crate::processes::{self, ProcessMemory};
 use std::{collections::BTreeMap, fmt, fs, path::Path};
 
 /// One measurement of a process, all its descendants, and its home.
 #[derive(Clone, Debug)]
 pub struct Measure {
     /// Number and memory of the processes, by program name.
-    pub programs: BTreeMap<String, (u64, Memory)>,
+    pub programs: BTreeMap<String, (u64, ProcessMemory)>,
     /// Open file descriptors of the first process.
     pub descriptors: u64,
     /// Threads of the first process.
@@ -37,7 +37,7 @@ impl fmt::Display for Measure {
 impl Measure {
     /// Takes a measurement.
     pub fn of(process: u32, home: &Path) -> Self {
-        let mut programs: BTreeMap<String, (u64, Memory)> = BTreeMap::new();
+        let mut programs: BTreeMap<String, (u64, ProcessMemory)> = BTreeMap::new();
         for id in processes::family(process) {
             let name =
                 if processes::is_unreaped(id) { Some(UNREAPED.to_owned()) } else { processes::program(id) };
@@ -45,7 +45,7 @@ impl Measure {
             let Some(name) = name else { continue };
             let (count, memory) = programs.entry(name).or_default();
             *count += 1;
-            *memory += Memory::of(id).unwrap_or_default();
+            *memory += ProcessMemory::of(id).unwrap_or_default();
         }
         let count =
             |folder: &str| fs::read_dir(format!("/proc/{process}/{folder}")).map_or(0, Iterator::count);
@@ -66,7 +66,7 @@ impl Measure {
     }
 
     fn lesser(self, other: Self) -> Self {
-        let both = |(name, (count, memory)): (String, (u64, Memory))| {
+        let both = |(name, (count, memory)): (String, (u64, ProcessMemory))| {
             let (others, besides) = other.programs.get(&name)?;
             Some((name, (count.min(*others), memory.least(*besides))))
         };

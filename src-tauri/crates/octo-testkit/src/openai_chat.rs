@@ -1,6 +1,6 @@
 //! Replies as OpenAI Chat Completions streams.
 
-use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use crate::reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ fn frame(data: &Value, is_piece: bool) -> Frame {
 pub(crate) fn render(
     number: usize,
     model: &str,
-    parts: &[Part],
-    end: &End,
+    parts: &[ReplyPart],
+    end: &ReplyEnd,
     chunks: usize,
     input: Usage,
 ) -> Vec<Frame> {
@@ -27,17 +27,17 @@ pub(crate) fn render(
     let mut calls = 0_usize;
     for part in parts {
         match part {
-            Part::Text(text) => frames.extend(
+            ReplyPart::Text(text) => frames.extend(
                 pieces(text, chunks)
                     .into_iter()
                     .map(|piece| frame(&chunk(json!({ "content": piece }), None), true)),
             ),
-            Part::Reasoning { text, .. } => frames.extend(
+            ReplyPart::Reasoning { text, .. } => frames.extend(
                 pieces(text, chunks)
                     .into_iter()
                     .map(|piece| frame(&chunk(json!({ "reasoning_content": piece }), None), true)),
             ),
-            Part::Call { name, arguments } => {
+            ReplyPart::Call { name, arguments } => {
                 let begin = json!({ "tool_calls": [{
                     "index": calls, "id": format!("call_{number}_{calls}"), "type": "function",
                     "function": { "name": name, "arguments": "" },
@@ -53,7 +53,7 @@ pub(crate) fn render(
         }
     }
     match end {
-        End::Finish(finish) => {
+        ReplyEnd::Finish(finish) => {
             let reason = match finish {
                 Finish::Stop if calls > 0 => "tool_calls",
                 Finish::Stop => "stop",
@@ -76,7 +76,7 @@ pub(crate) fn render(
             ));
             frames.push(Frame { bytes: b"data: [DONE]\n\n".to_vec(), is_piece: false });
         }
-        End::Error { name, message } => frames.push(frame(&error(name, message), false)),
+        ReplyEnd::Error { name, message } => frames.push(frame(&error(name, message), false)),
     }
     frames
 }

@@ -1,6 +1,6 @@
 //! Replies as OpenAI Responses streams.
 
-use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use crate::reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 pub(crate) fn render(
     number: usize,
     model: &str,
-    parts: &[Part],
-    end: &End,
+    parts: &[ReplyPart],
+    end: &ReplyEnd,
     chunks: usize,
     input: Usage,
 ) -> Vec<Frame> {
@@ -22,7 +22,7 @@ pub(crate) fn render(
     };
     stream.say(json!({ "type": "response.created", "response": response("in_progress", &[]) }), false);
     stream.say(json!({ "type": "response.in_progress", "response": response("in_progress", &[]) }), false);
-    let refused = matches!(end, End::Finish(Finish::Refusal));
+    let refused = matches!(end, ReplyEnd::Finish(Finish::Refusal));
     let output: Vec<Value> = parts
         .iter()
         .enumerate()
@@ -36,18 +36,18 @@ pub(crate) fn render(
         "total_tokens": input.total_input() + output_tokens(parts),
     });
     match end {
-        End::Finish(Finish::Length) => {
+        ReplyEnd::Finish(Finish::Length) => {
             let mut response = response("incomplete", &output);
             response["incomplete_details"] = json!({ "reason": "max_output_tokens" });
             response["usage"] = usage;
             stream.say(json!({ "type": "response.incomplete", "response": response }), false);
         }
-        End::Finish(Finish::Stop | Finish::Refusal) => {
+        ReplyEnd::Finish(Finish::Stop | Finish::Refusal) => {
             let mut response = response("completed", &output);
             response["usage"] = usage;
             stream.say(json!({ "type": "response.completed", "response": response }), false);
         }
-        End::Error { name, message } => {
+        ReplyEnd::Error { name, message } => {
             stream.say(json!({ "type": "error", "code": name, "message": message, "param": null }), false);
         }
     }
@@ -67,9 +67,9 @@ impl NumberedFrames {
     }
 
     /// Streams an item and returns it complete.
-    fn item(&mut self, number: usize, index: usize, part: &Part, refused: bool, chunks: usize) -> Value {
+    fn item(&mut self, number: usize, index: usize, part: &ReplyPart, refused: bool, chunks: usize) -> Value {
         let (id, delta, begun, whole, text) = match part {
-            Part::Text(text) => {
+            ReplyPart::Text(text) => {
                 let id = format!("msg_{number}_{index}");
                 let message = |status: &str, content: Value| json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": content });
                 let (kind, field, delta) = if refused {
@@ -81,14 +81,14 @@ impl NumberedFrames {
                 let (begun, whole) = (message("in_progress", json!([])), message("completed", content));
                 (id, delta, begun, whole, text)
             }
-            Part::Reasoning { text, signature } => {
+            ReplyPart::Reasoning { text, signature } => {
                 let id = format!("rs_{number}_{index}");
                 let begun = json!({ "id": id, "type": "reasoning", "summary": [] });
                 let summary = json!([{ "type": "summary_text", "text": text }]);
                 let whole = json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": signature });
                 (id, "response.reasoning_summary_text.delta", begun, whole, text)
             }
-            Part::Call { name, arguments } => {
+            ReplyPart::Call { name, arguments } => {
                 let id = format!("fc_{number}_{index}");
                 let call = |status: &str, arguments: &str| json!({ "id": id, "type": "function_call", "status": status, "arguments": arguments, "call_id": format!("call_{number}_{index}"), "name": name });
                 let (begun, whole) = (call("in_progress", ""), call("completed", arguments));

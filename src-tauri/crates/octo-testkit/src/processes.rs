@@ -9,7 +9,7 @@ use std::{
 /// Memory used by a process, in kB; shared memory counts proportionally (PSS). Unused memory that the system
 /// swapped out counts too, because it still belongs to the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
+pub struct ProcessMemory {
     /// Total memory.
     pub all: u64,
     /// The part not backed by a file: heaps and stacks. The rest is the program itself; its share shrinks while
@@ -17,7 +17,7 @@ pub struct Memory {
     pub own: u64,
 }
 
-impl Memory {
+impl ProcessMemory {
     /// Returns a process's memory, or `None` if it has ended.
     pub fn of(process: u32) -> Option<Self> {
         let maps = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
@@ -44,7 +44,7 @@ impl Memory {
     }
 }
 
-impl std::ops::AddAssign for Memory {
+impl std::ops::AddAssign for ProcessMemory {
     fn add_assign(&mut self, other: Self) {
         self.all += other.all;
         self.own += other.own;
@@ -83,14 +83,14 @@ pub fn is_unreaped(process: u32) -> bool {
 
 /// The work a process, or one of its threads, has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct ProcessWork {
     /// CPU time in clock ticks (`USER_HZ`, 100 per second on every Linux).
     pub ticks: u64,
     /// Number of times it waited and was woken.
     pub wakes: u64,
 }
 
-impl Work {
+impl ProcessWork {
     /// Returns a process's CPU time so far in ticks, ended threads included. `None` if the process has ended.
     pub fn ticks(process: u32) -> Option<u64> {
         let number = |field| stat(process, field)?.parse::<u64>().ok();
@@ -123,7 +123,7 @@ impl Work {
     }
 }
 
-impl std::ops::AddAssign for Work {
+impl std::ops::AddAssign for ProcessWork {
     fn add_assign(&mut self, other: Self) {
         self.ticks += other.ticks;
         self.wakes += other.wakes;

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// One answer of the server.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ReplyKind,
     /// Number of pieces every text and every call's arguments are split into.
     pub(crate) chunks: usize,
     /// Gates, each with the number of pieces sent before it.
@@ -20,10 +20,10 @@ pub struct Reply {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ReplyKind {
     Message {
-        parts: Vec<Part>,
-        end: End,
+        parts: Vec<ReplyPart>,
+        end: ReplyEnd,
     },
     /// An error in the vendor's format.
     Error {
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum ReplyPart {
     Text(String),
     Reasoning {
         text: String,
@@ -56,7 +56,7 @@ pub(crate) enum Part {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum End {
+pub(crate) enum ReplyEnd {
     Finish(Finish),
     /// An error event instead of the terminal one.
     Error {
@@ -86,44 +86,44 @@ pub enum Cut {
 }
 
 impl Reply {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: ReplyKind) -> Self {
         Self { kind, chunks: 3, holds: Vec::new(), pace: None, cut: None, headers: Vec::new() }
     }
 
-    fn message(parts: Vec<Part>) -> Self {
-        Self::new(Kind::Message { parts, end: End::Finish(Finish::Stop) })
+    fn message(parts: Vec<ReplyPart>) -> Self {
+        Self::new(ReplyKind::Message { parts, end: ReplyEnd::Finish(Finish::Stop) })
     }
 
-    fn push(mut self, part: Part) -> Self {
-        let Kind::Message { parts, .. } = &mut self.kind else { panic!("only a message has parts") };
+    fn push(mut self, part: ReplyPart) -> Self {
+        let ReplyKind::Message { parts, .. } = &mut self.kind else { panic!("only a message has parts") };
         parts.push(part);
         self
     }
 
-    fn end(mut self, new: End) -> Self {
-        let Kind::Message { end, .. } = &mut self.kind else { panic!("only a message has an end") };
+    fn end(mut self, new: ReplyEnd) -> Self {
+        let ReplyKind::Message { end, .. } = &mut self.kind else { panic!("only a message has an end") };
         *end = new;
         self
     }
 
     /// Creates a message that says `text`.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::message(vec![Part::Text(text.into())])
+        Self::message(vec![ReplyPart::Text(text.into())])
     }
 
     /// Creates a message that calls a tool.
     pub fn call(name: impl Into<String>, arguments: Value) -> Self {
-        Self::message(vec![Part::Call { name: name.into(), arguments: arguments.to_string() }])
+        Self::message(vec![ReplyPart::Call { name: name.into(), arguments: arguments.to_string() }])
     }
 
     /// Creates a message that calls a tool with arguments that need not be JSON.
     pub fn raw_call(name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self::message(vec![Part::Call { name: name.into(), arguments: arguments.into() }])
+        Self::message(vec![ReplyPart::Call { name: name.into(), arguments: arguments.into() }])
     }
 
     /// Creates a message that begins with reasoning.
     pub fn reasoning(text: impl Into<String>, signature: impl Into<String>) -> Self {
-        Self::message(vec![Part::Reasoning { text: text.into(), signature: signature.into() }])
+        Self::message(vec![ReplyPart::Reasoning { text: text.into(), signature: signature.into() }])
     }
 
     /// Creates an empty message.
@@ -133,12 +133,12 @@ impl Reply {
 
     /// Creates an error in the vendor's format, for example `(429, "rate_limit_error", "slow down")`.
     pub fn error(status: u16, name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::new(Kind::Error { status, name: name.into(), message: message.into() })
+        Self::new(ReplyKind::Error { status, name: name.into(), message: message.into() })
     }
 
     /// Creates an arbitrary answer.
     pub fn raw(status: u16, content_type: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        Self::new(Kind::Raw { status, content_type: content_type.into(), body: body.into() })
+        Self::new(ReplyKind::Raw { status, content_type: content_type.into(), body: body.into() })
     }
 
     /// Creates a web page with status 200, as returned by a captive portal or a wrong address.
@@ -150,25 +150,25 @@ impl Reply {
 
     /// Creates a reply that never comes.
     pub fn hang() -> Self {
-        Self::new(Kind::Hang)
+        Self::new(ReplyKind::Hang)
     }
 
     /// Adds `text` to the message.
     #[must_use]
     pub fn and_text(self, text: impl Into<String>) -> Self {
-        self.push(Part::Text(text.into()))
+        self.push(ReplyPart::Text(text.into()))
     }
 
     /// Adds a tool call, parallel to the message's other calls.
     #[must_use]
     pub fn and_call(self, name: impl Into<String>, arguments: Value) -> Self {
-        self.push(Part::Call { name: name.into(), arguments: arguments.to_string() })
+        self.push(ReplyPart::Call { name: name.into(), arguments: arguments.to_string() })
     }
 
     /// Adds a tool call with arguments that need not be JSON.
     #[must_use]
     pub fn and_raw_call(self, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        self.push(Part::Call { name: name.into(), arguments: arguments.into() })
+        self.push(ReplyPart::Call { name: name.into(), arguments: arguments.into() })
     }
 
     /// Splits every text and every call's arguments into `chunks` pieces (three by default).
@@ -196,13 +196,13 @@ impl Reply {
     /// Sets the finish reason.
     #[must_use]
     pub fn finish(self, finish: Finish) -> Self {
-        self.end(End::Finish(finish))
+        self.end(ReplyEnd::Finish(finish))
     }
 
     /// Ends with an error event instead of the terminal one.
     #[must_use]
     pub fn then_error(self, name: impl Into<String>, message: impl Into<String>) -> Self {
-        self.end(End::Error { name: name.into(), message: message.into() })
+        self.end(ReplyEnd::Error { name: name.into(), message: message.into() })
     }
 
     /// Breaks the stream after `bytes` bytes of the body.
@@ -228,18 +228,18 @@ pub(crate) struct Frame {
     pub(crate) is_piece: bool,
 }
 
-impl Part {
+impl ReplyPart {
     fn len(&self) -> usize {
         match self {
-            Part::Text(text) | Part::Reasoning { text, .. } => text.len(),
-            Part::Call { name, arguments } => name.len() + arguments.len(),
+            ReplyPart::Text(text) | ReplyPart::Reasoning { text, .. } => text.len(),
+            ReplyPart::Call { name, arguments } => name.len() + arguments.len(),
         }
     }
 }
 
 /// Returns the number of tokens of an answer, at four bytes each.
-pub(crate) fn output_tokens(parts: &[Part]) -> u64 {
-    parts.iter().map(Part::len).sum::<usize>().div_ceil(4) as u64
+pub(crate) fn output_tokens(parts: &[ReplyPart]) -> u64 {
+    parts.iter().map(ReplyPart::len).sum::<usize>().div_ceil(4) as u64
 }
 
 /// Splits a text into `chunks` nearly equal pieces of whole characters.

@@ -1,7 +1,7 @@
 //! A driver for a child process that speaks NDJSON: `octo-cli serve`.
 
 use crate::board::Board;
-use octo_protocol::{ApiError, Call, Envelope, Request, ServerLine};
+use octo_protocol::{ApiError, Envelope, Request, ServerLine, TypedRequest};
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -156,7 +156,7 @@ impl ServeProcess {
     /// # Errors
     ///
     /// The child's error reply.
-    pub fn call<C: Call>(&mut self, call: C) -> Result<C::Reply, ApiError> {
+    pub fn call<C: TypedRequest>(&mut self, call: C) -> Result<C::Reply, ApiError> {
         let id = self.send(&call.into());
         self.reply(id).map(|reply| serde_json::from_value(reply).expect("a reply of the request's type"))
     }

@@ -8,9 +8,9 @@ use crate::{
     cache::{CachePolicy, CacheReadMiss, CacheSimulator, Served},
     frozen::Conversations,
     openai_chat, openai_responses,
-    reply::{Cut, Frame, Kind},
+    reply::{Cut, Frame, ReplyKind},
 };
-use admission::{Plan, plan};
+use admission::{AnswerPlan, plan};
 use bytes::Bytes;
 use futures::StreamExt;
 use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};
@@ -346,7 +346,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Respon
         let plan = plan(state, &shared.options, &request);
         (plan, OutcomeGuard { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
     });
-    let Plan { reply, served, model, number } = plan;
+    let AnswerPlan { reply, served, model, number } = plan;
     perform(reply, protocol, number, &model, served, watch).await
 }
 
@@ -360,8 +360,8 @@ async fn perform(
 ) -> Response<Body> {
     match reply.kind {
         // A client that disconnects drops this future, and the watch with it.
-        Kind::Hang => std::future::pending().await,
-        Kind::Error { status, name, message } => {
+        ReplyKind::Hang => std::future::pending().await,
+        ReplyKind::Error { status, name, message } => {
             let body = match protocol {
                 Protocol::Anthropic => anthropic::error(&name, &message),
                 Protocol::OpenaiChat => openai_chat::error(&name, &message),
@@ -375,11 +375,11 @@ async fn perform(
             watch.outcome = Outcome::Sent;
             plain(status, "application/json", body.to_string().into_bytes(), &headers)
         }
-        Kind::Raw { status, content_type, body } => {
+        ReplyKind::Raw { status, content_type, body } => {
             watch.outcome = Outcome::Sent;
             plain(status, &content_type, body, &reply.headers)
         }
-        Kind::Message { parts, end } => {
+        ReplyKind::Message { parts, end } => {
             let frames = match protocol {
                 Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, &served),
                 Protocol::OpenaiChat => {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 /// Arguments that fit the schema.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Arguments {
+pub(crate) struct ToolArguments {
     /// The values, by name.
     pub values: Map<String, Value>,
     /// Changes and omissions that the model should know about.
@@ -27,7 +27,7 @@ enum JsonValidity {
 }
 
 /// Reads the arguments of a call of `tool`.
-pub(crate) fn read(tool: &str, text: &str, schema: &Value) -> Result<Arguments, ToolError> {
+pub(crate) fn read(tool: &str, text: &str, schema: &Value) -> Result<ToolArguments, ToolError> {
     let (values, spelling) = parse(text).map_err(|flaw| refusal(tool, text, schema, &flaw))?;
     conform::conform(values, schema, spelling)
         .map_err(|problem| ToolError::new(format!("{problem} Nothing was done. {}", usage(tool, schema))))

@@ -260,7 +260,7 @@ pub enum Awaited {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrowserAssessment {
     /// Location or destination; `None` if no page is involved.
-    pub place: Option<Place>,
+    pub place: Option<BrowserLocation>,
     /// Effects that always need approval, the most serious first.
     pub risks: Vec<PageRisk>,
     /// Target element, as named by the page itself.
@@ -284,16 +284,16 @@ pub enum InspectionDepth {
 
 /// A location in the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BrowserLocation {
     /// The site, `https://shop.example`, or the page if it has no site.
     pub site: String,
     /// Whether a turn may use it.
-    pub entry: Entry,
+    pub entry: LocationAccess,
 }
 
 /// Whether a turn may use a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum LocationAccess {
     /// Nothing to grant, or already granted to this turn.
     Open,
     /// After the person grants it, possibly permanently.
@@ -352,11 +352,11 @@ impl BrowserPermission {
     pub fn is_at(&self, now: &BrowserAssessment) -> bool {
         let site = |weight: &BrowserAssessment| weight.place.as_ref().map(|place| place.site.clone());
         site(&self.weight) == site(now)
-            && !matches!(now.place, Some(Place { entry: Entry::Never { .. }, .. }))
+            && !matches!(now.place, Some(BrowserLocation { entry: LocationAccess::Never { .. }, .. }))
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BrowserLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.site)
     }
@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     fn weight(mark: &str, site: &str, risks: &[PageRisk]) -> BrowserAssessment {
-        let place = Some(Place { site: site.to_owned(), entry: Entry::Asks });
+        let place = Some(BrowserLocation { site: site.to_owned(), entry: LocationAccess::Asks });
         BrowserAssessment {
             place,
             risks: risks.to_vec(),
@@ -394,7 +394,10 @@ mod tests {
         ] {
             assert!(!given.covers(&now), "{why}");
         }
-        let never = Some(Place { site: "https://a.example".into(), entry: Entry::Never { why: "x".into() } });
+        let never = Some(BrowserLocation {
+            site: "https://a.example".into(),
+            entry: LocationAccess::Never { why: "x".into() },
+        });
         assert!(!given.covers(&BrowserAssessment { place: never, ..weight("7", "", &[]) }));
         let harmless = leave(&weight("7", "https://a.example", &[]));
         assert!(!harmless.covers(&weight("7", "https://a.example", &[PageRisk::Pays])), "it became a sink");

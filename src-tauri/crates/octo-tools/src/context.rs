@@ -1,7 +1,9 @@
 //! Context of a running tool: capabilities, never the application.
 
-use crate::{BrowserControl, BrowserPermission, Desk, Http, Search, Skills, Tasks, Trashcan};
-use octo_documents::Reader;
+use crate::{
+    BrowserControl, BrowserPermission, BuiltinCommands, Http, Skills, Trashcan, TurnHistory, WebSearch,
+};
+use octo_documents::DocumentReader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::{Confinement, Shell};
 use octo_workspace::{Blobs, Files, Outputs, Scripts};
@@ -27,13 +29,13 @@ pub struct ToolContext {
     /// Storage of complete long results.
     pub outputs: Outputs,
     /// Document reader, which uses processes of its own.
-    pub documents: Reader,
+    pub documents: DocumentReader,
     /// Scripts that read documents where Octo's own readers cannot.
     pub scripts: Scripts,
     /// Access to the web.
     pub http: Http,
     /// Web search.
-    pub search: Search,
+    pub search: WebSearch,
     /// The session's shell.
     pub shell: Shell,
     /// Folder for a command that names none, once decided; `None` for the current folder of the session's
@@ -49,13 +51,13 @@ pub struct ToolContext {
     /// Permission of the call in the browser, once decided; `None` if it needs none.
     pub browser_leave: Option<BrowserPermission>,
     /// Handler of the builtin commands.
-    pub desk: Arc<dyn Desk>,
+    pub desk: Arc<dyn BuiltinCommands>,
     /// Skills, and the sub-agents that some of them start.
     pub skills: Arc<dyn Skills>,
     /// The session's plan.
     pub todos: TodoList,
     /// The session's time machine, for its tools.
-    pub tasks: Tasks,
+    pub tasks: TurnHistory,
     /// Receives output of a running command immediately; text is cleaned, SGR colours kept.
     pub live: LiveOutput,
     /// Confinement of commands; `None` for the person's full rights.

@@ -2,14 +2,14 @@
 //!
 //! The model runs a command, `octo skill list`, that the terminal answers in process: no program runs and
 //! nothing listens, so only a call of the model, weighed and allowed like any other, reaches this code.
-//! [`grammar`] parses such a command; a [`Desk`] answers it.
+//! [`grammar`] parses such a command; a [`BuiltinCommands`] answers it.
 
 mod errand;
 mod grammar;
 
 pub use errand::*;
 pub use grammar::SETTINGS_PAGES;
-pub(crate) use grammar::{Asked, GROUPS, read};
+pub(crate) use grammar::{GROUPS, ParsedCommand, read};
 
 use crate::ToolError;
 use futures::future::BoxFuture;
@@ -17,9 +17,9 @@ use octo_protocol::{CallId, LibraryChange, SessionId, ToolView};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Handler of the builtin commands. Before [`Desk::carry_out`] is called, the person or [`BuiltinGrant`], and
+/// Handler of the builtin commands. Before [`BuiltinCommands::carry_out`] is called, the person or [`BuiltinGrant`], and
 /// nothing else, has allowed the change.
-pub trait Desk: Send + Sync {
+pub trait BuiltinCommands: Send + Sync {
     /// Returns a preview for the person's approval: the files to install, the difference in a memory or in
     /// SOUL.md. Changes nothing and uses no network: skills at an address that were not fetched before
     /// ([`SkillCommand::Inspect`]) result in an error that says so. Not called for commands that change nothing.
@@ -81,7 +81,7 @@ impl NoBuiltinCommands {
     }
 }
 
-impl Desk for NoBuiltinCommands {
+impl BuiltinCommands for NoBuiltinCommands {
     fn show(
         &self,
         _errand: &Errand,

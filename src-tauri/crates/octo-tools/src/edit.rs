@@ -7,7 +7,7 @@ mod nearest;
 use crate::{
     Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
 };
-use matching::{Found, How, Search};
+use matching::{How, MatchResult, MatchSet};
 use octo_protocol::ToolView;
 use octo_workspace::{diff, resolve, shown};
 use schemars::JsonSchema;
@@ -123,10 +123,10 @@ fn change(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEdit, 
     if old == new {
         return Err(ToolError::new("old_string and new_string are identical: nothing would change."));
     }
-    let Found { spans, how } = match matching::find(content, old, new) {
-        Search::Found(found) => found,
-        Search::Refused(reason) => return Err(ToolError::new(reason)),
-        Search::Nothing => return Err(ToolError::new(nearest::explain(content, old, name))),
+    let MatchSet { spans, how } = match matching::find(content, old, new) {
+        MatchResult::Found(found) => found,
+        MatchResult::Refused(reason) => return Err(ToolError::new(reason)),
+        MatchResult::Nothing => return Err(ToolError::new(nearest::explain(content, old, name))),
     };
     let lines: Vec<usize> = spans.iter().map(|span| line_of(content, span.start)).collect();
     if spans.len() > 1 && input.replace_all != Some(true) {

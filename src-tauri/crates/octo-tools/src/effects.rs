@@ -17,7 +17,7 @@ pub struct Effects {
     /// like reading, unless a location is on a private network: see [`crate::Reach`].
     pub sites: Vec<Site>,
     /// Whether it may run in parallel with other calls: only calls that change nothing at all.
-    pub order: Order,
+    pub order: CallConcurrency,
     /// Whether it asks the person a question and waits.
     pub asks_person: AsksPerson,
     /// Minimum age in days of the trash entries it permanently deletes; `None` if it deletes none.
@@ -71,7 +71,7 @@ pub enum CommandEffect {
 
 /// Whether a call may run in parallel with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum CallConcurrency {
     /// It changes nothing: it may run in parallel.
     Parallel,
     /// It runs alone, in order.
@@ -95,7 +95,7 @@ impl Effects {
             writes: Vec::new(),
             command: None,
             sites: Vec::new(),
-            order: Order::Alone,
+            order: CallConcurrency::Alone,
             asks_person: AsksPerson::No,
             empties_trash: None,
             browser: None,
@@ -133,7 +133,7 @@ impl Effects {
 
     /// Returns the effects of a call that only reads these.
     pub fn reads(paths: Vec<PathBuf>) -> Self {
-        Self { reads: paths, order: Order::Parallel, ..Self::none() }
+        Self { reads: paths, order: CallConcurrency::Parallel, ..Self::none() }
     }
 
     /// Returns the effects of a call that changes these.

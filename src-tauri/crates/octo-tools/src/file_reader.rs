@@ -7,7 +7,7 @@ mod text;
 use crate::{
     Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
 };
-use document::Document;
+use document::DocumentFile;
 use octo_documents::Format;
 use octo_protocol::ToolView;
 use octo_workspace::{FileKind, FilesError, resolve, shown};
@@ -17,7 +17,7 @@ use std::{
     io::{Cursor, Read, Seek},
     path::Path,
 };
-use text::{Range, Shown};
+use text::{LineSource, Range};
 
 pub use document::SHIPPED_SCRIPTS;
 
@@ -82,7 +82,7 @@ enum ReadResult {
     /// Output that is ready.
     Output(Box<ToolOutput>),
     /// A document, to be read in a process of its own.
-    Document(Document),
+    Document(DocumentFile),
 }
 
 impl ReadResult {
@@ -136,14 +136,14 @@ fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<R
             ContentKind::Text => {
                 file.rewind().map_err(failed)?;
                 let file = std::io::BufReader::with_capacity(1 << 16, file);
-                text::read(file, &range, path, Shown::File, context).map(ReadResult::output)
+                text::read(file, &range, path, LineSource::File, context).map(ReadResult::output)
             }
             ContentKind::Utf16 | ContentKind::Picture => {
                 let whole = context.files.read(path, picture::MAX_FILE)?;
                 read_whole(whole, range, path, context)
             }
             ContentKind::Document(format) => {
-                Ok(ReadResult::Document(Document { path: path.to_owned(), format, range }))
+                Ok(ReadResult::Document(DocumentFile { path: path.to_owned(), format, range }))
             }
             ContentKind::Binary(what) => Err(binary(path, len, what)),
         };
@@ -161,15 +161,15 @@ fn read_whole(
     let head = whole.get(..HEAD_BYTES as usize).unwrap_or(&whole);
     match detect_content(path, head) {
         ContentKind::Text => {
-            text::read(Cursor::new(whole), &range, path, Shown::File, context).map(ReadResult::output)
+            text::read(Cursor::new(whole), &range, path, LineSource::File, context).map(ReadResult::output)
         }
         ContentKind::Utf16 => {
             let text = Cursor::new(Encoding::of(&whole).decode_lossy(whole));
-            text::read(text, &range, path, Shown::File, context).map(ReadResult::output)
+            text::read(text, &range, path, LineSource::File, context).map(ReadResult::output)
         }
         ContentKind::Picture => picture::read(whole, path, context).map(ReadResult::output),
         ContentKind::Document(format) => {
-            Ok(ReadResult::Document(Document { path: path.to_owned(), format, range }))
+            Ok(ReadResult::Document(DocumentFile { path: path.to_owned(), format, range }))
         }
         ContentKind::Binary(what) => Err(binary(path, whole.len() as u64, what)),
     }

@@ -64,7 +64,7 @@ pub(crate) struct Ask {
 
 /// Answer of a server.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct WebReply {
     /// Address after redirects.
     pub url: Url,
     pub status: u16,
@@ -140,12 +140,12 @@ impl Http {
     }
 
     /// Requests `url`, and follows its redirects.
-    pub(crate) async fn send(&self, url: &Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
+    pub(crate) async fn send(&self, url: &Url, ask: Ask, limit: usize) -> Result<WebReply, HttpError> {
         let answer = tokio::time::timeout(REQUEST_TIMEOUT, self.follow(url.clone(), ask, limit)).await;
         answer.unwrap_or(Err(HttpError::TimeOut(REQUEST_TIMEOUT.as_secs())))
     }
 
-    async fn follow(&self, mut url: Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
+    async fn follow(&self, mut url: Url, ask: Ask, limit: usize) -> Result<WebReply, HttpError> {
         for hop in 0..=ask.redirects {
             let mut response = self.hop(&url, &ask, hop).await?;
             let status = response.status();
@@ -159,7 +159,7 @@ impl Http {
             let content_type = content_type.unwrap_or_default().to_owned();
             let host = url.host_str().unwrap_or_default().to_owned();
             let body = body::read(&mut response, limit).await.map_err(|why| HttpError::Body(host, why))?;
-            return Ok(Reply { url, status: status.as_u16(), content_type, body });
+            return Ok(WebReply { url, status: status.as_u16(), content_type, body });
         }
         Err(HttpError::Redirects(ask.redirects))
     }

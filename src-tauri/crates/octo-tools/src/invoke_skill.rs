@@ -1,6 +1,6 @@
 //! The `invoke_skill` tool: loads a skill's instructions, or lets a sub-agent follow them.
 
-use crate::{Effects, Order, SkillTask, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{CallConcurrency, Effects, SkillTask, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::ToolView;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ impl Tool for InvokeSkillTool {
     // The call itself only reads; each call of its sub-agent is decided separately. So several may run in
     // parallel.
     fn effects(&self, _input: &InvokeSkillInput, _cwd: &Path) -> Effects {
-        Effects { order: Order::Parallel, ..Effects::none() }
+        Effects { order: CallConcurrency::Parallel, ..Effects::none() }
     }
 
     async fn preview(&self, input: &InvokeSkillInput, context: &ToolContext) -> Result<ToolView, ToolError> {

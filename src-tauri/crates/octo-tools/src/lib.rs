@@ -38,7 +38,7 @@ pub use browsing::*;
 pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
 pub use desk::{
-    BrowserQuery, BuiltinGrant, CommandOrigin, Desk, Errand, MemoryCommand, NoBuiltinCommands,
+    BrowserQuery, BuiltinCommands, BuiltinGrant, CommandOrigin, Errand, MemoryCommand, NoBuiltinCommands,
     PersonaCommand, SETTINGS_PAGES, SettingsQuery, SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
 };
 pub use effects::*;
@@ -47,8 +47,8 @@ pub use http::{Http, NameResolver, Reach, Site, SiteGrant, SystemResolver};
 pub use invoke_skill::INVOKE_SKILL;
 pub use registry::{ResolvedCall, ToolDefinition, Toolset};
 pub use skills::*;
-pub use tasks::{RestoreRequest, Tasks};
+pub use tasks::{RestoreRequest, TurnHistory};
 pub use terminal::TERMINAL;
 pub use tool::*;
 pub use trashcan::*;
-pub use web_search::{Engine, Search, SearchEngines};
+pub use web_search::{Engine, SearchEngines, WebSearch};

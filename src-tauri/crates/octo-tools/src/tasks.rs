@@ -3,7 +3,7 @@
 //! A restore requested by a tool happens after the turn: the requesting turn stays visible, and the rest of it
 //! does not run on files that have just changed under it.
 
-use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{CallConcurrency, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{
     LastingEffect, LastingEffects, LastingKind, SessionId, StepKind, StepNumber, StepPosition, StepTree,
     StepView, ToolView, TurnId,
@@ -27,7 +27,7 @@ const MAX_LASTING: usize = 8;
 
 /// The session's turns, for its tools.
 #[derive(Clone, Debug)]
-pub struct Tasks {
+pub struct TurnHistory {
     machine: TimeMachine,
     session: SessionId,
     /// The running turn, and the earlier ones it continues: a restarted turn has the person's message in an
@@ -53,7 +53,7 @@ pub enum RestoreRequest {
     },
 }
 
-impl Tasks {
+impl TurnHistory {
     /// Creates the turns of a session during one of its turns.
     pub fn new(machine: TimeMachine, session: SessionId, turn: TurnId) -> Self {
         Self { machine, session, turns: vec![turn], wish: Arc::default() }
@@ -152,7 +152,7 @@ impl Tool for ListTasksTool {
     type Input = ListInput;
 
     fn effects(&self, _input: &ListInput, _cwd: &Path) -> Effects {
-        Effects { order: Order::Parallel, ..Effects::none() }
+        Effects { order: CallConcurrency::Parallel, ..Effects::none() }
     }
 
     async fn preview(&self, _input: &ListInput, _context: &ToolContext) -> Result<ToolView, ToolError> {

@@ -4,7 +4,9 @@ mod own;
 
 use crate::{Approver, CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{CommandState, CommandView, ToolView};
-use octo_shell::{CarryScope, DEFAULT_WAIT, Input, Pace, Report, Run, START_WINDOW, ShellError};
+use octo_shell::{
+    CarryScope, CommandRun, DEFAULT_WAIT, Pace, ProcessInput, Report, START_WINDOW, ShellError,
+};
 use octo_workspace::resolve;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -142,7 +144,7 @@ impl Tool for TerminalTool {
                     Some(true) => (Pace::Background, START_WINDOW),
                     Some(false) | None => (Pace::Foreground, DEFAULT_WAIT),
                 };
-                let run = Run {
+                let run = CommandRun {
                     call: context.call,
                     command: context.rewritten.clone().unwrap_or_else(|| line.to_owned()),
                     folder: context.cwd.clone(),
@@ -161,7 +163,7 @@ impl Tool for TerminalTool {
                 context.shell.run(run).await
             }
             TerminalAction::Type { handle, text } => {
-                let input = Input {
+                let input = ProcessInput {
                     call: context.call,
                     handle: handle.to_owned(),
                     text: text.to_owned(),

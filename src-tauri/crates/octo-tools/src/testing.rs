@@ -1,8 +1,8 @@
 //! Test support for the tools: a session's folder, and calls in the form a model makes them.
 
 use crate::{
-    CommandOrigin, Desk, Effects, Engine, Errand, Http, Search, SearchEngines, Site, SiteGrant, Tasks,
-    TodoList, ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
+    BuiltinCommands, CommandOrigin, Effects, Engine, Errand, Http, SearchEngines, Site, SiteGrant, TodoList,
+    ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan, TurnHistory, WebSearch,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -11,8 +11,8 @@ use octo_protocol::{
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_workspace::{
-    Arrival, Blobs, Files, Limits, Outputs, Removal, Scope, Scripts, TakenNamePolicy, TimeMachine, Trash,
-    TrashScan, TrashSlip,
+    Blobs, Files, Limits, Outputs, PendingEntry, Removal, Scope, Scripts, TakenNamePolicy, TimeMachine,
+    Trash, TrashScan, TrashSlip,
 };
 use serde_json::Value;
 use std::{
@@ -67,10 +67,10 @@ impl Bench {
                 removals: octo_shell::Removals::System,
             }),
             outputs: Outputs::new(base.join("outputs")),
-            documents: octo_documents::Reader::from_this_program(),
+            documents: octo_documents::DocumentReader::from_this_program(),
             scripts: Scripts::new(base.join("scripts")),
             http: Http::new(octo_llm::Network { proxy: octo_llm::Proxy::None, ..Default::default() }),
-            search: Search::new(Arc::new(FixedEngines(Vec::new()))),
+            search: WebSearch::new(Arc::new(FixedEngines(Vec::new()))),
             shell_folder: None,
             rewritten: None,
             confinement: None,
@@ -80,7 +80,7 @@ impl Bench {
             desk: Arc::new(crate::NoBuiltinCommands),
             skills: Arc::new(crate::NoSkills),
             todos: TodoList::default(),
-            tasks: Tasks::new(machine, session, TurnId::new()),
+            tasks: TurnHistory::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             vetted: crate::Approver::Person,
@@ -149,8 +149,8 @@ struct DiskTrash(Trash);
 impl DiskTrash {
     fn all(&self) -> Vec<TrashFile> {
         let here = |arrival| match arrival {
-            Arrival::Here(slip) => Some(*slip),
-            Arrival::Nothing(_) => None,
+            PendingEntry::Here(slip) => Some(*slip),
+            PendingEntry::Nothing(_) => None,
         };
         let mut slips: Vec<TrashSlip> =
             self.0.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect();
@@ -247,7 +247,7 @@ pub(crate) struct Recording {
     pub done: Arc<Mutex<Vec<(Errand, CommandOrigin)>>>,
 }
 
-impl Desk for Recording {
+impl BuiltinCommands for Recording {
     fn show(
         &self,
         errand: &Errand,

@@ -4,12 +4,12 @@ mod charset;
 mod page;
 
 use crate::{
-    Effects, Order, Outcome, Site, Tool, ToolContext, ToolError, ToolOutput,
+    CallConcurrency, Effects, Outcome, Site, Tool, ToolContext, ToolError, ToolOutput,
     blocking::blocking,
-    http::{self, Ask, HttpError, MAX_BODY, Reply},
+    http::{self, Ask, HttpError, MAX_BODY, WebReply},
     untrusted,
 };
-use octo_documents::{Format, Reading};
+use octo_documents::{DocumentSource, Format};
 use octo_protocol::{ToolView, WebPageView};
 use reqwest::{
     Method, StatusCode,
@@ -46,7 +46,7 @@ impl Tool for WebFetchTool {
 
     fn effects(&self, input: &WebFetchInput, _cwd: &Path) -> Effects {
         let site = http::parse(&input.url).ok().and_then(|url| Site::of(&url));
-        Effects { sites: site.into_iter().collect(), order: Order::Parallel, ..Effects::none() }
+        Effects { sites: site.into_iter().collect(), order: CallConcurrency::Parallel, ..Effects::none() }
     }
 
     async fn preview(&self, input: &WebFetchInput, _context: &ToolContext) -> Result<ToolView, ToolError> {
@@ -88,20 +88,20 @@ impl From<HttpError> for ToolError {
     }
 }
 
-fn refused(reply: &Reply) -> ToolError {
+fn refused(reply: &WebReply) -> ToolError {
     let reason = StatusCode::from_u16(reply.status).ok().and_then(|status| status.canonical_reason());
     ToolError::new(format!("HTTP error {} ({}) from {}.", reply.status, reason.unwrap_or("?"), reply.url))
 }
 
 /// Content of a reply, as text.
-struct Content {
+struct FetchedContent {
     title: Option<String>,
     description: Option<String>,
     text: String,
     media_type: String,
 }
 
-fn shown(reply: Reply, most: usize, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+fn shown(reply: WebReply, most: usize, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     let content = content(&reply, context)?;
     let mut notes = Vec::new();
     if !reply.body.whole {
@@ -127,7 +127,7 @@ fn shown(reply: Reply, most: usize, context: &ToolContext) -> Result<ToolOutput,
             }
         }
     }
-    let framed = untrusted::page(&untrusted::Page {
+    let framed = untrusted::page(&untrusted::FramedPage {
         url: reply.url.as_str(),
         media_type: &content.media_type,
         title: content.title.as_deref(),
@@ -155,12 +155,16 @@ enum MediaKind {
     Other,
 }
 
-fn content(reply: &Reply, context: &ToolContext) -> Result<Content, ToolError> {
+fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, ToolError> {
     let (bytes, url) = (&reply.body.bytes, &reply.url);
     let said = reply.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let (kind, media_type) = kind(&said, url.path(), bytes);
-    let plain =
-        |text: String| Content { title: None, description: None, text, media_type: media_type.clone() };
+    let plain = |text: String| FetchedContent {
+        title: None,
+        description: None,
+        text,
+        media_type: media_type.clone(),
+    };
     match kind {
         MediaKind::Html => {
             let html = charset::decode(bytes, &reply.content_type, true);
@@ -170,7 +174,7 @@ fn content(reply: &Reply, context: &ToolContext) -> Result<Content, ToolError> {
             } else {
                 page.markdown
             };
-            Ok(Content { title: page.title, description: page.description, ..plain(text) })
+            Ok(FetchedContent { title: page.title, description: page.description, ..plain(text) })
         }
         MediaKind::Text => Ok(plain(charset::decode(bytes, &reply.content_type, false))),
         MediaKind::Document(format) => {
@@ -182,7 +186,7 @@ fn content(reply: &Reply, context: &ToolContext) -> Result<Content, ToolError> {
                 )));
             }
             let stop = || context.cancel.is_cancelled();
-            let text = context.documents.read(format, Reading::Bytes(bytes.clone()), &stop);
+            let text = context.documents.read(format, DocumentSource::Bytes(bytes.clone()), &stop);
             let text = text.map_err(|error| {
                 ToolError::new(format!(
                     "{url} is {}, but {error}. It can be downloaded in the terminal.",
@@ -274,7 +278,11 @@ fn cut(text: &str, most: usize) -> (&str, bool) {
 }
 
 /// Stores the whole text in the session's outputs and returns where.
-fn store_text(reply: &Reply, content: &Content, context: &ToolContext) -> Result<String, std::io::Error> {
+fn store_text(
+    reply: &WebReply,
+    content: &FetchedContent,
+    context: &ToolContext,
+) -> Result<String, std::io::Error> {
     let host: String = reply
         .url
         .host_str()

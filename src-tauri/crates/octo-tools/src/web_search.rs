@@ -4,10 +4,10 @@ mod ask;
 mod engine;
 mod parse;
 
-pub use engine::{Engine, Search, SearchEngines};
+pub use engine::{Engine, SearchEngines, WebSearch};
 
-use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput, untrusted};
-use ask::Refusal;
+use crate::{CallConcurrency, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, untrusted};
+use ask::EngineRefusal;
 use octo_protocol::{ToolView, WebResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ impl Tool for WebSearchTool {
 
     fn effects(&self, _input: &WebSearchInput, _cwd: &Path) -> Effects {
         // The person chooses the provider, not the model.
-        Effects { order: Order::Parallel, ..Effects::none() }
+        Effects { order: CallConcurrency::Parallel, ..Effects::none() }
     }
 
     async fn preview(&self, input: &WebSearchInput, _context: &ToolContext) -> Result<ToolView, ToolError> {
@@ -45,11 +45,11 @@ impl Tool for WebSearchTool {
     async fn run(&self, input: WebSearchInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let query = query(&input)?.to_owned();
         let most = input.max_results.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS) as usize;
-        let mut causes: Vec<(&'static str, Refusal)> = Vec::new();
+        let mut causes: Vec<(&'static str, EngineRefusal)> = Vec::new();
         for engine in context.search.engines().await {
             let name = engine.name();
             if let Some(left) = context.search.resting(engine.kind, Instant::now()) {
-                causes.push((name, Refusal::Resting(left)));
+                causes.push((name, EngineRefusal::Resting(left)));
                 continue;
             }
             let asked = tokio::select! {
@@ -92,7 +92,7 @@ fn found(engine: &Engine, query: String, results: Vec<WebResult>) -> ToolOutput 
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
 }
 
-fn failed(causes: &[(&str, Refusal)]) -> ToolError {
+fn failed(causes: &[(&str, EngineRefusal)]) -> ToolError {
     let list: Vec<String> = causes.iter().map(|(name, refusal)| format!("{name}: {refusal}")).collect();
     let causes = if list.is_empty() { "none is set up".to_owned() } else { list.join("; ") };
     ToolError::new(format!(

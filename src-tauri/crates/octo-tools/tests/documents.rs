@@ -2,13 +2,13 @@
 //! builds.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use octo_documents::Reader;
+use octo_documents::DocumentReader;
 use octo_protocol::{CallId, SessionId, TrashId, TrashTotals, TurnId};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_tools::{
-    Approver, Engine, Http, SHIPPED_SCRIPTS, Search, SearchEngines, Tasks, TodoList, ToolContext, ToolError,
-    Toolset, TrashFile, TrashListing, Trashcan,
+    Approver, Engine, Http, SHIPPED_SCRIPTS, SearchEngines, TodoList, ToolContext, ToolError, Toolset,
+    TrashFile, TrashListing, Trashcan, TurnHistory, WebSearch,
 };
 use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
 use serde_json::{Value, json};
@@ -90,10 +90,10 @@ impl DocumentTools {
             files: Files::new(Scope { folder, readable, writable: vec![] }),
             blobs,
             outputs: Outputs::new(base.join("outputs")),
-            documents: Reader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]),
+            documents: DocumentReader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]),
             scripts: Scripts::new(base.join("scripts")),
             http: Http::new(octo_llm::Network::default()),
-            search: Search::new(Arc::new(NoPerson)),
+            search: WebSearch::new(Arc::new(NoPerson)),
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("shell"),
@@ -105,7 +105,7 @@ impl DocumentTools {
             }),
             shell_folder: None,
             todos: TodoList::default(),
-            tasks: Tasks::new(machine, session, TurnId::new()),
+            tasks: TurnHistory::new(machine, session, TurnId::new()),
             rewritten: None,
             trash: Arc::new(NoTrash),
             confinement: None,
@@ -153,13 +153,13 @@ async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
     );
     // Cached: the other ranges are available even without a reader.
     let mut again = desk;
-    again.context.documents = Reader::new("/nonexistent/reader", &[]);
+    again.context.documents = DocumentReader::new("/nonexistent/reader", &[]);
     let text = again.read(json!({"path": "a.docx", "start_line": 199})).await.unwrap();
     assert!(text.contains("   199\tParagraph 100"), "{text}");
     again.put("a.docx", word(2));
     let error = again.read(json!({"path": "a.docx"})).await.unwrap_err();
     assert!(error.contains("the reader failed"), "what was kept is of another file now: {error}");
-    again.context.documents = Reader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]);
+    again.context.documents = DocumentReader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]);
     assert!(again.read(json!({"path": "a.docx"})).await.unwrap().contains("(3 lines)"));
 }
 
@@ -201,16 +201,18 @@ async fn a_child_that_does_not_end_is_ended() {
     let began = Instant::now();
     let program = desk.base.join("sleeper");
     fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
-    let reader = Reader::new("/bin/sh", &[program.to_str().unwrap()]).within(Duration::from_millis(200));
+    let reader =
+        DocumentReader::new("/bin/sh", &[program.to_str().unwrap()]).within(Duration::from_millis(200));
     let read = |stop: bool| {
-        reader.read(octo_documents::Format::Pdf, octo_documents::Reading::Bytes(vec![]), &|| stop)
+        reader.read(octo_documents::Format::Pdf, octo_documents::DocumentSource::Bytes(vec![]), &|| stop)
     };
     assert!(matches!(read(false), Err(octo_documents::DocumentError::Limit(_))));
     assert!(matches!(read(true), Err(octo_documents::DocumentError::Stopped)));
     assert!(began.elapsed() < Duration::from_secs(60));
     // A program that is no reader is not trusted, whatever it prints.
-    let stranger = Reader::new("/bin/echo", &[]);
-    let text = stranger.read(octo_documents::Format::Pdf, octo_documents::Reading::Bytes(vec![]), &|| false);
+    let stranger = DocumentReader::new("/bin/echo", &[]);
+    let text =
+        stranger.read(octo_documents::Format::Pdf, octo_documents::DocumentSource::Bytes(vec![]), &|| false);
     assert!(matches!(text, Err(octo_documents::DocumentError::Failed(_))), "{text:?}");
 }
 

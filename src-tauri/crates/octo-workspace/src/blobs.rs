@@ -2,7 +2,7 @@
 
 mod sweep;
 
-pub use sweep::{BlobSweepReport, Kept};
+pub use sweep::{BlobSweepReport, BlobTotals};
 
 use octo_protocol::BlobHash;
 use std::{

@@ -5,13 +5,13 @@ mod error;
 mod ledger;
 mod write;
 
-pub use closed::{Closed, ClosedPaths};
+pub use closed::{ClosedPaths, PathRestriction};
 pub use error::{Access, FilesError};
 pub use ledger::ReadLedger;
 pub use write::{FileState, WriteReport};
 
 use crate::{ChangeRecorder, UnfinishedWrites, is_inside, is_secret, paths};
-use ledger::Stamp;
+use ledger::SeenFileStamp;
 use std::{
     fs::{self, File, Metadata},
     io::Read,
@@ -85,7 +85,7 @@ pub struct FileStat {
 
 /// A folder's entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct FolderListing {
     /// Folders first, then files, each sorted by name; cut at the requested limit.
     pub entries: Vec<ListEntry>,
     /// The total number of folders.
@@ -169,9 +169,9 @@ impl Files {
     }
 
     /// Returns the restriction of a real path, by its name or by the person's rules.
-    pub(crate) fn closed(&self, path: &Path) -> Closed {
-        match self.closed.as_ref().map_or(Closed::No, |closed| closed.closed(path)) {
-            Closed::No if is_secret(path) => Closed::Secret,
+    pub(crate) fn closed(&self, path: &Path) -> PathRestriction {
+        match self.closed.as_ref().map_or(PathRestriction::No, |closed| closed.closed(path)) {
+            PathRestriction::No if is_secret(path) => PathRestriction::Secret,
             said => said,
         }
     }
@@ -180,7 +180,7 @@ impl Files {
     pub fn check_read(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
         let closed = self.closed(&real);
-        if closed == Closed::Denied {
+        if closed == PathRestriction::Denied {
             return Err(FilesError::Closed { path: real });
         }
         let granted = self.grants.person == PersonOnly::Yes
@@ -188,9 +188,10 @@ impl Files {
             || self.grants.reads.iter().any(|grant| {
                 // A grant for a secret folder includes its content.
                 paths::is_same(grant, &real)
-                    || (is_inside(grant, &real) && (closed == Closed::No || self.closed(grant) != Closed::No))
+                    || (is_inside(grant, &real)
+                        && (closed == PathRestriction::No || self.closed(grant) != PathRestriction::No))
             });
-        if granted || (self.in_readable_scope(&real) && closed == Closed::No) {
+        if granted || (self.in_readable_scope(&real) && closed == PathRestriction::No) {
             return Ok(real);
         }
         Err(FilesError::Outside { path: real, access: Access::Read })
@@ -200,12 +201,13 @@ impl Files {
     pub fn check_write(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
         let closed = self.closed(&real);
-        if closed == Closed::Denied {
+        if closed == PathRestriction::Denied {
             return Err(FilesError::Closed { path: real });
         }
         let granted = self.grants.writes.iter().any(|grant| paths::is_same(grant, &real));
-        let in_scope =
-            self.grants.person == PersonOnly::No && self.in_writable_scope(&real) && closed == Closed::No;
+        let in_scope = self.grants.person == PersonOnly::No
+            && self.in_writable_scope(&real)
+            && closed == PathRestriction::No;
         if granted || in_scope {
             return Ok(real);
         }
@@ -224,7 +226,7 @@ impl Files {
     pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
         if self.grants.person == PersonOnly::No {
-            self.seen.note(&path, Stamp::new(&meta, Some(&content)));
+            self.seen.note(&path, SeenFileStamp::new(&meta, Some(&content)));
         }
         Ok(content)
     }
@@ -239,7 +241,7 @@ impl Files {
             return Err(FilesError::Changed { path });
         }
         if self.grants.person == PersonOnly::No {
-            self.seen.note(&path, Stamp::of_hash(&meta, hash));
+            self.seen.note(&path, SeenFileStamp::of_hash(&meta, hash));
         }
         Ok(content)
     }
@@ -265,13 +267,13 @@ impl Files {
     pub fn open(&self, path: &Path) -> Result<(File, FileStat), FilesError> {
         let (file, path, meta) = self.open_file(path)?;
         if self.grants.person == PersonOnly::No {
-            self.seen.note(&path, Stamp::new(&meta, None));
+            self.seen.note(&path, SeenFileStamp::new(&meta, None));
         }
         Ok((file, FileStat { kind: FileKind::File, len: meta.len(), modified: meta.modified().ok() }))
     }
 
     /// Returns the entries of a folder, at most `limit` of them.
-    pub fn list(&self, path: &Path, limit: usize) -> Result<Listing, FilesError> {
+    pub fn list(&self, path: &Path, limit: usize) -> Result<FolderListing, FilesError> {
         let path = self.check_read(path)?;
         let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
         if !meta.is_dir() {
@@ -294,7 +296,7 @@ impl Files {
         let mut entries = folders.finish();
         entries.append(&mut files.finish());
         entries.truncate(limit);
-        Ok(Listing { entries, folders: folder_count, files: file_count })
+        Ok(FolderListing { entries, folders: folder_count, files: file_count })
     }
 
     fn open_file(&self, path: &Path) -> Result<(File, PathBuf, Metadata), FilesError> {

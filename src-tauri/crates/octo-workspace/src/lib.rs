@@ -34,12 +34,12 @@ mod unfinished;
 
 pub use ageing::outlived;
 pub use archives::Archives;
-pub use blobs::{BlobError, BlobSweepReport, Blobs, FlushTiming, Kept, media_type};
+pub use blobs::{BlobError, BlobSweepReport, BlobTotals, Blobs, FlushTiming, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
 pub use files::{
-    Access, Closed, ClosedPaths, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing,
-    ReadLedger, Scope, WriteReport,
+    Access, ClosedPaths, FileKind, FileStat, FileState, Files, FilesError, FolderListing, ListEntry,
+    PathRestriction, ReadLedger, Scope, WriteReport,
 };
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
 pub use home_paths::{HomePaths, session_folder};
@@ -48,9 +48,9 @@ pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use residence::{
-    Chosen, CopyManifest, CopySummary, FORMER_HOME_INFIX, HOME_SIBLING_SUFFIXES, HomeLocation, HomePlanError,
-    KeptHome, MOVED_NOTE, PendingHomePlan, Plan, Settled, cancel_plan, delete_former_home, erase_all,
-    former_homes, look_at_copy, plan_move, plan_restore, settle, write_copy_manifest,
+    Chosen, CopyManifest, CopySummary, FORMER_HOME_INFIX, HOME_SIBLING_SUFFIXES, HomeAtStart, HomeChange,
+    HomeLocation, HomePlanError, KeptHome, MOVED_NOTE, PendingHomePlan, cancel_plan, delete_former_home,
+    erase_all, former_homes, look_at_copy, plan_move, plan_restore, settle, write_copy_manifest,
 };
 pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{
@@ -63,7 +63,7 @@ pub use time::{
     RunningCommand, StepId, TimeError, TimeMachine,
 };
 pub use trash::{
-    Arrival, COPY_BYTES, COPY_FILES, Look, Measure, Present, Refusal, Removal, RestoredItem, TakenNamePolicy,
-    Trash, TrashError, TrashScan, TrashSlip, path_bytes, path_of,
+    COPY_BYTES, COPY_FILES, DeleteRefusal, ItemPreview, Measure, PendingEntry, Present, Removal,
+    RestoredItem, TakenNamePolicy, Trash, TrashError, TrashScan, TrashSlip, path_bytes, path_of,
 };
 pub use unfinished::UnfinishedWrites;

@@ -24,9 +24,9 @@ mod tree;
 
 pub use copied::{CopyManifest, CopySummary, look_at_copy, write_copy_manifest};
 pub use kept::{FORMER_HOME_INFIX, KeptHome, delete_former_home, erase_all, former_homes};
-pub use plan::{PendingHomePlan, Plan};
+pub use plan::{HomeChange, PendingHomePlan};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
-pub use settle::{MOVED_NOTE, Settled, settle};
+pub use settle::{HomeAtStart, MOVED_NOTE, settle};
 
 use octo_protocol::ApiError;
 use octo_store::OpenError;

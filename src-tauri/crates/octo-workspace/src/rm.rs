@@ -18,7 +18,7 @@ mod tests;
 
 use crate::{Removal, Trash, private_folder};
 use octo_protocol::{RemovedBy, SessionId};
-use options::{Asked, Options};
+use options::{Options, RmRequest};
 use std::{
     ffi::{OsStr, OsString},
     fs, io,
@@ -108,7 +108,7 @@ pub fn environment(home: &Path, session: SessionId, project: &Path) -> Vec<(Stri
 pub fn run(program: Program, arguments: &[OsString]) -> u8 {
     let stdin = io::stdin();
     let terminal = stdin.is_terminal();
-    let mut run = Run {
+    let mut run = RmRun {
         program: program.name(),
         input: &mut stdin.lock(),
         output: &mut io::stdout().lock(),
@@ -129,7 +129,7 @@ enum Terminal {
 }
 
 /// One run, with its output streams.
-struct Run<'a> {
+struct RmRun<'a> {
     program: &'static str,
     input: &'a mut dyn BufRead,
     output: &'a mut dyn Write,
@@ -140,15 +140,15 @@ struct Run<'a> {
     failed: bool,
 }
 
-impl Run<'_> {
+impl RmRun<'_> {
     fn everything(&mut self, program: Program, arguments: &[OsString]) -> u8 {
         let asked = match program {
             Program::Rm => options::rm(arguments),
             Program::Unlink => options::unlink(arguments),
         };
         let (options, paths) = match asked {
-            Ok(Asked::Remove(options, paths)) => (options, paths),
-            Ok(Asked::Say(text)) => {
+            Ok(RmRequest::Remove(options, paths)) => (options, paths),
+            Ok(RmRequest::Say(text)) => {
                 self.say(&text);
                 return 0;
             }

@@ -108,7 +108,7 @@ struct Inner {
     home: PathBuf,
     journals: Journals,
     limits: Limits,
-    desks: Mutex<HashMap<SessionId, Arc<Mutex<tasks::Desk>>>>,
+    desks: Mutex<HashMap<SessionId, Arc<Mutex<tasks::SessionSteps>>>>,
     albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
     /// The watched folders, the longest watched first.
     watched: Mutex<VecDeque<PathBuf>>,
@@ -135,7 +135,7 @@ impl TimeMachine {
 }
 
 impl Inner {
-    fn desk(&self, session: SessionId) -> Arc<Mutex<tasks::Desk>> {
+    fn desk(&self, session: SessionId) -> Arc<Mutex<tasks::SessionSteps>> {
         let mut desks = lock(&self.desks);
         if !desks.contains_key(&session) {
             // Sessions without an open step have no state. While this table is locked, no caller can start to

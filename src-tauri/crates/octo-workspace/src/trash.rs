@@ -27,8 +27,8 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use guard::Refusal;
-pub use look::{Look, Measure};
+pub use guard::DeleteRefusal;
+pub use look::{ItemPreview, Measure};
 pub use restore::{Present, RestoredItem, TakenNamePolicy};
 pub use slip::{Removal, TrashSlip};
 pub use take::{COPY_BYTES, COPY_FILES};
@@ -54,7 +54,7 @@ pub struct Trash {
 pub enum TrashError {
     /// The path must not be deleted this way.
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(DeleteRefusal),
     /// A system error about the item itself.
     #[error("{0}")]
     Thing(io::Error),
@@ -83,7 +83,7 @@ pub enum TrashError {
 
 /// A state of the trash that the store may not know of.
 #[derive(Clone, Debug)]
-pub enum Arrival {
+pub enum PendingEntry {
     /// An entry exists.
     Here(Box<TrashSlip>),
     /// The item is not in the trash: it was never moved, or was restored.
@@ -130,7 +130,7 @@ impl Trash {
     /// # Errors
     ///
     /// I/O errors of listing the trash; a missing trash is no error.
-    pub fn arrivals(&self, sweep: TrashScan) -> io::Result<Vec<Arrival>> {
+    pub fn arrivals(&self, sweep: TrashScan) -> io::Result<Vec<PendingEntry>> {
         let folder = match sweep {
             TrashScan::New => self.root.join("new"),
             TrashScan::All => self.root.clone(),
@@ -147,23 +147,23 @@ impl Trash {
         Ok(ids.into_iter().filter_map(|id| self.arrival(id)).collect())
     }
 
-    fn arrival(&self, id: TrashId) -> Option<Arrival> {
-        match slip::Opened::of(&self.entry(id)) {
-            slip::Opened::Locked => None,
-            slip::Opened::Unreadable => {
+    fn arrival(&self, id: TrashId) -> Option<PendingEntry> {
+        match slip::SlipAccess::of(&self.entry(id)) {
+            slip::SlipAccess::Locked => None,
+            slip::SlipAccess::Unreadable => {
                 if !exists(&self.content(id)) {
                     self.drop_entry(id);
-                    return Some(Arrival::Nothing(id));
+                    return Some(PendingEntry::Nothing(id));
                 }
                 // A power cut may lose a slip's text and keep the content: that is never discarded.
                 tracing::error!(%id, "a thing in the trash has no readable slip; it is left where it is");
                 None
             }
-            slip::Opened::Read(slip, _lock) => match self.finish_interrupted(&slip) {
-                Ok(take::Finished::Here) => Some(Arrival::Here(slip)),
+            slip::SlipAccess::Read(slip, _lock) => match self.finish_interrupted(&slip) {
+                Ok(take::Finished::Here) => Some(PendingEntry::Here(slip)),
                 Ok(take::Finished::Nothing) => {
                     self.drop_entry(id);
-                    Some(Arrival::Nothing(id))
+                    Some(PendingEntry::Nothing(id))
                 }
                 Err(error) => {
                     tracing::warn!(%id, %error, "a thing could not be moved to its end; it is tried again later");

@@ -9,8 +9,8 @@ use crate::{
         target::{GetTargetInfoParams, SessionId},
     },
     snapshot::{
-        Captured, CapturedFrame, CapturedSession, DocumentId, Owner, ReadLayout, ReadTree, Shown, TreeReply,
-        Viewport,
+        Captured, CapturedFrame, CapturedSession, DocumentId, FrameDisplay, FrameOwner, ReadLayout, ReadTree,
+        TreeReply, Viewport,
     },
     wire::{LayoutMetrics, Leniently, TargetNews},
 };
@@ -115,7 +115,7 @@ impl Page {
         &self,
         frames: &[Frame],
         frame: &Frame,
-    ) -> Result<(TreeReply, Option<Owner>), PageError> {
+    ) -> Result<(TreeReply, Option<FrameOwner>), PageError> {
         let parent = frame.parent.as_ref().and_then(|parent| frames.iter().find(|known| known.id == *parent));
         let owner = async {
             let parent = parent?;
@@ -124,13 +124,13 @@ impl Page {
             let model = GetBoxModelParams { backend_node_id: Some(node), ..Default::default() };
             // An element that is not shown has no box model, so its frame has no position.
             let model = self.call_in(&parent.session, model, LIMIT).await.ok().map(|answer| answer.model);
-            let (inset, shown) = model.map_or(((0.0, 0.0), Shown::Otherwise), |model| {
+            let (inset, shown) = model.map_or(((0.0, 0.0), FrameDisplay::Otherwise), |model| {
                 let (outer, inner) =
                     (Spot::around(model.border.inner()), Spot::around(model.content.inner()));
                 let shown = how_shown(model.border.inner(), model.width, model.height);
                 ((inner.left - outer.left, inner.top - outer.top), shown)
             });
-            Some(Owner { frame: parent.id.inner().clone(), node: *node.inner(), inset, shown })
+            Some(FrameOwner { frame: parent.id.inner().clone(), node: *node.inner(), inset, shown })
         };
         let tree = ReadTree { frame_id: Some(frame.id.inner().clone()) };
         let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, READING), owner);
@@ -139,16 +139,16 @@ impl Page {
 }
 
 /// Compares the corners of an element, clockwise from the upper left, with its untransformed size.
-fn how_shown(corners: &[f64], width: i64, height: i64) -> Shown {
+fn how_shown(corners: &[f64], width: i64, height: i64) -> FrameDisplay {
     let [left, top, right, right_top, far_right, far_bottom, left_bottom, bottom] = *corners else {
-        return Shown::Otherwise;
+        return FrameDisplay::Otherwise;
     };
     // Sizes are rounded to whole numbers.
     let near = |one: f64, other: f64| (one - other).abs() <= 1.0;
     let is_upright =
         near(right_top, top) && near(far_right, right) && near(far_bottom, bottom) && near(left_bottom, left);
     let is_as_large = near(right - left, width as f64) && near(bottom - top, height as f64);
-    if is_upright && is_as_large { Shown::AsItIs } else { Shown::Otherwise }
+    if is_upright && is_as_large { FrameDisplay::AsItIs } else { FrameDisplay::Otherwise }
 }
 
 #[cfg(test)]
@@ -161,15 +161,15 @@ mod tests {
             [left, top, right, top, right, bottom, left, bottom]
         };
         for (corners, shown) in [
-            (of(10.0, 20.0, 810.0, 620.0), Shown::AsItIs),
-            (of(10.4, 20.4, 810.2, 620.9), Shown::AsItIs),
-            (of(10.0, 20.0, 850.0, 650.0), Shown::Otherwise),
-            (of(810.0, 20.0, 10.0, 620.0), Shown::Otherwise),
-            (of(810.0, 620.0, 10.0, 20.0), Shown::Otherwise),
-            ([0.0, 0.0, 800.0, 40.0, 780.0, 640.0, -20.0, 600.0], Shown::Otherwise),
+            (of(10.0, 20.0, 810.0, 620.0), FrameDisplay::AsItIs),
+            (of(10.4, 20.4, 810.2, 620.9), FrameDisplay::AsItIs),
+            (of(10.0, 20.0, 850.0, 650.0), FrameDisplay::Otherwise),
+            (of(810.0, 20.0, 10.0, 620.0), FrameDisplay::Otherwise),
+            (of(810.0, 620.0, 10.0, 20.0), FrameDisplay::Otherwise),
+            ([0.0, 0.0, 800.0, 40.0, 780.0, 640.0, -20.0, 600.0], FrameDisplay::Otherwise),
         ] {
             assert_eq!(how_shown(&corners, 800, 600), shown, "{corners:?}");
         }
-        assert_eq!(how_shown(&[], 800, 600), Shown::Otherwise);
+        assert_eq!(how_shown(&[], 800, 600), FrameDisplay::Otherwise);
     }
 }

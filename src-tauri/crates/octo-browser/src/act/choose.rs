@@ -1,7 +1,7 @@
 //! Native lists. Their options open in a system window that page input does not reach.
 
-use super::{ActError, Audience, Unfit, Way};
-use crate::{Page, snapshot::Place};
+use super::{ActError, ActMethod, Audience, Unfit};
+use crate::{Page, snapshot::NodeRef};
 use serde_json::json;
 
 /// Chooses options of a list, or of the list that contains the given option, by label or value. In a
@@ -30,10 +30,10 @@ const CHOOSE: &str = "function(wanted) {
 impl Page {
     pub(super) async fn select(
         &self,
-        place: &Place,
+        place: &NodeRef,
         values: &[String],
         audience: Audience,
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         self.show_where(place, audience).await?;
         let said = self.ask(place, CHOOSE, vec![json!(values)]).await?;
         if let Some(options) = said.as_array() {
@@ -41,8 +41,8 @@ impl Page {
             return Err(Unfit::NoSuchOption(options.collect()).into());
         }
         match said.as_str().unwrap_or_default() {
-            "done" => Ok(Way::Set),
-            "same" => Ok(Way::Nothing),
+            "done" => Ok(ActMethod::Set),
+            "same" => Ok(ActMethod::Nothing),
             "single" => Err(Unfit::OneOption.into()),
             "closed" => Err(Unfit::Closed.into()),
             _ => Err(Unfit::NoList.into()),

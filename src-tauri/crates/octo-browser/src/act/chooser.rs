@@ -1,7 +1,7 @@
 //! The browser's file chooser, which a page can open on the person's screen.
 
 use crate::{
-    Events, Heard, Page,
+    Events, NextEvent, Page,
     cdp::browser_protocol::{
         page::{EventFileChooserOpened, SetInterceptFileChooserDialogParams},
         target::SessionId,
@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 /// A page's request for files.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Asked {
+pub(super) struct FileRequest {
     #[serde(default)]
     pub mode: String,
     pub backend_node_id: Option<i64>,
@@ -36,14 +36,14 @@ impl<'p> ChooserGuard<'p> {
     }
 
     /// Waits until the page asks for files; `None` if the page is gone.
-    pub(super) async fn asked(&mut self) -> Option<Asked> {
+    pub(super) async fn asked(&mut self) -> Option<FileRequest> {
         loop {
             match self.events.next().await {
-                Heard::Event(event) if event.method == EventFileChooserOpened::IDENTIFIER => {
+                NextEvent::Event(event) if event.method == EventFileChooserOpened::IDENTIFIER => {
                     return event.read();
                 }
-                Heard::Event(_) | Heard::Missed(_) => {}
-                Heard::Over => return None,
+                NextEvent::Event(_) | NextEvent::Missed(_) => {}
+                NextEvent::Over => return None,
             }
         }
     }

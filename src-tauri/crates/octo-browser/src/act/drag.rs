@@ -1,8 +1,11 @@
 //! Dragging, by mouse events alone or as the browser's native drag and drop if the page uses it.
 
-use super::{ActError, Audience, Cover, LIMIT, Unfit, Way, place::session, pointer::Held, press::ClickPoint};
+use super::{
+    ActError, ActMethod, Audience, Cover, LIMIT, Unfit, place::session, pointer::PressedButton,
+    press::ClickPoint,
+};
 use crate::{
-    Events, Heard, Page, PageError,
+    Events, NextEvent, Page, PageError,
     cdp::browser_protocol::{
         input::{
             DispatchDragEventParams, DispatchDragEventType, DispatchMouseEventParams, DispatchMouseEventType,
@@ -10,7 +13,7 @@ use crate::{
         },
         target::SessionId,
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -52,7 +55,12 @@ impl Drop for DragInterception<'_> {
 }
 
 impl Page {
-    pub(super) async fn drag(&self, from: &Place, to: &Place, audience: Audience) -> Result<Way, ActError> {
+    pub(super) async fn drag(
+        &self,
+        from: &NodeRef,
+        to: &NodeRef,
+        audience: Audience,
+    ) -> Result<ActMethod, ActError> {
         if from.session != to.session {
             return Err(Unfit::TwoFrames.into());
         }
@@ -70,7 +78,7 @@ impl Page {
         let _interception = DragInterception::begin(self, &on).await?;
         let mut events = self.link().events(Some(&on));
         self.move_to(&on, start.point).await?;
-        let mut held = Held::press(self, &on, start.point, 1).await?;
+        let mut held = PressedButton::press(self, &on, start.point, 1).await?;
         let way = |part: f64| {
             let (x, y) = start.point;
             (x + (end.0 - x) * part, y + (end.1 - y) * part)
@@ -125,7 +133,7 @@ impl Page {
             }
             None => held.release(end, 1).await?,
         }
-        Ok(Way::Input)
+        Ok(ActMethod::Input)
     }
 
     /// Returns the element that would take the drop instead of the target. The dragged element itself may be at
@@ -133,8 +141,8 @@ impl Page {
     /// counts.
     async fn drop_obstacle(
         &self,
-        from: &Place,
-        to: &Place,
+        from: &NodeRef,
+        to: &NodeRef,
         onto: &ClickPoint,
         along: Option<Cover>,
     ) -> Result<Option<Cover>, ActError> {
@@ -163,11 +171,11 @@ async fn intercepted(events: &mut Events) -> Option<DragData> {
     let until = Instant::now() + DRAG_START_TIMEOUT;
     loop {
         match timeout_at(until, events.next()).await {
-            Ok(Heard::Event(event)) if event.method == EventDragIntercepted::IDENTIFIER => {
+            Ok(NextEvent::Event(event)) if event.method == EventDragIntercepted::IDENTIFIER => {
                 return event.read::<DragInterceptedEvent>().map(|it| it.data);
             }
-            Ok(Heard::Event(_) | Heard::Missed(_)) => {}
-            Ok(Heard::Over) | Err(_) => return None,
+            Ok(NextEvent::Event(_) | NextEvent::Missed(_)) => {}
+            Ok(NextEvent::Over) | Err(_) => return None,
         }
     }
 }

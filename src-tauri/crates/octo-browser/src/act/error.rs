@@ -1,6 +1,6 @@
 //! Reasons why an act failed.
 
-use crate::{CallError, PageError, snapshot::Place};
+use crate::{CallError, PageError, snapshot::NodeRef};
 
 /// The reason why an act failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum ActError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
     /// Reference to the covering element, so that it can be clicked or closed.
-    pub place: Option<Place>,
+    pub place: Option<NodeRef>,
     /// Its tag, name and text; page-controlled.
     pub words: String,
 }

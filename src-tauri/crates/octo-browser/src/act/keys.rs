@@ -1,13 +1,13 @@
 //! Key names.
 
-use super::{ActError, Audience, LIMIT, Unfit, Way, place::session};
+use super::{ActError, ActMethod, Audience, LIMIT, Unfit, place::session};
 use crate::{
     Page, PageError,
     cdp::browser_protocol::{
         input::{DispatchKeyEventParams, DispatchKeyEventType},
         target::SessionId,
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 
 /// A key: its event name, keyboard code, Windows key code and the text it produces.
@@ -252,10 +252,10 @@ pub fn is_known_key(keys: &str) -> bool {
 impl Page {
     pub(super) async fn press(
         &self,
-        place: Option<&Place>,
+        place: Option<&NodeRef>,
         keys: &str,
         audience: Audience,
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         let stroke = KeyStroke::read(keys).ok_or(Unfit::UnknownKey)?;
         let on = match place {
             None => self.session().clone(),
@@ -274,7 +274,7 @@ impl Page {
             }
         };
         self.strike(&on, &stroke).await?;
-        Ok(Way::Input)
+        Ok(ActMethod::Input)
     }
 
     /// Presses and releases a key. Both events are sent at once, so an abandoned call cannot leave the key

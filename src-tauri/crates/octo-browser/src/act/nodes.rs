@@ -1,7 +1,7 @@
 //! The focused element and relations between nodes, rechecked immediately before input.
 
 use super::{
-    ActError, Audience, Cover, LIMIT, Unfit, WORLD, Way,
+    ActError, ActMethod, Audience, Cover, LIMIT, Unfit, WORLD,
     keys::KeyStroke,
     place::{node, session},
 };
@@ -16,7 +16,7 @@ use crate::{
             CallArgument, CallFunctionOnParams, ReleaseObjectGroupParams, RemoteObjectId,
         },
     },
-    snapshot::Place,
+    snapshot::NodeRef,
     wire::Leniently,
 };
 use serde::Deserialize;
@@ -75,7 +75,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn focused(&self) -> Result<Option<Place>, PageError> {
+    pub async fn focused(&self) -> Result<Option<NodeRef>, PageError> {
         let mut at = self.root().await?;
         let mut found = None;
         for _ in 0..DEPTH {
@@ -104,7 +104,7 @@ impl Page {
     }
 
     /// Calls a function on a node with another node of its frame as argument, in an isolated world.
-    async fn ask_with(&self, place: &Place, other: &Place, function: &str) -> Result<Value, PageError> {
+    async fn ask_with(&self, place: &NodeRef, other: &NodeRef, function: &str) -> Result<Value, PageError> {
         let (this, that) = (self.held(place).await?, self.held(other).await?);
         let call = CallFunctionOnParams {
             object_id: this,
@@ -115,7 +115,7 @@ impl Page {
         Ok(self.call_in(&session(place), call, LIMIT).await?.result.value.unwrap_or_default())
     }
 
-    async fn held(&self, place: &Place) -> Result<Option<RemoteObjectId>, PageError> {
+    async fn held(&self, place: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
         let on = session(place);
         let resolve = ResolveNodeParams {
             backend_node_id: Some(BackendNodeId::new(place.node)),
@@ -128,7 +128,7 @@ impl Page {
 
     /// Releases the nodes that were queried; otherwise the browser keeps them until the page is unloaded. Does
     /// not wait for completion.
-    pub fn let_nodes_go(&self, place: Option<&Place>) {
+    pub fn let_nodes_go(&self, place: Option<&NodeRef>) {
         let main = self.session().clone();
         let other = place.map(session).filter(|on| *on != main);
         for on in std::iter::once(main).chain(other) {
@@ -138,7 +138,7 @@ impl Page {
 
     /// Returns whether pressing the button on one node and releasing it on the other clicks a control that
     /// contains both.
-    pub(super) async fn is_one_control(&self, from: &Place, to: &Place) -> Result<bool, ActError> {
+    pub(super) async fn is_one_control(&self, from: &NodeRef, to: &NodeRef) -> Result<bool, ActError> {
         if node(from) == node(to) {
             return Ok(true);
         }
@@ -151,7 +151,7 @@ impl Page {
     /// Waits a moment until an element, or a part of it, is at a point.
     pub(super) async fn is_there_at(
         &self,
-        place: &Place,
+        place: &NodeRef,
         (x, y): (f64, f64),
     ) -> Result<Result<(), Cover>, ActError> {
         let mut cover = None;
@@ -170,7 +170,7 @@ impl Page {
     }
 
     /// Presses a key if this element still has the focus.
-    pub(super) async fn press_at_focus(&self, place: &Place, keys: &str) -> Result<Way, ActError> {
+    pub(super) async fn press_at_focus(&self, place: &NodeRef, keys: &str) -> Result<ActMethod, ActError> {
         let stroke = KeyStroke::read(keys).ok_or(Unfit::UnknownKey)?;
         let on: SessionId = session(place);
         let focused = self.focused().await?;
@@ -178,21 +178,21 @@ impl Page {
             return Err(Unfit::FocusMoved.into());
         }
         self.strike(&on, &stroke).await?;
-        Ok(Way::Input)
+        Ok(ActMethod::Input)
     }
 
     pub(super) async fn click_at(
         &self,
-        place: &Place,
+        place: &NodeRef,
         at: (f64, f64),
         audience: Audience,
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         self.show_pointer(audience, at, None).await;
         self.move_to(self.session(), at).await?;
         if let Err(cover) = self.is_there_at(place, at).await? {
             return Err(ActError::Covered(cover));
         }
         self.press_at(self.session(), at, 1).await?;
-        Ok(Way::Input)
+        Ok(ActMethod::Input)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
         },
         js_protocol::runtime::{CallArgument, CallFunctionOnParams, ExecutionContextId, RemoteObjectId},
     },
-    snapshot::{DocumentId, Place},
+    snapshot::{DocumentId, NodeRef},
 };
 use serde_json::Value;
 
@@ -39,11 +39,11 @@ pub(super) struct NodeHandle {
     pub(super) object: Option<RemoteObjectId>,
 }
 
-pub(super) fn node(place: &Place) -> BackendNodeId {
+pub(super) fn node(place: &NodeRef) -> BackendNodeId {
     BackendNodeId::new(place.node)
 }
 
-pub(super) fn session(place: &Place) -> SessionId {
+pub(super) fn session(place: &NodeRef) -> SessionId {
     SessionId::new(place.session.clone())
 }
 
@@ -53,7 +53,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`]; [`crate::CallError::Refused`] if the node is gone.
-    pub async fn ask(&self, place: &Place, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
+    pub async fn ask(&self, place: &NodeRef, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
         let grip = self.grip(place).await?;
         self.ask_in(&grip, function, given).await
     }
@@ -63,7 +63,7 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::ask`].
-    pub(super) async fn grip(&self, place: &Place) -> Result<NodeHandle, PageError> {
+    pub(super) async fn grip(&self, place: &NodeRef) -> Result<NodeHandle, PageError> {
         let on = session(place);
         let world = self.world(&on, &place.frame).await?;
         Ok(NodeHandle { object: self.object(&on, world, node(place)).await?, on })
@@ -89,7 +89,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`] if the page cannot be queried.
-    pub async fn is_there(&self, place: &Place) -> Result<bool, PageError> {
+    pub async fn is_there(&self, place: &NodeRef) -> Result<bool, PageError> {
         use crate::CallError::{Gone, Refused};
         match self.ask(place, "function() { return this.isConnected; }", Vec::new()).await {
             Ok(answer) => Ok(answer == Value::Bool(true)),
@@ -105,9 +105,9 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn root(&self) -> Result<Place, PageError> {
+    pub async fn root(&self) -> Result<NodeRef, PageError> {
         let document = self.call(GetDocumentParams { depth: Some(0), pierce: Some(false) }, LIMIT).await?;
-        Ok(Place {
+        Ok(NodeRef {
             session: self.session().inner().clone(),
             frame: self.main_frame().inner().clone(),
             document: DocumentId(self.document()),
@@ -122,7 +122,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn element_at(&self, x: f64, y: f64) -> Result<Place, PageError> {
+    pub async fn element_at(&self, x: f64, y: f64) -> Result<NodeRef, PageError> {
         let (view, frames) = tokio::join!(self.seen(self.session()), self.frames());
         let hit = self.hit(self.session(), (x, y), &view?).await?;
         let frame = frames?.into_iter().find(|frame| frame.id == hit.frame_id);
@@ -134,7 +134,7 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`].
-    pub async fn spot(&self, place: &Place) -> Result<Spot, ActError> {
+    pub async fn spot(&self, place: &NodeRef) -> Result<Spot, ActError> {
         let (parts, _) = self.parts(place).await?;
         let spot = parts.first().copied().ok_or(ActError::NoRoom)?;
         if place.session == *self.session().inner() {
@@ -151,7 +151,7 @@ impl Page {
     }
 
     /// Scrolls to an element and returns its visible parts.
-    pub(super) async fn parts(&self, place: &Place) -> Result<(Vec<Spot>, VisualViewport), ActError> {
+    pub(super) async fn parts(&self, place: &NodeRef) -> Result<(Vec<Spot>, VisualViewport), ActError> {
         let on = session(place);
         let scroll =
             ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
@@ -169,7 +169,7 @@ impl Page {
     /// Returns the parts of an element that are visible now, without scrolling.
     pub(super) async fn parts_where_they_are(
         &self,
-        place: &Place,
+        place: &NodeRef,
     ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
         let on = session(place);
         let quads = GetContentQuadsParams { backend_node_id: Some(node(place)), ..Default::default() };
@@ -196,7 +196,7 @@ impl Page {
     }
 
     /// Returns the offset of a session's origin from the page's.
-    pub(super) async fn shift(&self, place: &Place) -> Result<(f64, f64), ActError> {
+    pub(super) async fn shift(&self, place: &NodeRef) -> Result<(f64, f64), ActError> {
         if place.session == *self.session().inner() {
             return Ok((0.0, 0.0));
         }

@@ -1,7 +1,7 @@
 //! Mouse input.
 
 use super::{
-    ActError, Audience, LIMIT, ScrollTarget, Unfit, Way,
+    ActError, ActMethod, Audience, LIMIT, ScrollTarget, Unfit,
     place::{node, session},
     press::ClickPoint,
 };
@@ -11,21 +11,21 @@ use crate::{
         input::{DispatchMouseEventParams, DispatchMouseEventType, MouseButton},
         target::SessionId,
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
 
 /// Guard that releases the mouse button if an action is abandoned half-way.
-pub(super) struct Held<'p> {
+pub(super) struct PressedButton<'p> {
     page: &'p Page,
     on: SessionId,
     at: (f64, f64),
     is_down: bool,
 }
 
-impl<'p> Held<'p> {
+impl<'p> PressedButton<'p> {
     pub(super) async fn press(
         page: &'p Page,
         on: &SessionId,
@@ -53,7 +53,7 @@ impl<'p> Held<'p> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for PressedButton<'_> {
     fn drop(&mut self) {
         if self.is_down {
             let up = event(DispatchMouseEventType::MouseReleased, self.at, 1);
@@ -83,28 +83,33 @@ const OPTION_CHECK: &str = "function() {
 }";
 
 impl Page {
-    pub(super) async fn click(&self, place: &Place, times: i64, audience: Audience) -> Result<Way, ActError> {
+    pub(super) async fn click(
+        &self,
+        place: &NodeRef,
+        times: i64,
+        audience: Audience,
+    ) -> Result<ActMethod, ActError> {
         match self.pressable(place).await {
             Ok(at) => {
                 self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
                 let point = self.reach(place, &at).await?;
                 self.press_at(&session(place), point, times).await?;
-                Ok(Way::Input)
+                Ok(ActMethod::Input)
             }
             // Options of a closed list have no size; the list is set by value.
             Err(ActError::NoRoom) if self.ask(place, OPTION_CHECK, Vec::new()).await? == "option" => {
                 self.choose_option(place).await?;
-                Ok(Way::Set)
+                Ok(ActMethod::Set)
             }
             Err(error) => Err(error),
         }
     }
 
-    pub(super) async fn hover(&self, place: &Place, audience: Audience) -> Result<Way, ActError> {
+    pub(super) async fn hover(&self, place: &NodeRef, audience: Audience) -> Result<ActMethod, ActError> {
         let at = self.pressable(place).await?;
         self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
         self.move_to(&session(place), at.point).await?;
-        Ok(Way::Input)
+        Ok(ActMethod::Input)
     }
 
     pub(super) async fn move_to(&self, on: &SessionId, (x, y): (f64, f64)) -> Result<(), PageError> {
@@ -115,7 +120,7 @@ impl Page {
 
     /// Moves the pointer to an element and returns the point to click. Under the pointer the element may move,
     /// or disappear for a moment while a hover image loads.
-    async fn reach(&self, place: &Place, at: &ClickPoint) -> Result<(f64, f64), ActError> {
+    async fn reach(&self, place: &NodeRef, at: &ClickPoint) -> Result<(f64, f64), ActError> {
         let on = session(place);
         self.move_to(&on, at.point).await?;
         for _ in 0..MAX_POINTER_CHECKS {
@@ -148,7 +153,11 @@ impl Page {
         Ok(())
     }
 
-    pub(super) async fn scroll(&self, scroll: &ScrollTarget, audience: Audience) -> Result<Way, ActError> {
+    pub(super) async fn scroll(
+        &self,
+        scroll: &ScrollTarget,
+        audience: Audience,
+    ) -> Result<ActMethod, ActError> {
         match scroll {
             ScrollTarget::To(place) => {
                 let (parts, _) = self.parts(place).await?;
@@ -156,17 +165,19 @@ impl Page {
                     let (left, top) = part.middle();
                     self.show_pointer(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }
-                Ok(Way::Input)
+                Ok(ActMethod::Input)
             }
-            ScrollTarget::ToText(text) => match self.find_text(text, super::text::Found::ScrolledTo).await? {
-                true => Ok(Way::Set),
-                false => Err(Unfit::NoSuchText.into()),
-            },
+            ScrollTarget::ToText(text) => {
+                match self.find_text(text, super::text::FoundTextAction::ScrolledTo).await? {
+                    true => Ok(ActMethod::Set),
+                    false => Err(Unfit::NoSuchText.into()),
+                }
+            }
             ScrollTarget::By(place, x, y) => self.turn_wheel(place.as_ref(), (*x, *y)).await,
         }
     }
 
-    async fn choose_option(&self, place: &Place) -> Result<(), ActError> {
+    async fn choose_option(&self, place: &NodeRef) -> Result<(), ActError> {
         const CHOOSE: &str = "function() {
             const one = this.nodeType === 1 ? this : this.parentElement;
             const list = one.closest('select');
@@ -183,7 +194,7 @@ impl Page {
     }
 
     /// Focuses an element as the Tab key would.
-    pub(super) async fn focus(&self, place: &Place) -> Result<(), ActError> {
+    pub(super) async fn focus(&self, place: &NodeRef) -> Result<(), ActError> {
         let focus = crate::cdp::browser_protocol::dom::FocusParams {
             backend_node_id: Some(node(place)),
             ..Default::default()

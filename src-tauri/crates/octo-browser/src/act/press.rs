@@ -15,7 +15,7 @@ use crate::{
         },
         js_protocol::runtime::CallArgument,
     },
-    snapshot::{DocumentId, Place},
+    snapshot::{DocumentId, NodeRef},
 };
 
 /// A point at which an element can be clicked.
@@ -71,7 +71,7 @@ const CENTRE: &str = "function() {
 impl Page {
     /// Scrolls to an element and finds a point at which a click reaches it and nothing else. If a fixed header
     /// covers it, the middle of the viewport is tried as well.
-    pub(super) async fn pressable(&self, place: &Place) -> Result<ClickPoint, ActError> {
+    pub(super) async fn pressable(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
         match self.pressable_now(place).await {
             Err(ActError::Covered(_)) => {
                 self.ask(place, CENTRE, Vec::new()).await?;
@@ -82,14 +82,14 @@ impl Page {
     }
 
     /// Returns whether a click at the point found before still reaches the element.
-    pub(super) async fn is_still_at(&self, place: &Place, found: &ClickPoint) -> Result<bool, ActError> {
+    pub(super) async fn is_still_at(&self, place: &NodeRef, found: &ClickPoint) -> Result<bool, ActError> {
         Ok(self.cover_at(place, found).await?.is_none())
     }
 
     /// Returns the element that would receive a click at the point found before, if it is not the target.
     pub(super) async fn cover_at(
         &self,
-        place: &Place,
+        place: &NodeRef,
         found: &ClickPoint,
     ) -> Result<Option<Cover>, ActError> {
         let on = session(place);
@@ -110,7 +110,7 @@ impl Page {
     /// Returns the element that would receive a click at another point, if it is not the target.
     pub(super) async fn cover_there(
         &self,
-        place: &Place,
+        place: &NodeRef,
         found: &ClickPoint,
         point: (f64, f64),
     ) -> Result<Option<Cover>, ActError> {
@@ -120,20 +120,20 @@ impl Page {
         })
     }
 
-    async fn pressable_now(&self, place: &Place) -> Result<ClickPoint, ActError> {
+    async fn pressable_now(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
         let seen = self.parts(place).await?;
         self.pressable_in(place, seen).await
     }
 
     /// Like `pressable`, but without scrolling.
-    pub(super) async fn click_point_unscrolled(&self, place: &Place) -> Result<ClickPoint, ActError> {
+    pub(super) async fn click_point_unscrolled(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
         let seen = self.parts_where_they_are(place).await?;
         self.pressable_in(place, seen).await
     }
 
     async fn pressable_in(
         &self,
-        place: &Place,
+        place: &NodeRef,
         (parts, view): (Vec<Spot>, VisualViewport),
     ) -> Result<ClickPoint, ActError> {
         let mut covered = None;
@@ -175,7 +175,7 @@ impl Page {
     /// Hit-tests a point of an element's session.
     async fn hit_at(
         &self,
-        place: &Place,
+        place: &NodeRef,
         point: (f64, f64),
         view: &VisualViewport,
     ) -> Result<HitTest, ActError> {
@@ -217,7 +217,7 @@ impl Page {
         let function =
             format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
         let words = self.ask_object(&on, target, &function, given).await?;
-        let at = Place { node: *hit.backend_node_id.inner(), ..place.clone() };
+        let at = NodeRef { node: *hit.backend_node_id.inner(), ..place.clone() };
         Ok(match words.as_str() {
             Some(words) => HitTest::Another(Cover { place: Some(at), words: words.to_owned() }),
             None => its,
@@ -229,8 +229,8 @@ impl Page {
         on: &SessionId,
         hit: &GetNodeForLocationReturns,
         frame: Option<&Frame>,
-    ) -> Place {
-        Place {
+    ) -> NodeRef {
+        NodeRef {
             session: on.inner().clone(),
             frame: hit.frame_id.inner().clone(),
             document: DocumentId(frame.map(|frame| frame.document.clone()).unwrap_or_default()),
@@ -243,7 +243,7 @@ impl Page {
     /// there.
     async fn through_frames(
         &self,
-        place: &Place,
+        place: &NodeRef,
         point: (f64, f64),
     ) -> Result<Result<(f64, f64), Cover>, ActError> {
         if place.session == *self.session().inner() {
@@ -254,7 +254,7 @@ impl Page {
         let mut inner = session(place);
         while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
             at = self.opening(&outer, owner).await?.outside(at);
-            let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| Place {
+            let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| NodeRef {
                 session: outer.inner().clone(),
                 frame: frame.id.inner().clone(),
                 document: DocumentId(frame.document.clone()),

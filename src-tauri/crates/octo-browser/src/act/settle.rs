@@ -1,11 +1,11 @@
 //! The page's reaction to an act.
 
 use super::{
-    Act, LIMIT, Wait,
+    BrowserAct, LIMIT, Wait,
     place::{node, session},
 };
 use crate::{
-    CallError, Dialog, Event, Events, Heard, Page, PageError, PageEvent,
+    CallError, Dialog, Event, Events, NextEvent, Page, PageError, PageEvent,
     cdp::{
         browser_protocol::{
             page::{
@@ -16,7 +16,7 @@ use crate::{
         },
         js_protocol::runtime::{CallFunctionOnParams, EvaluateParams, ExecutionContextId},
     },
-    snapshot::Place,
+    snapshot::NodeRef,
     wire::{FrameNavigated, NavigatedWithin},
 };
 use serde::Deserialize;
@@ -44,14 +44,17 @@ const STARTED: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedN
 pub(super) struct ChangeTimeout(Duration);
 
 impl ChangeTimeout {
-    pub(super) fn with(act: &Act) -> Self {
+    pub(super) fn with(act: &BrowserAct) -> Self {
         Self(Duration::from_millis(match act {
-            Act::Click(_) | Act::DoubleClick(_) | Act::ClickAt(..) | Act::Drag(..) => 100,
-            Act::Press(..) | Act::PressAtFocus(..) => 100,
-            Act::Select(..) | Act::Upload(..) => 80,
-            Act::Hover(_) | Act::Type(..) | Act::Fill(..) => 50,
-            Act::Scroll(_) => 80,
-            Act::Wait(Wait::Text(_) | Wait::Gone(_) | Wait::Time(_)) => 20,
+            BrowserAct::Click(_)
+            | BrowserAct::DoubleClick(_)
+            | BrowserAct::ClickAt(..)
+            | BrowserAct::Drag(..) => 100,
+            BrowserAct::Press(..) | BrowserAct::PressAtFocus(..) => 100,
+            BrowserAct::Select(..) | BrowserAct::Upload(..) => 80,
+            BrowserAct::Hover(_) | BrowserAct::Type(..) | BrowserAct::Fill(..) => 50,
+            BrowserAct::Scroll(_) => 80,
+            BrowserAct::Wait(Wait::Text(_) | Wait::Gone(_) | Wait::Time(_)) => 20,
         }))
     }
 }
@@ -67,7 +70,7 @@ pub enum Came {
     Navigated(LoadProgress),
     /// The page opened a dialog, which blocks it.
     Dialog(Dialog),
-    /// The page asks for files. None were given and no chooser is open on the person's screen: [`Act::Upload`]
+    /// The page asks for files. None were given and no chooser is open on the person's screen: [`BrowserAct::Upload`]
     /// supplies them.
     AsksForFiles,
 }
@@ -192,7 +195,11 @@ impl ReactionObserver {
     }
 
     /// Waits for the page's reaction to an act, with the watch that was started before it.
-    pub(super) async fn settled(self, patience: ChangeTimeout, watch: &mut Watch) -> Result<Came, PageError> {
+    pub(super) async fn settled(
+        self,
+        patience: ChangeTimeout,
+        watch: &mut ChangeWatch,
+    ) -> Result<Came, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest(watch, patience.0)).await
     }
@@ -268,12 +275,12 @@ impl ReactionObserver {
         Ok(None)
     }
 
-    fn take(&self, course: &mut NavigationProgress, heard: Heard) -> Result<(), PageError> {
+    fn take(&self, course: &mut NavigationProgress, heard: NextEvent) -> Result<(), PageError> {
         match heard {
-            Heard::Event(event) => course.hear(&self.page, &event),
+            NextEvent::Event(event) => course.hear(&self.page, &event),
             // After missed events, the navigation's state is unknown.
-            Heard::Missed(_) => course.begun = None,
-            Heard::Over => return Err(PageError::Detached),
+            NextEvent::Missed(_) => course.begun = None,
+            NextEvent::Over => return Err(PageError::Detached),
         }
         Ok(())
     }
@@ -300,7 +307,7 @@ fn stopping(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageE
 }
 
 /// Documents observed for changes during an act, the act's own document first, each with its session and world.
-pub(super) struct Watch(Vec<WatchedDocument>);
+pub(super) struct ChangeWatch(Vec<WatchedDocument>);
 
 /// An observed document. If the final wait never happens, dropping this ends the observation: an act that
 /// failed or was abandoned leaves nothing in the page.
@@ -345,24 +352,24 @@ impl Page {
     /// Starts, before an act, to observe the main document plus the frame and shadow roots of an element. An
     /// immediate change is then already recorded and not waited for again. The page cannot detect the
     /// observation.
-    pub(super) async fn begin_watching(&self, place: Option<&Place>) -> Result<Watch, PageError> {
+    pub(super) async fn begin_watching(&self, place: Option<&NodeRef>) -> Result<ChangeWatch, PageError> {
         let main = self.watch_frame(self.session().clone(), self.main_frame().inner(), place);
         let inner = place.filter(|place| place.frame != *self.main_frame().inner());
-        let Some(inner) = inner else { return Ok(Watch(vec![main.await?])) };
+        let Some(inner) = inner else { return Ok(ChangeWatch(vec![main.await?])) };
         let (main, frame) = tokio::join!(
             biased;
             main,
             self.watch_frame(session(inner), &inner.frame, Some(inner)),
         );
         // A frame that cannot be observed fails when it is acted in.
-        Ok(Watch(frame.into_iter().chain([main?]).collect()))
+        Ok(ChangeWatch(frame.into_iter().chain([main?]).collect()))
     }
 
     async fn watch_frame(
         &self,
         on: SessionId,
         frame: &str,
-        place: Option<&Place>,
+        place: Option<&NodeRef>,
     ) -> Result<WatchedDocument, PageError> {
         let world = self.world(&on, frame).await?;
         let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH) };
@@ -387,7 +394,7 @@ impl Page {
     ///
     /// The worlds are those from before the act. If one is gone or was reused, only the wait fails: no answer
     /// from there is relied on.
-    async fn at_rest(&self, watch: &mut Watch, patience: Duration) -> Result<(), PageError> {
+    async fn at_rest(&self, watch: &mut ChangeWatch, patience: Duration) -> Result<(), PageError> {
         let mut patience = patience;
         for watched in &mut watch.0 {
             // The pending wait ends the observation, even if its answer never arrives.

@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 /// The action on a text that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundTextAction {
     /// Scroll it into view.
     ScrolledTo,
     /// No action.
@@ -46,13 +46,13 @@ impl Page {
     ///
     /// [`PageError`] if the page cannot be queried.
     pub async fn shows(&self, text: &str) -> Result<bool, PageError> {
-        self.find_text(text, Found::Left).await
+        self.find_text(text, FoundTextAction::Left).await
     }
 
-    pub(super) async fn find_text(&self, text: &str, found: Found) -> Result<bool, PageError> {
+    pub(super) async fn find_text(&self, text: &str, found: FoundTextAction) -> Result<bool, PageError> {
         let wanted: Vec<&str> = text.split_whitespace().collect();
         let wanted = serde_json::Value::from(wanted.join(" ").to_lowercase());
-        let look = format!("{LOOK}({wanted}, {})", found == Found::ScrolledTo);
+        let look = format!("{LOOK}({wanted}, {})", found == FoundTextAction::ScrolledTo);
         let frames = self.frames().await?;
         let mut answers = join_all(frames.iter().map(|frame| self.look_in(frame, &look))).await.into_iter();
         // A frame that disappeared meanwhile shows nothing; the main frame must answer.

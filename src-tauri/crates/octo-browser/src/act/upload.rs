@@ -1,7 +1,7 @@
 //! Uploads files to a page.
 
 use super::{
-    ActError, Audience, LIMIT, Unfit, Way,
+    ActError, ActMethod, Audience, LIMIT, Unfit,
     chooser::ChooserGuard,
     place::{node, session},
 };
@@ -11,7 +11,7 @@ use crate::{
         dom::{BackendNodeId, SetFileInputFilesParams},
         target::SessionId,
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use std::{path::PathBuf, time::Duration};
 use tokio::time::timeout;
@@ -27,10 +27,10 @@ const FILE_FIELD_CHECK: &str = "function() {
 impl Page {
     pub(super) async fn upload(
         &self,
-        place: &Place,
+        place: &NodeRef,
         files: &[PathBuf],
         audience: Audience,
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         self.show_where(place, audience).await?;
         let kind = self.ask(place, FILE_FIELD_CHECK, Vec::new()).await?;
         match kind.as_str().unwrap_or_default() {
@@ -44,10 +44,10 @@ impl Page {
     /// Clicks the element that asks for files, and gives them to the field that the page requested.
     async fn upload_through(
         &self,
-        place: &Place,
+        place: &NodeRef,
         files: &[PathBuf],
         audience: Audience,
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         let on = session(place);
         // A page in the background opens no file chooser.
         self.bring_to_front().await?;
@@ -63,14 +63,19 @@ impl Page {
         self.give(&on, BackendNodeId::new(field), files).await
     }
 
-    async fn give(&self, on: &SessionId, field: BackendNodeId, files: &[PathBuf]) -> Result<Way, ActError> {
+    async fn give(
+        &self,
+        on: &SessionId,
+        field: BackendNodeId,
+        files: &[PathBuf],
+    ) -> Result<ActMethod, ActError> {
         let files = files.iter().map(|file| file.to_string_lossy().into_owned());
         let give = SetFileInputFilesParams {
             backend_node_id: Some(field),
             ..SetFileInputFilesParams::new(files.collect::<Vec<_>>())
         };
         match self.call_in(on, give, LIMIT).await.map_err(ActError::from) {
-            Ok(_) => Ok(Way::Set),
+            Ok(_) => Ok(ActMethod::Set),
             Err(ActError::Page(PageError::Call(CallError::Refused { .. }))) => Err(Unfit::NoFiles.into()),
             Err(error) => Err(error),
         }

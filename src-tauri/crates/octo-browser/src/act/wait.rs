@@ -1,6 +1,6 @@
 //! Waits for a text or for a fixed time.
 
-use super::{ActError, Unfit, Wait, Way};
+use super::{ActError, ActMethod, Unfit, Wait};
 use crate::{CallError, Page, PageError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -15,7 +15,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);
 
 impl Page {
-    pub(super) async fn wait(&self, wait: &Wait) -> Result<Way, ActError> {
+    pub(super) async fn wait(&self, wait: &Wait) -> Result<ActMethod, ActError> {
         let (text, wanted) = match wait {
             Wait::Time(time) => {
                 self.unless_dialog(async {
@@ -23,7 +23,7 @@ impl Page {
                     Ok(())
                 })
                 .await?;
-                return Ok(Way::Input);
+                return Ok(ActMethod::Input);
             }
             Wait::Text(text) => (text, true),
             Wait::Gone(text) => (text, false),
@@ -31,7 +31,7 @@ impl Page {
         let until = Instant::now() + AWAITED;
         loop {
             match self.shows(text).await {
-                Ok(shown) if shown == wanted => return Ok(Way::Input),
+                Ok(shown) if shown == wanted => return Ok(ActMethod::Input),
                 // A navigating page cannot answer.
                 Ok(_) | Err(PageError::Call(CallError::Refused { .. })) => {}
                 Err(error) => return Err(error.into()),

@@ -1,14 +1,14 @@
 //! Turns the wheel and waits until scrolling stops. Pages scroll smoothly, so an element read or clicked on the
 //! way would have moved a moment later.
 
-use super::{ActError, LIMIT, Way, place::session};
+use super::{ActError, ActMethod, LIMIT, place::session};
 use crate::{
     Page, PageError,
     cdp::{
         browser_protocol::input::{DispatchMouseEventParams, DispatchMouseEventType},
         js_protocol::runtime::{CallArgument, CallFunctionOnParams, EvaluateParams, RemoteObjectId},
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -40,9 +40,9 @@ impl Page {
     /// Turns the wheel over an element, or over the middle of the page, by CSS pixels.
     pub(super) async fn turn_wheel(
         &self,
-        place: Option<&Place>,
+        place: Option<&NodeRef>,
         (x, y): (f64, f64),
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         let (on, at) = match place {
             Some(place) => {
                 let (parts, _) = self.parts(place).await?;
@@ -73,13 +73,13 @@ impl Page {
             // A document that is unloaded meanwhile never reports the end; its successor is awaited elsewhere.
             tracing::debug!(%error, "whether a page stands still again is not known");
         }
-        Ok(Way::Input)
+        Ok(ActMethod::Input)
     }
 
     /// Returns the element under the wheel.
     async fn below(
         &self,
-        place: Option<&Place>,
+        place: Option<&NodeRef>,
         (x, y): (f64, f64),
     ) -> Result<Option<RemoteObjectId>, PageError> {
         if let Some(place) = place {

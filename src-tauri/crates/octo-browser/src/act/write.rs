@@ -1,11 +1,11 @@
 //! Writes into fields.
 
 use super::{
-    ActError, Audience, LIMIT, Unfit, Way,
+    ActError, ActMethod, Audience, LIMIT, Unfit,
     keys::KeyStroke,
     place::{NodeHandle, session},
 };
-use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
+use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::NodeRef};
 use serde_json::{Value, json};
 
 /// Maximum number of characters that are typed key by key, so that pages listening for keys see them. Longer
@@ -77,10 +77,10 @@ const TICKED: &str = "function() {
 impl Page {
     pub(super) async fn type_text(
         &self,
-        place: &Place,
+        place: &NodeRef,
         text: &str,
         audience: Audience,
-    ) -> Result<Way, ActError> {
+    ) -> Result<ActMethod, ActError> {
         let grip = self.grip_shown(place, audience).await?;
         match self.caret(&grip, WriteMode::Append).await? {
             FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
@@ -89,14 +89,19 @@ impl Page {
         }
     }
 
-    pub(super) async fn fill(&self, place: &Place, text: &str, audience: Audience) -> Result<Way, ActError> {
+    pub(super) async fn fill(
+        &self,
+        place: &NodeRef,
+        text: &str,
+        audience: Audience,
+    ) -> Result<ActMethod, ActError> {
         let grip = self.grip_shown(place, audience).await?;
         match self.caret(&grip, WriteMode::Replace).await? {
-            FieldInput::Empty if text.is_empty() => Ok(Way::Nothing),
+            FieldInput::Empty if text.is_empty() => Ok(ActMethod::Nothing),
             FieldInput::Text if text.is_empty() => {
                 let delete = KeyStroke::read("Delete").ok_or(Unfit::UnknownKey)?;
                 self.strike(&session(place), &delete).await?;
-                Ok(Way::Input)
+                Ok(ActMethod::Input)
             }
             FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
             FieldInput::Value => self.set_value(&grip, text.trim()).await,
@@ -108,16 +113,16 @@ impl Page {
                     _ => return Err(Unfit::NotAccepted.into()),
                 };
                 if self.ask_in(&grip, TICKED, Vec::new()).await? == json!(wanted) {
-                    return Ok(Way::Nothing);
+                    return Ok(ActMethod::Nothing);
                 }
                 self.click(place, 1, audience).await?;
-                Ok(Way::Input)
+                Ok(ActMethod::Input)
             }
         }
     }
 
     /// Scrolls to an element, points at it and acquires a handle on it.
-    async fn grip_shown(&self, place: &Place, audience: Audience) -> Result<NodeHandle, ActError> {
+    async fn grip_shown(&self, place: &NodeRef, audience: Audience) -> Result<NodeHandle, ActError> {
         let (shown, grip) = tokio::join!(biased; self.show_where(place, audience), self.grip(place));
         shown?;
         Ok(grip?)
@@ -138,7 +143,7 @@ impl Page {
     }
 
     /// Writes at the caret. A page that ignores keys there may still take inserted text.
-    async fn write(&self, place: &Place, grip: &NodeHandle, text: &str) -> Result<Way, ActError> {
+    async fn write(&self, place: &NodeRef, grip: &NodeHandle, text: &str) -> Result<ActMethod, ActError> {
         // Not in the same call as placing the caret: a page that moves the focus may do so a moment later.
         let before = self.ask_in(grip, READ_FIELD, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
@@ -153,13 +158,13 @@ impl Page {
         if let Some(strokes) = strokes {
             self.strike_all(&on, &strokes).await?;
             if self.took(grip, &before, text).await? {
-                return Ok(Way::Input);
+                return Ok(ActMethod::Input);
             }
         }
         // Text that has no keys or is not to be typed. This never presses Enter.
         self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
         match self.took(grip, &before, text).await? {
-            true => Ok(Way::Input),
+            true => Ok(ActMethod::Input),
             false => Err(Unfit::NotTaken.into()),
         }
     }
@@ -174,16 +179,16 @@ impl Page {
         }
     }
 
-    async fn set_value(&self, grip: &NodeHandle, value: &str) -> Result<Way, ActError> {
+    async fn set_value(&self, grip: &NodeHandle, value: &str) -> Result<ActMethod, ActError> {
         match self.ask_in(grip, SET, vec![json!(value)]).await? == json!(true) {
-            true => Ok(Way::Set),
+            true => Ok(ActMethod::Set),
             false => Err(Unfit::NotAccepted.into()),
         }
     }
 
     /// Scrolls to an element that is about to be used, and points at it. An element without size (a field that
     /// its page hides behind an image) can still be written to.
-    pub(super) async fn show_where(&self, place: &Place, audience: Audience) -> Result<(), ActError> {
+    pub(super) async fn show_where(&self, place: &NodeRef, audience: Audience) -> Result<(), ActError> {
         match self.parts(place).await {
             Ok((parts, _)) => {
                 if audience != Audience::Nobody

@@ -1,6 +1,6 @@
 //! Connection states.
 
-use crate::Ending;
+use crate::LinkEnd;
 use std::time::SystemTime;
 
 /// The kind of access that the connection uses.
@@ -16,7 +16,7 @@ pub enum Mode {
 
 /// State of the connection, for the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum AttachmentState {
     /// No connection, and no attempt.
     Off,
     /// Searching for a browser.
@@ -40,6 +40,6 @@ pub enum State {
     /// The connection ended. It is made again on next use, and the person may be asked again.
     Lost {
         /// The reason.
-        why: Ending,
+        why: LinkEnd,
     },
 }

@@ -18,7 +18,7 @@ const BROWSER_PATH: &str = "/devtools/browser/";
 
 /// A folder that may contain a browser's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct BrowserCandidate {
     /// The browser.
     pub product: &'static BrowserProduct,
     /// The data folder, which need not exist.
@@ -47,7 +47,7 @@ impl PortFile {
     }
 }
 
-impl Candidate {
+impl BrowserCandidate {
     /// Returns the content of the browser's port file, if it is readable.
     pub fn port_file(&self) -> Option<PortFile> {
         let path = self.folder.join("DevToolsActivePort");
@@ -67,21 +67,21 @@ impl Candidate {
 
 /// Returns all folders that may contain a browser's data, the likeliest first. A folder that the person named
 /// is then the only one; its browser is guessed from the folder's name.
-pub fn candidates(environment: &Environment, named: Option<&Path>) -> Vec<Candidate> {
+pub fn candidates(environment: &Environment, named: Option<&Path>) -> Vec<BrowserCandidate> {
     if let Some(folder) = named {
         let known = all(environment).into_iter().find(|candidate| candidate.folder == folder);
         let product = known.map_or_else(|| guess(folder), |candidate| candidate.product);
-        return vec![Candidate { product, folder: folder.to_owned() }];
+        return vec![BrowserCandidate { product, folder: folder.to_owned() }];
     }
     all(environment)
 }
 
-fn all(environment: &Environment) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::new();
+fn all(environment: &Environment) -> Vec<BrowserCandidate> {
+    let mut found: Vec<BrowserCandidate> = Vec::new();
     for product in PRODUCTS {
         for folder in folders(environment, product) {
             if !found.iter().any(|candidate| candidate.folder == folder) {
-                found.push(Candidate { product, folder });
+                found.push(BrowserCandidate { product, folder });
             }
         }
     }

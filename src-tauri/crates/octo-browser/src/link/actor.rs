@@ -2,7 +2,7 @@
 //! answer can no longer arrive.
 
 use super::{CallError, events::EventHub};
-use crate::{Ending, Event, Incoming, RawAnswer, Transport, wire::Detached};
+use crate::{BrowserMessage, Event, LinkEnd, RawAnswer, Transport, wire::Detached};
 use chromiumoxide::{
     cdp::browser_protocol::target::{EventDetachedFromTarget, SessionId},
     types::{CallId, MethodId},
@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// Number of open calls above which abandoned ones are discarded. A hung tab would accumulate them.
 const MANY_CALLS: usize = 256;
 
-pub(crate) enum Order {
+pub(crate) enum LinkOrder {
     Call {
         method: MethodId,
         session: Option<SessionId>,
@@ -28,7 +28,7 @@ pub(crate) enum Order {
     Close,
 }
 
-struct Waiting {
+struct PendingCall {
     method: MethodId,
     session: Option<SessionId>,
     reply: oneshot::Sender<Result<RawAnswer, CallError>>,
@@ -36,18 +36,18 @@ struct Waiting {
 
 pub(crate) struct Actor<T> {
     transport: T,
-    inbox: mpsc::UnboundedReceiver<Order>,
+    inbox: mpsc::UnboundedReceiver<LinkOrder>,
     rooms: EventHub,
-    ended: watch::Sender<Option<Ending>>,
-    waiting: HashMap<CallId, Waiting>,
+    ended: watch::Sender<Option<LinkEnd>>,
+    waiting: HashMap<CallId, PendingCall>,
 }
 
 impl<T: Transport> Actor<T> {
     pub(crate) fn new(
         transport: T,
-        inbox: mpsc::UnboundedReceiver<Order>,
+        inbox: mpsc::UnboundedReceiver<LinkOrder>,
         rooms: EventHub,
-        ended: watch::Sender<Option<Ending>>,
+        ended: watch::Sender<Option<LinkEnd>>,
     ) -> Self {
         Self { transport, inbox, rooms, ended, waiting: HashMap::new() }
     }
@@ -62,7 +62,7 @@ impl<T: Transport> Actor<T> {
         let open = self.waiting.drain().map(|(_, waiting)| waiting.reply);
         let mut unsent = Vec::new();
         while let Ok(order) = self.inbox.try_recv() {
-            if let Order::Call { reply, .. } = order {
+            if let LinkOrder::Call { reply, .. } = order {
                 unsent.push(reply);
             }
         }
@@ -73,33 +73,33 @@ impl<T: Transport> Actor<T> {
 
     /// Takes orders, then polls the transport until it is idle. A transport only sends while it is polled, so
     /// it must be polled after the last order.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Ending> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<LinkEnd> {
         loop {
             loop {
                 match self.inbox.poll_recv(context) {
-                    Poll::Ready(Some(Order::Call { method, session, params, reply })) => {
-                        self.submit(Waiting { method, session, reply }, params);
+                    Poll::Ready(Some(LinkOrder::Call { method, session, params, reply })) => {
+                        self.submit(PendingCall { method, session, reply }, params);
                     }
-                    Poll::Ready(Some(Order::Close) | None) => return Poll::Ready(Ending::ByUs),
+                    Poll::Ready(Some(LinkOrder::Close) | None) => return Poll::Ready(LinkEnd::ByUs),
                     Poll::Pending => break,
                 }
             }
             match self.transport.poll_incoming(context) {
-                Poll::Ready(Ok(Incoming::Answer { call, outcome })) => {
+                Poll::Ready(Ok(BrowserMessage::Answer { call, outcome })) => {
                     // An answer to an unknown call was abandoned long ago.
-                    if let Some(Waiting { method, reply, .. }) = self.waiting.remove(&call) {
+                    if let Some(PendingCall { method, reply, .. }) = self.waiting.remove(&call) {
                         let _ = reply.send(outcome.map_err(|refusal| CallError::refused(&method, refusal)));
                     }
                 }
-                Poll::Ready(Ok(Incoming::Event(event))) => self.hear(event),
-                Poll::Ready(Ok(Incoming::Unreadable)) => {}
+                Poll::Ready(Ok(BrowserMessage::Event(event))) => self.hear(event),
+                Poll::Ready(Ok(BrowserMessage::Unreadable)) => {}
                 Poll::Ready(Err(ending)) => return Poll::Ready(ending),
                 Poll::Pending => return Poll::Pending,
             }
         }
     }
 
-    fn submit(&mut self, waiting: Waiting, params: Value) {
+    fn submit(&mut self, waiting: PendingCall, params: Value) {
         if self.waiting.len() >= MANY_CALLS {
             self.waiting.retain(|_, waiting| !waiting.reply.is_closed());
         }
@@ -115,7 +115,7 @@ impl<T: Transport> Actor<T> {
         if let Some(session) = gone {
             self.rooms.leave(&session);
             let lost = self.waiting.extract_if(|_, waiting| waiting.session.as_ref() == Some(&session));
-            for (_, Waiting { method, reply, .. }) in lost {
+            for (_, PendingCall { method, reply, .. }) in lost {
                 let _ = reply.send(Err(CallError::Gone { method: method.into_owned() }));
             }
         }

@@ -1,6 +1,6 @@
 //! Call errors.
 
-use crate::{Ending, Refusal};
+use crate::{CommandRefusal, LinkEnd};
 use std::time::Duration;
 
 /// The reason why a command has no answer.
@@ -8,14 +8,14 @@ use std::time::Duration;
 pub enum CallError {
     /// The link to the browser has ended.
     #[error("{0}")]
-    Closed(Ending),
+    Closed(LinkEnd),
     /// The browser refused the command.
     #[error("the browser refused {method}: {} ({})", .refusal.message, .refusal.code)]
     Refused {
         /// The command.
         method: String,
         /// The browser's reply.
-        refusal: Refusal,
+        refusal: CommandRefusal,
     },
     /// The tab, frame or session the command was for is gone.
     #[error("what {method} was for is gone")]
@@ -45,7 +45,7 @@ pub enum CallError {
 const SESSION_NOT_FOUND: i64 = -32001;
 
 impl CallError {
-    pub(crate) fn refused(method: &str, refusal: Refusal) -> Self {
+    pub(crate) fn refused(method: &str, refusal: CommandRefusal) -> Self {
         let method = method.to_owned();
         let gone = refusal.code == SESSION_NOT_FOUND
             || [

@@ -11,7 +11,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Result of [`Events::next`].
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum NextEvent {
     /// The next event.
     Event(Arc<Event>),
     /// Number of events missed because they were not read in time.
@@ -34,11 +34,11 @@ impl Events {
     pub const CAPACITY: usize = 512;
 
     /// Returns the next event. Dropping the future loses none.
-    pub async fn next(&mut self) -> Heard {
+    pub async fn next(&mut self) -> NextEvent {
         match self.0.recv().await {
-            Ok(event) => Heard::Event(event),
-            Err(RecvError::Lagged(missed)) => Heard::Missed(missed),
-            Err(RecvError::Closed) => Heard::Over,
+            Ok(event) => NextEvent::Event(event),
+            Err(RecvError::Lagged(missed)) => NextEvent::Missed(missed),
+            Err(RecvError::Closed) => NextEvent::Over,
         }
     }
 }

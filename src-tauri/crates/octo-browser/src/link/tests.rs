@@ -1,4 +1,6 @@
-use crate::{CallError, Ending, Events, Heard, Incoming, Link, Refusal, Transport, message};
+use crate::{
+    BrowserMessage, CallError, CommandRefusal, Events, Link, LinkEnd, NextEvent, Transport, message,
+};
 use chromiumoxide::{
     cdp::{browser_protocol::target::SessionId, js_protocol::runtime::EvaluateParams},
     types::{CallId, MethodId},
@@ -26,10 +28,10 @@ impl Transport for Wire {
         CallId::new(self.next)
     }
 
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         self.coming
             .poll_recv(context)
-            .map(|text| text.map(|text| message::read(text.into())).ok_or(Ending::ByBrowser))
+            .map(|text| text.map(|text| message::read(text.into())).ok_or(LinkEnd::ByBrowser))
     }
 }
 
@@ -87,7 +89,7 @@ async fn refusals_and_unreadable_answers_are_told_apart() {
             json!({ "error": { "code": -32000, "message": "no" } }),
             CallError::Refused {
                 method: "Runtime.evaluate".to_owned(),
-                refusal: Refusal { code: -32000, message: "no".to_owned() },
+                refusal: CommandRefusal { code: -32000, message: "no".to_owned() },
             },
         ),
         (
@@ -123,8 +125,8 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
         &json!({ "method": "Target.detachedFromTarget", "params": { "sessionId": "S", "targetId": "X" } }),
     );
     assert_eq!(lost.await.expect("its end"), Err(CallError::Gone { method: "Runtime.evaluate".to_owned() }));
-    assert!(matches!(events.next().await, Heard::Event(event) if event.method == "Page.x"));
-    assert!(matches!(events.next().await, Heard::Over), "and nothing of the other session");
+    assert!(matches!(events.next().await, NextEvent::Event(event) if event.method == "Page.x"));
+    assert!(matches!(events.next().await, NextEvent::Over), "and nothing of the other session");
     ends.say(&value(id, 1));
     assert_eq!(kept.await.expect("its end"), Ok(Some(json!(1))));
 }
@@ -141,8 +143,8 @@ async fn who_reads_too_slowly_is_told_how_much_was_missed() {
     let (id, _, _) = ends.sent.recv().await.expect("sent");
     ends.say(&value(id, 1));
     call.await.expect("its end").expect("an answer");
-    assert!(matches!(events.next().await, Heard::Missed(10)));
-    assert!(matches!(events.next().await, Heard::Event(event) if event.params == 10));
+    assert!(matches!(events.next().await, NextEvent::Missed(10)));
+    assert!(matches!(events.next().await, NextEvent::Event(event) if event.params == 10));
 }
 
 #[tokio::test]
@@ -166,11 +168,11 @@ async fn closing_fails_what_waits_and_the_last_handle_ends_the_line() {
     let call = ends.ask(None);
     ends.sent.recv().await.expect("sent");
     ends.link.close();
-    assert_eq!(call.await.expect("its end"), Err(CallError::Closed(Ending::ByUs)));
-    assert_eq!(ends.ask(None).await.expect("its end"), Err(CallError::Closed(Ending::ByUs)));
+    assert_eq!(call.await.expect("its end"), Err(CallError::Closed(LinkEnd::ByUs)));
+    assert_eq!(ends.ask(None).await.expect("its end"), Err(CallError::Closed(LinkEnd::ByUs)));
 
     let ends = self::ends();
     let ended = ends.link.ended();
     drop(ends.link);
-    assert_eq!(ended.await, Ending::ByUs, "waiting for the end keeps no line open");
+    assert_eq!(ended.await, LinkEnd::ByUs, "waiting for the end keeps no line open");
 }

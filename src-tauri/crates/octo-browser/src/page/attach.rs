@@ -1,7 +1,7 @@
 //! Attaches to a tab and to its cross-site frames.
 
 use super::{
-    Attached, Core, Health, Known, Liveness, NEWS, Page, PageError, frames::FrameNames, listen, liveness,
+    Core, Health, Liveness, NEWS, Page, PageError, PageInner, PageState, frames::FrameNames, listen, liveness,
 };
 use crate::{
     CallError, Link,
@@ -75,7 +75,7 @@ impl Page {
             target: target.clone(),
             session,
             main_frame: frame.id.clone(),
-            known: Mutex::new(Known {
+            known: Mutex::new(PageState {
                 committed,
                 loader: frame.loader_id.inner().clone(),
                 health: Health::Well,
@@ -88,7 +88,7 @@ impl Page {
         });
         guard.keep();
         let listening = tokio::spawn(listen::listen(Arc::clone(&core), events));
-        Ok(Self(Arc::new(Attached { core, listening })))
+        Ok(Self(Arc::new(PageInner { core, listening })))
     }
 }
 

@@ -50,7 +50,7 @@ impl DialogKind {
 
 /// The answer that closes a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum DialogReply {
     /// With OK.
     Accept,
     /// With OK and this text.
@@ -82,11 +82,11 @@ impl From<DialogOpening> for Dialog {
 }
 
 /// Closes the dialog. The browser decides whether one is open, since its person may have closed it.
-pub(super) async fn answer(core: &Core, answer: Answer) -> Result<(), DialogCloseError> {
+pub(super) async fn answer(core: &Core, answer: DialogReply) -> Result<(), DialogCloseError> {
     let (accept, prompt_text) = match answer {
-        Answer::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),
-        Answer::AcceptWith(text) => (true, Some(text)),
-        Answer::Dismiss => (false, None),
+        DialogReply::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),
+        DialogReply::AcceptWith(text) => (true, Some(text)),
+        DialogReply::Dismiss => (false, None),
     };
     let command = HandleJavaScriptDialogParams { accept, prompt_text };
     match core.link.call(Some(&core.session), command, CLOSING).await {

@@ -1,8 +1,8 @@
 //! Applies the browser's events to the page's recorded state.
 
-use super::{Child, Committed, Core, Dialog, DialogKind, Document, Health, PageEvent, attach, origin};
+use super::{Child, Committed, Core, Dialog, DialogKind, DocumentChange, Health, PageEvent, attach, origin};
 use crate::{
-    CallError, Event, Events, Heard, Link,
+    CallError, Event, Events, Link, NextEvent,
     cdp::browser_protocol::{
         inspector::EventTargetCrashed,
         page::{
@@ -13,7 +13,7 @@ use crate::{
         target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId, TargetId},
     },
     wire::{
-        Attached, Detached, DialogOpening, DocumentOpened, FrameNavigated, FrameTreeAnswer, Leniently,
+        AttachedEvent, Detached, DialogOpening, DocumentOpened, FrameNavigated, FrameTreeAnswer, Leniently,
         NavigatedWithin, OfFrame, WireFrame,
     },
 };
@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(3);
 /// chromiumoxide's list leaves out.
 const DOWNLOAD: &str = "Page.downloadWillBegin";
 
-type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, Heard)>>;
+type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, NextEvent)>>;
 
 /// Listens until the page is gone. Keeps no handle on the page.
 pub(super) async fn listen(core: Arc<Core>, events: Events) {
@@ -36,20 +36,20 @@ pub(super) async fn listen(core: Arc<Core>, events: Events) {
     while let Some((session, heard)) = sources.next().await {
         let of_page = session == core.session;
         match heard {
-            Heard::Event(event) => {
+            NextEvent::Event(event) => {
                 if let Some((session, events)) = apply_event(&core, &session, &event).await {
                     sources.push(source(session, events));
                 }
             }
-            Heard::Missed(missed) => {
+            NextEvent::Missed(missed) => {
                 tracing::debug!(missed, "news of a page were missed");
                 if of_page {
                     resynchronise(&core).await;
                 }
                 core.tell(PageEvent::Missed);
             }
-            Heard::Over if of_page => break,
-            Heard::Over => forget(&core, &session),
+            NextEvent::Over if of_page => break,
+            NextEvent::Over => forget(&core, &session),
         }
     }
     core.known().health = Health::Gone;
@@ -57,11 +57,11 @@ pub(super) async fn listen(core: Arc<Core>, events: Events) {
     core.tell(PageEvent::Detached);
 }
 
-fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'static, (SessionId, Heard)> {
+fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'static, (SessionId, NextEvent)> {
     let next = |state: Option<(SessionId, Events)>| async move {
         let (session, mut events) = state?;
         let heard = events.next().await;
-        let left = (!matches!(heard, Heard::Over)).then(|| (session.clone(), events));
+        let left = (!matches!(heard, NextEvent::Over)).then(|| (session.clone(), events));
         Some(((session, heard), left))
     };
     futures::stream::unfold(Some((session, events)), next).boxed()
@@ -131,7 +131,7 @@ async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Op
             core.tell(PageEvent::Crashed);
         }
         EventAttachedToTarget::IDENTIFIER => {
-            let Attached { session_id, target_info } = event.read()?;
+            let AttachedEvent { session_id, target_info } = event.read()?;
             if target_info.kind != "iframe" {
                 // Release any other target, which then continues undisturbed.
                 attach::release(core, &session_id);
@@ -183,7 +183,7 @@ async fn commit(core: &Core, frame: &WireFrame) {
 
 /// The same document changed its address or its origin.
 fn update_committed(core: &Core, url: String, origin: String) {
-    let committed = Committed { url, origin, document: Document::Same };
+    let committed = Committed { url, origin, document: DocumentChange::Same };
     core.known().committed = committed.clone();
     core.tell(PageEvent::Committed(committed));
 }
@@ -197,7 +197,7 @@ pub(super) async fn committed(
 ) -> Committed {
     let origin = origin::of_frame(link, session, target, frame).await;
     let url = format!("{}{}", frame.url, frame.url_fragment);
-    Committed { url, origin, document: Document::New(frame.loader_id.inner().clone()) }
+    Committed { url, origin, document: DocumentChange::New(frame.loader_id.inner().clone()) }
 }
 
 /// Reads the page's state again. If the page does not answer, a dialog whose opening event was missed may block

@@ -2,7 +2,7 @@
 
 use super::{Core, Health, Page};
 use crate::{
-    CallError, Heard, Link,
+    CallError, Link, NextEvent,
     cdp::{
         browser_protocol::{
             inspector::{self, EventTargetCrashed},
@@ -89,10 +89,10 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
     let dead = async {
         loop {
             match events.next().await {
-                Heard::Event(event) if event.method == EventTargetCrashed::IDENTIFIER => return,
-                Heard::Event(_) | Heard::Missed(_) => {}
+                NextEvent::Event(event) if event.method == EventTargetCrashed::IDENTIFIER => return,
+                NextEvent::Event(_) | NextEvent::Missed(_) => {}
                 // The pending call will report that.
-                Heard::Over => std::future::pending().await,
+                NextEvent::Over => std::future::pending().await,
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Navigation, and detecting that a page has loaded.
 
-use super::{Document, Page, PageError, PageEvent};
+use super::{DocumentChange, Page, PageError, PageEvent};
 use crate::{
     CallError,
     cdp::{
@@ -36,7 +36,7 @@ const WATCH: Duration = Duration::from_millis(500);
 
 /// The result of a navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum NavigationOutcome {
     /// Another document has loaded.
     Loaded,
     /// Another document is still loading but usable.
@@ -82,7 +82,7 @@ impl Page {
     ///
     /// [`NavigateError`]. After [`PageError::Dialog`] the page stays until the question is answered;
     /// [`Self::arrive`] waits for the rest.
-    pub async fn navigate(&self, url: &str) -> Result<Arrival, NavigateError> {
+    pub async fn navigate(&self, url: &str) -> Result<NavigationOutcome, NavigateError> {
         let mut events = self.events();
         if self.has_crashed() {
             // As in `reload`: nothing else would recover a crashed page.
@@ -92,11 +92,11 @@ impl Page {
         }
         let answer = match self.call(NavigateParams::new(url), COMMIT).await {
             Ok(answer) => answer,
-            Err(PageError::Call(CallError::TimedOut { .. })) => return Ok(Arrival::Waiting),
+            Err(PageError::Call(CallError::TimedOut { .. })) => return Ok(NavigationOutcome::Waiting),
             Err(error) => return Err(error.into()),
         };
         if answer.is_download == Some(true) {
-            return Ok(Arrival::Download);
+            return Ok(NavigationOutcome::Download);
         }
         if let Some(error) = answer.error_text {
             let name = error.strip_prefix("net::").unwrap_or(&error).to_owned();
@@ -104,7 +104,7 @@ impl Page {
         }
         let Some(loader) = answer.loader_id else {
             self.quiet().await?;
-            return Ok(Arrival::SameDocument);
+            return Ok(NavigationOutcome::SameDocument);
         };
         self.loaded(&mut events, Some(loader.inner()), Instant::now() + LOAD).await
     }
@@ -134,7 +134,7 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`], and [`NavigateError::NoSuchPage`].
-    pub async fn travel(&self, way: History) -> Result<Arrival, NavigateError> {
+    pub async fn travel(&self, way: History) -> Result<NavigationOutcome, NavigateError> {
         let entry = self.history(way).await?;
         let mut events = self.events();
         self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT).await?;
@@ -146,7 +146,7 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`].
-    pub async fn reload(&self) -> Result<Arrival, NavigateError> {
+    pub async fn reload(&self) -> Result<NavigationOutcome, NavigateError> {
         let mut events = self.events();
         let core = &self.0.core;
         // Not through `call`, which rejects commands to a crashed page. The command itself may wait for the
@@ -163,21 +163,24 @@ impl Page {
     pub async fn arrive(
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
-    ) -> Result<Arrival, NavigateError> {
+    ) -> Result<NavigationOutcome, NavigateError> {
         self.arrived(events).await
     }
 
-    async fn arrived(&self, events: &mut broadcast::Receiver<PageEvent>) -> Result<Arrival, NavigateError> {
+    async fn arrived(
+        &self,
+        events: &mut broadcast::Receiver<PageEvent>,
+    ) -> Result<NavigationOutcome, NavigateError> {
         let deadline = Instant::now() + COMMIT;
         loop {
             match timeout_at(deadline, events.recv()).await {
-                Err(_) => return Ok(Arrival::Waiting),
+                Err(_) => return Ok(NavigationOutcome::Waiting),
                 Ok(Ok(PageEvent::Committed(committed))) => match committed.document {
-                    Document::Same => {
+                    DocumentChange::Same => {
                         self.quiet().await?;
-                        return Ok(Arrival::SameDocument);
+                        return Ok(NavigationOutcome::SameDocument);
                     }
-                    Document::New(_) => return self.loaded(events, None, Instant::now() + LOAD).await,
+                    DocumentChange::New(_) => return self.loaded(events, None, Instant::now() + LOAD).await,
                 },
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
                 Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => {
@@ -194,18 +197,18 @@ impl Page {
         events: &mut broadcast::Receiver<PageEvent>,
         awaited: Option<&str>,
         deadline: Instant,
-    ) -> Result<Arrival, NavigateError> {
+    ) -> Result<NavigationOutcome, NavigateError> {
         // The old document's load event must not be taken for the new one's.
         let mut committed = awaited.is_none();
         let arrival = loop {
             match timeout_at(deadline, events.recv()).await {
-                Err(_) => break Arrival::Loading,
+                Err(_) => break NavigationOutcome::Loading,
                 Ok(Ok(PageEvent::Committed(it))) => {
-                    committed |= matches!(&it.document, Document::New(loader) if awaited.is_none_or(|it| it == loader));
+                    committed |= matches!(&it.document, DocumentChange::New(loader) if awaited.is_none_or(|it| it == loader));
                 }
-                Ok(Ok(PageEvent::Loaded)) if committed => break Arrival::Loaded,
+                Ok(Ok(PageEvent::Loaded)) if committed => break NavigationOutcome::Loaded,
                 // The load event may have been among the missed ones.
-                Ok(Ok(PageEvent::Missed) | Err(RecvError::Lagged(_))) => break Arrival::Loading,
+                Ok(Ok(PageEvent::Missed) | Err(RecvError::Lagged(_))) => break NavigationOutcome::Loading,
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
                 Ok(Ok(PageEvent::Crashed)) => return Err(PageError::Crashed.into()),
                 Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => {

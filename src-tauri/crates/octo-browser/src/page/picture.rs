@@ -2,12 +2,12 @@
 
 use super::{Page, PageError};
 use crate::{
-    ActError, CallError, Refusal, Spot,
+    ActError, CallError, CommandRefusal, Spot,
     cdp::browser_protocol::{
         dom::{BackendNodeId, GetContentQuadsParams, ScrollIntoViewIfNeededParams},
         page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
     },
-    snapshot::Place,
+    snapshot::NodeRef,
     wire::{LayoutMetrics, Leniently},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -79,14 +79,14 @@ pub enum PictureFormat {
 
 /// A picture.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Picture {
+pub struct PagePicture {
     /// The encoded bytes.
     pub bytes: Vec<u8>,
     /// The encoding.
     pub format: PictureFormat,
 }
 
-impl fmt::Debug for Picture {
+impl fmt::Debug for PagePicture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Picture({:?}, {} bytes)", self.format, self.bytes.len())
     }
@@ -99,7 +99,7 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`].
-    pub async fn area_of(&self, place: &Place) -> Result<Area, ActError> {
+    pub async fn area_of(&self, place: &NodeRef) -> Result<Area, ActError> {
         if place.session == *self.session().inner() {
             return Ok(Area::Element(BackendNodeId::new(place.node)));
         }
@@ -118,7 +118,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn picture(&self, area: Area, format: PictureFormat) -> Result<Picture, PageError> {
+    pub async fn picture(&self, area: Area, format: PictureFormat) -> Result<PagePicture, PageError> {
         self.bring_to_front().await?;
         let framed = self.frame(&area).await?;
         self.picture_in(&framed, format, Front::First).await
@@ -187,7 +187,7 @@ impl Page {
         framed: &MeasuredArea,
         format: PictureFormat,
         front: Front,
-    ) -> Result<Picture, PageError> {
+    ) -> Result<PagePicture, PageError> {
         let (kind, quality) = match format {
             PictureFormat::Png => (CaptureScreenshotFormat::Png, None),
             PictureFormat::Jpeg(quality) => {
@@ -226,7 +226,7 @@ impl Page {
                 detail: error.to_string(),
             })
         })?;
-        Ok(Picture { bytes, format })
+        Ok(PagePicture { bytes, format })
     }
 
     /// Returns an element's position in the document, after scrolling to it.
@@ -245,7 +245,10 @@ impl Page {
         if right - left < 1.0 || bottom - top < 1.0 {
             return Err(PageError::Call(CallError::Refused {
                 method: GetContentQuadsParams::IDENTIFIER.to_owned(),
-                refusal: Refusal { code: 0, message: "the element takes no room on the page".to_owned() },
+                refusal: CommandRefusal {
+                    code: 0,
+                    message: "the element takes no room on the page".to_owned(),
+                },
             }));
         }
         Ok(Viewport {

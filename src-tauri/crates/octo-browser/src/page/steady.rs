@@ -2,7 +2,7 @@
 //! are sent again there, and answered by the new page.
 
 use super::Page;
-use crate::{Events, Heard, cdp::browser_protocol::page::EventFrameNavigated, wire::FrameNavigated};
+use crate::{Events, NextEvent, cdp::browser_protocol::page::EventFrameNavigated, wire::FrameNavigated};
 use futures::FutureExt as _;
 
 /// Observation of the main frame's document from a moment on.
@@ -33,14 +33,14 @@ impl DocumentWatch {
     pub(crate) fn holds(&mut self) -> bool {
         while let Some(heard) = self.events.next().now_or_never() {
             match heard {
-                Heard::Event(event) if event.method == EventFrameNavigated::IDENTIFIER => {
+                NextEvent::Event(event) if event.method == EventFrameNavigated::IDENTIFIER => {
                     let navigated = event.read::<FrameNavigated>();
                     if navigated.is_none_or(|navigated| navigated.frame.id == self.frame) {
                         return false;
                     }
                 }
-                Heard::Event(_) => {}
-                Heard::Missed(_) | Heard::Over => return false,
+                NextEvent::Event(_) => {}
+                NextEvent::Missed(_) | NextEvent::Over => return false,
             }
         }
         true

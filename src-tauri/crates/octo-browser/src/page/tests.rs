@@ -2,7 +2,7 @@
 
 use super::{Page, PageEvent};
 use crate::{
-    Ending, Incoming, Link, Transport,
+    BrowserMessage, Link, LinkEnd, Transport,
     cdp::browser_protocol::target::{SessionId, TargetId},
     message,
 };
@@ -42,7 +42,7 @@ impl Transport for Wire {
         CallId::new(self.next)
     }
 
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         let mut coming = self.coming.0.lock().unwrap();
         match coming.0.pop_front() {
             Some(text) => Poll::Ready(Ok(message::read(text.into()))),

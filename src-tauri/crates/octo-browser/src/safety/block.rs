@@ -56,7 +56,7 @@ impl<T: Into<String>> From<T> for PageText {
 
 /// A kind of single-line page text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum PageTextKind {
     /// The page's title.
     Title,
     /// The page's address.
@@ -69,7 +69,7 @@ pub enum Said {
     Element,
 }
 
-impl Said {
+impl PageTextKind {
     fn label(self) -> &'static str {
         match self {
             Self::Title => "Title",
@@ -94,7 +94,7 @@ pub struct PageBlock {
     /// The owner of the text: a site, or another kind of open page. Written by Octo from the browser's data.
     pub origin: String,
     /// The single-line texts, in order.
-    pub lines: Vec<(Said, PageText)>,
+    pub lines: Vec<(PageTextKind, PageText)>,
     /// The multi-line text.
     pub text: PageText,
 }

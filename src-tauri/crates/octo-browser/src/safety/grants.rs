@@ -1,4 +1,4 @@
-//! [`Grants`]: where a turn may act. The person is asked at first use; grants are checked before every
+//! [`SiteGrants`]: where a turn may act. The person is asked at first use; grants are checked before every
 //! navigation, whenever a tab's main frame shows another page, and before every read and action. A redirect can
 //! move the tab, and an earlier visit elsewhere grants nothing.
 
@@ -18,7 +18,7 @@ pub struct TabNumber(pub u32);
 
 /// A step about to happen in a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PageStep {
     /// The tab is navigated to the address.
     Navigate,
     /// The tab's main frame now shows the address.
@@ -36,7 +36,7 @@ pub enum GrantLifetime {
     Once,
     /// Until the turn ends.
     Task,
-    /// For this folder from now on. Stored by the caller, who passes it to [`Grants::new`] the next time.
+    /// For this folder from now on. Stored by the caller, who passes it to [`SiteGrants::new`] the next time.
     Always,
 }
 
@@ -79,7 +79,7 @@ pub enum SiteKind {
     File,
 }
 
-/// The question whether the turn may act at a site. Only [`Grants::check`] makes one, so only an address
+/// The question whether the turn may act at a site. Only [`SiteGrants::check`] makes one, so only an address
 /// actually encountered can be granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteQuestion {
@@ -110,13 +110,13 @@ impl SiteQuestion {
 #[must_use]
 pub struct Pass {
     tab: TabNumber,
-    step: Step,
+    step: PageStep,
     address: Address,
 }
 
 impl Pass {
     /// Returns whether this permits that step. The code that performs the step must ask.
-    pub fn is_for(&self, tab: TabNumber, step: Step, address: &Address) -> bool {
+    pub fn is_for(&self, tab: TabNumber, step: PageStep, address: &Address) -> bool {
         self.tab == tab && self.step == step && self.address == *address
     }
 }
@@ -124,7 +124,7 @@ impl Pass {
 /// The verdict on a step.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Verdict {
+pub enum SiteVerdict {
     /// Allowed.
     Allowed(Pass),
     /// The person must be asked.
@@ -150,7 +150,7 @@ pub enum StepRefusal {
 /// The duration that a grant was recorded with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Kept {
+pub enum RecordedGrant {
     /// In that tab, until it navigates elsewhere.
     Once,
     /// Until the turn ends.
@@ -161,13 +161,13 @@ pub enum Kept {
 
 /// The sites that the person allowed for one turn. Anything else is not allowed.
 #[derive(Clone, Debug, Default)]
-pub struct Grants {
+pub struct SiteGrants {
     task: BTreeSet<Scope>,
     once: BTreeMap<TabNumber, BTreeSet<Scope>>,
     debugging: BTreeSet<u16>,
 }
 
-impl Grants {
+impl SiteGrants {
     /// Creates the grants of a turn in a folder where these sites are always allowed. Sites that only permit a
     /// shorter grant are left out.
     pub fn new(always: impl IntoIterator<Item = Site>) -> Self {
@@ -181,21 +181,21 @@ impl Grants {
     }
 
     /// Returns whether a step may happen in a tab that is at (or is sent to) an address.
-    pub fn check(&self, tab: TabNumber, step: Step, address: &Address) -> Verdict {
-        let allowed = || Verdict::Allowed(Pass { tab, step, address: address.clone() });
+    pub fn check(&self, tab: TabNumber, step: PageStep, address: &Address) -> SiteVerdict {
+        let allowed = || SiteVerdict::Allowed(Pass { tab, step, address: address.clone() });
         let question = match address {
             Address::Blank => return allowed(),
-            Address::Forbidden(why) => return Verdict::Refused(StepRefusal::Forbidden(*why)),
+            Address::Forbidden(why) => return SiteVerdict::Refused(StepRefusal::Forbidden(*why)),
             Address::ErrorPage => {
                 return match step {
                     // The error may be reported; no action is possible on it.
-                    Step::Commit | Step::Read => allowed(),
-                    Step::Navigate | Step::Act => Verdict::Refused(StepRefusal::ErrorPage),
+                    PageStep::Commit | PageStep::Read => allowed(),
+                    PageStep::Navigate | PageStep::Act => SiteVerdict::Refused(StepRefusal::ErrorPage),
                 };
             }
             Address::Web(site) => question(Scope::Site(site.clone()), SiteKind::Web, GrantLifetime::Always),
             Address::Near(site) if self.is_debugging(site) => {
-                return Verdict::Refused(StepRefusal::DebuggingPort);
+                return SiteVerdict::Refused(StepRefusal::DebuggingPort);
             }
             Address::Near(site) => near(site),
             Address::Internal { page } => page_question(page, SiteKind::Browser),
@@ -203,7 +203,7 @@ impl Grants {
             Address::Extension { id } => page_question(id, SiteKind::Extension),
             Address::File { page } => page_question(page, SiteKind::File),
         };
-        if self.is_granted(tab, &question) { allowed() } else { Verdict::Ask(question) }
+        if self.is_granted(tab, &question) { allowed() } else { SiteVerdict::Ask(question) }
     }
 
     fn is_debugging(&self, site: &Site) -> bool {
@@ -227,21 +227,26 @@ impl Grants {
     }
 
     /// Records the person's consent to a question. A longer duration than the question offers is shortened.
-    pub fn allow(&mut self, tab: TabNumber, question: SiteQuestion, lifetime: GrantLifetime) -> Kept {
+    pub fn allow(
+        &mut self,
+        tab: TabNumber,
+        question: SiteQuestion,
+        lifetime: GrantLifetime,
+    ) -> RecordedGrant {
         let SiteQuestion { scope, longest, .. } = question;
         match lifetime.min(longest) {
             GrantLifetime::Once => {
                 self.once.entry(tab).or_default().insert(scope);
-                Kept::Once
+                RecordedGrant::Once
             }
             GrantLifetime::Task => {
                 self.task.insert(scope);
-                Kept::Task
+                RecordedGrant::Task
             }
             GrantLifetime::Always => {
                 let kept = match &scope {
-                    Scope::Site(site) => Kept::Always(site.clone()),
-                    Scope::Page(_) => Kept::Task,
+                    Scope::Site(site) => RecordedGrant::Always(site.clone()),
+                    Scope::Page(_) => RecordedGrant::Task,
                 };
                 self.task.insert(scope);
                 kept
@@ -251,11 +256,11 @@ impl Grants {
 
     /// Records that a tab's main frame shows another page: one-time grants for the old page end, and the new
     /// one is judged separately.
-    pub fn committed(&mut self, tab: TabNumber, address: &Address) -> Verdict {
-        let verdict = self.check(tab, Step::Commit, address);
+    pub fn committed(&mut self, tab: TabNumber, address: &Address) -> SiteVerdict {
+        let verdict = self.check(tab, PageStep::Commit, address);
         let here = match &verdict {
-            Verdict::Allowed(_) => scope_of(address),
-            Verdict::Ask(_) | Verdict::Refused(_) => None,
+            SiteVerdict::Allowed(_) => scope_of(address),
+            SiteVerdict::Ask(_) | SiteVerdict::Refused(_) => None,
         };
         if let Some(scopes) = self.once.get_mut(&tab) {
             scopes.retain(|scope| is_at(scope, here.as_ref()));

@@ -2,7 +2,7 @@
 //! address.
 
 use super::{
-    memory::{Memory, SiteQuote, readings},
+    memory::{PageMemory, SiteQuote, readings},
     site::Site,
 };
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
@@ -70,7 +70,7 @@ const PIECE: usize = 6;
 
 /// Returns the data that a model-written address would disclose. An address that some page showed discloses
 /// nothing new.
-pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<AddressLeak> {
+pub(crate) fn leak(url: &Url, memory: &PageMemory) -> Option<AddressLeak> {
     if memory.has_address(url.as_str()) {
         return None;
     }

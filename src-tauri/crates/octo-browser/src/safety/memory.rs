@@ -1,4 +1,4 @@
-//! [`Memory`]: records which long texts the model has read at which site, so that they are not carried to
+//! [`PageMemory`]: records which long texts the model has read at which site, so that they are not carried to
 //! another one unnoticed. Keeps only hashes, of the latest text of the latest sites.
 //!
 //! A page can embed any number of frames of any sites. Text read only in frames has its own quota, and within
@@ -43,9 +43,9 @@ pub struct SiteQuote {
 
 /// The record of texts read, by site.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct PageMemory {
     hasher: RandomState,
-    sites: VecDeque<Shown>,
+    sites: VecDeque<SiteTexts>,
 }
 
 /// The role in which a site was read.
@@ -58,14 +58,14 @@ enum ReadRole {
 }
 
 #[derive(Clone, Debug)]
-struct Shown {
+struct SiteTexts {
     site: Site,
     role: ReadRole,
     known: HashSet<u64>,
     order: VecDeque<u64>,
 }
 
-impl Shown {
+impl SiteTexts {
     fn learn(&mut self, hash: u64) {
         if !self.known.insert(hash) {
             return;
@@ -79,7 +79,7 @@ impl Shown {
     }
 }
 
-impl Memory {
+impl PageMemory {
     /// Records that the model was shown a text of a site's page.
     pub fn shown(&mut self, site: &Site, text: &str) {
         self.learn(site, ReadRole::Page, text);
@@ -109,7 +109,7 @@ impl Memory {
             return;
         }
         let place = self.sites.iter().position(|shown| shown.site == *site);
-        let mut shown = place.and_then(|place| self.sites.remove(place)).unwrap_or_else(|| Shown {
+        let mut shown = place.and_then(|place| self.sites.remove(place)).unwrap_or_else(|| SiteTexts {
             site: site.clone(),
             role: role.clone(),
             known: HashSet::new(),

@@ -53,7 +53,7 @@ impl fmt::Display for SecretName {
 
 /// A part of a text that the model wants typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TypedPart {
     /// Literal text.
     Text(String),
     /// The value of this secret.
@@ -91,19 +91,19 @@ pub enum SecretFault {
 /// # Errors
 ///
 /// [`SecretFault::Name`] for an invalid placeholder: it is not typed literally.
-pub fn pieces(text: &str) -> Result<Vec<Piece>, SecretFault> {
+pub fn pieces(text: &str) -> Result<Vec<TypedPart>, SecretFault> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(OPENS) {
         let (name, after) = after.split_once(CLOSES).ok_or(SecretFault::Name)?;
         if !before.is_empty() {
-            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(TypedPart::Text(before.to_owned()));
         }
-        pieces.push(Piece::Secret(SecretName::new(name)?));
+        pieces.push(TypedPart::Secret(SecretName::new(name)?));
         rest = after;
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.push(TypedPart::Text(rest.to_owned()));
     }
     Ok(pieces)
 }

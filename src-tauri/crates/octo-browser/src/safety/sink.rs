@@ -12,10 +12,10 @@ use super::{
     address::{Address, ForbiddenReason},
     field::{EditingKind, Element, Form, OwningForm, Sensitive},
     leak::{AddressLeak, leak},
-    memory::{Memory, SiteQuote},
+    memory::{PageMemory, SiteQuote},
     site::{Origin, Site},
     visible::line,
-    words::{Deed, deed_of},
+    words::{ControlEffect, deed_of},
 };
 use activation::{Activation, activation, submits_nothing};
 use keys::{entered, pressed};
@@ -28,7 +28,7 @@ const MAX_COMMAND_WORDS: usize = 8;
 
 /// The target of an action.
 #[derive(Clone, Copy, Debug)]
-pub enum Target<'a> {
+pub enum ActionTarget<'a> {
     /// Could not be determined.
     Unknown,
     /// This element.
@@ -46,7 +46,7 @@ pub enum Keys {
 
 /// An action about to happen.
 #[derive(Clone, Copy, Debug)]
-pub enum Action<'a> {
+pub enum PageAction<'a> {
     /// The target is clicked, once or twice.
     Click,
     /// The pointer rests on the target.
@@ -73,7 +73,7 @@ pub enum Action<'a> {
     /// The target is dragged onto another element.
     Drag {
         /// The drop target.
-        onto: Target<'a>,
+        onto: ActionTarget<'a>,
     },
     /// Local files are given to the target.
     Upload {
@@ -118,7 +118,7 @@ pub enum Dialog {
 
 /// An action with its context.
 #[derive(Clone, Copy, Debug)]
-pub struct Act<'a> {
+pub struct ActionContext<'a> {
     /// The tab's address.
     pub page: &'a Address,
     /// The origin of the frame the target is in.
@@ -128,9 +128,9 @@ pub struct Act<'a> {
     /// The kind of sensitive data that visible fields outside any form ask for.
     pub loose_fields: Option<Sensitive>,
     /// The target; for keys, the focused element.
-    pub target: Target<'a>,
+    pub target: ActionTarget<'a>,
     /// The action.
-    pub action: Action<'a>,
+    pub action: PageAction<'a>,
 }
 
 /// A reason to ask the person.
@@ -141,7 +141,7 @@ pub enum Sink {
     /// Sends a form's content to another site, or to an unknown one.
     SubmitsElsewhere(Option<Site>),
     /// The control's own words, or its address, announce the effect.
-    Says(Deed),
+    Says(ControlEffect),
     /// Enter probably sends the written text.
     Enter,
     /// A key that pages commonly use for deleting or sending.
@@ -208,17 +208,17 @@ impl SinkQuestion {
 }
 
 /// Judges an action. Must be called immediately before each action.
-pub fn judge(act: &Act<'_>, memory: &Memory) -> Judgement {
+pub fn judge(act: &ActionContext<'_>, memory: &PageMemory) -> Judgement {
     let sinks = sinks(act, memory);
     if sinks.is_empty() {
         return Judgement::Harmless;
     }
     let (name, role) = match act.target {
-        Target::Element(element) => {
+        ActionTarget::Element(element) => {
             let told = std::iter::once(&element.name).chain(&element.texts).map(|text| line(text, NAME));
             (told.into_iter().find(|text| !text.is_empty()).unwrap_or_default(), line(&element.role, NAME))
         }
-        Target::Unknown => Default::default(),
+        ActionTarget::Unknown => Default::default(),
     };
     let place = match act.frame {
         Origin::Site(site) => Some(site.clone()),
@@ -227,42 +227,44 @@ pub fn judge(act: &Act<'_>, memory: &Memory) -> Judgement {
     Judgement::Ask(SinkQuestion { sinks, name, role, place })
 }
 
-fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
+fn sinks(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
     let to = match act.frame {
         Origin::Site(site) => Some(site),
         Origin::Opaque => None,
     };
     match act.action {
-        Action::Hover | Action::Scroll => Vec::new(),
-        Action::Select { options } => choice_consequences(act, options),
-        Action::Evaluate => vec![Sink::Evaluates],
-        Action::Upload { files } => vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())],
-        Action::Download { name } => vec![Sink::Downloads(line(name, NAME))],
-        Action::AcceptDialog { kind: Dialog::Alert, .. } => Vec::new(),
-        Action::AcceptDialog { kind, message, text } => {
+        PageAction::Hover | PageAction::Scroll => Vec::new(),
+        PageAction::Select { options } => choice_consequences(act, options),
+        PageAction::Evaluate => vec![Sink::Evaluates],
+        PageAction::Upload { files } => {
+            vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())]
+        }
+        PageAction::Download { name } => vec![Sink::Downloads(line(name, NAME))],
+        PageAction::AcceptDialog { kind: Dialog::Alert, .. } => Vec::new(),
+        PageAction::AcceptDialog { kind, message, text } => {
             let says = deed_of(message, act.language).map(Sink::Says);
             let carries = memory.quoted(text, to).map(Sink::Carries);
             [Some(Sink::Accepts(kind)), says, carries].into_iter().flatten().collect()
         }
-        Action::Navigate { url } => match Url::parse(url) {
+        PageAction::Navigate { url } => match Url::parse(url) {
             Ok(url) => leak(&url, memory).map(Sink::Leaks).into_iter().collect(),
             Err(_) => vec![Sink::Unknown],
         },
-        Action::Drag { onto } => {
+        PageAction::Drag { onto } => {
             [act.target, onto].iter().flat_map(|target| drag_consequences(act, *target)).collect()
         }
-        Action::Click => match act.target {
-            Target::Element(element) => activated(act, element),
-            Target::Unknown => vec![Sink::Unknown],
+        PageAction::Click => match act.target {
+            ActionTarget::Element(element) => activated(act, element),
+            ActionTarget::Unknown => vec![Sink::Unknown],
         },
-        Action::Press { key } => pressed(act, key, to, memory),
-        Action::Type { text, keys } => typed(act, text, keys, to, memory),
+        PageAction::Press { key } => pressed(act, key, to, memory),
+        PageAction::Type { text, keys } => typed(act, text, keys, to, memory),
     }
 }
 
 /// Returns the consequences of either end of a drag. If the page does not treat it as a drag, it is a click.
-fn drag_consequences(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
-    let Target::Element(element) = target else { return vec![Sink::Unknown] };
+fn drag_consequences(act: &ActionContext<'_>, target: ActionTarget<'_>) -> Vec<Sink> {
+    let ActionTarget::Element(element) = target else { return vec![Sink::Unknown] };
     let mut sinks = activated(act, element);
     let says = says(act, element).map(Sink::Says);
     sinks.extend(says.filter(|says| !sinks.contains(says)).into_iter().collect::<Vec<_>>());
@@ -271,8 +273,8 @@ fn drag_consequences(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
 
 /// Returns the consequences of a choice whose words announce an effect, or to which the page's markup reacts,
 /// such as a list that submits its form.
-fn choice_consequences(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
-    let Target::Element(element) = act.target else { return vec![Sink::Unknown] };
+fn choice_consequences(act: &ActionContext<'_>, options: &[String]) -> Vec<Sink> {
+    let ActionTarget::Element(element) = act.target else { return vec![Sink::Unknown] };
     let mut sinks = changed(act, element);
     let says = options.iter().filter_map(|option| deed_of(option, act.language)).min();
     sinks.extend(says.map(Sink::Says));
@@ -281,7 +283,7 @@ fn choice_consequences(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
 
 /// Returns the consequences of a changed value: immediate for a choice, a checkbox or a date; for a text, when
 /// the field loses the focus, which no judged act reveals.
-fn changed(act: &Act<'_>, element: &Element) -> Vec<Sink> {
+fn changed(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     if !element.sends_on_change {
         return Vec::new();
     }
@@ -293,8 +295,14 @@ fn changed(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     }
 }
 
-fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
-    let Target::Element(element) = act.target else { return vec![Sink::Unknown] };
+fn typed(
+    act: &ActionContext<'_>,
+    text: &str,
+    keys: Keys,
+    to: Option<&Site>,
+    memory: &PageMemory,
+) -> Vec<Sink> {
+    let ActionTarget::Element(element) = act.target else { return vec![Sink::Unknown] };
     let mut sinks = Vec::new();
     if !text.is_empty() {
         sinks.extend(element.field.sensitive().map(Sink::Writes));
@@ -320,7 +328,7 @@ fn is_filled(element: &Element) -> bool {
 }
 
 /// Returns the consequences of a click, or of a key on a control.
-fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
+fn activated(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     let activation = activation(element);
     let mut sinks = Vec::new();
     if activation == Activation::Nothing {
@@ -353,14 +361,14 @@ fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     }
     let says = says(act, element).filter(|deed| {
         // A checkbox is ticked before submission; submitting is the confirmation.
-        activation != Activation::Tick || *deed != Deed::Confirm
+        activation != Activation::Tick || *deed != ControlEffect::Confirm
     });
     sinks.extend(says.map(Sink::Says));
     sinks
 }
 
 /// Returns the effect that the element's words announce.
-fn says(act: &Act<'_>, element: &Element) -> Option<Deed> {
+fn says(act: &ActionContext<'_>, element: &Element) -> Option<ControlEffect> {
     let texts = std::iter::once(&element.name).chain(&element.texts);
     let is_link = activation(element) == Activation::Link;
     let spoken = texts
@@ -372,7 +380,7 @@ fn says(act: &Act<'_>, element: &Element) -> Option<Deed> {
 }
 
 /// Returns the effect that the last parts of an address announce, if following it does more than read.
-fn says_address(href: &str) -> Option<Deed> {
+fn says_address(href: &str) -> Option<ControlEffect> {
     let url = Url::parse(href).ok()?;
     let parts: Vec<&str> = url.path_segments()?.rev().filter(|part| !part.is_empty()).take(2).collect();
     let keys: Vec<String> =
@@ -386,13 +394,17 @@ fn says_address(href: &str) -> Option<Deed> {
         .find(|deed| {
             matches!(
                 deed,
-                Deed::Delete | Deed::Transfer | Deed::Confirm | Deed::Unsubscribe | Deed::CloseAccount
+                ControlEffect::Delete
+                    | ControlEffect::Transfer
+                    | ControlEffect::Confirm
+                    | ControlEffect::Unsubscribe
+                    | ControlEffect::CloseAccount
             )
         })
 }
 
 /// Returns the form's target, if it is not the site of its frame.
-fn elsewhere(act: &Act<'_>, form: &Form) -> Option<Sink> {
+fn elsewhere(act: &ActionContext<'_>, form: &Form) -> Option<Sink> {
     if form.action.trim().is_empty() {
         return None;
     }

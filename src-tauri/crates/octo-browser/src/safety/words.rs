@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 /// An irreversible effect of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Deed {
+pub enum ControlEffect {
     /// Buys, orders, pays, books or donates.
     Buy,
     /// Sends a message or other content to another person.
@@ -41,7 +41,7 @@ const INSIDE: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
 /// A word or phrase.
 #[derive(Clone, Debug)]
 struct LexiconEntry {
-    deed: Deed,
+    deed: ControlEffect,
     language: &'static str,
     words: Vec<String>,
     joined: String,
@@ -90,7 +90,7 @@ impl Lexicon {
         lexicon
     }
 
-    fn add(&mut self, language: &'static str, deed: Deed, word: &str) {
+    fn add(&mut self, language: &'static str, deed: ControlEffect, word: &str) {
         let (word, matching) = if let Some(word) = word.strip_suffix('*') {
             (word, WordMatch::Beginning)
         } else if let Some(word) = word.strip_prefix('=') {
@@ -128,18 +128,18 @@ impl Lexicon {
     }
 }
 
-fn deed(name: &str) -> Option<Deed> {
+fn deed(name: &str) -> Option<ControlEffect> {
     Some(match name {
-        "buy" => Deed::Buy,
-        "send" => Deed::Send,
-        "publish" => Deed::Publish,
-        "delete" => Deed::Delete,
-        "transfer" => Deed::Transfer,
-        "confirm" => Deed::Confirm,
-        "subscribe" => Deed::Subscribe,
-        "unsubscribe" => Deed::Unsubscribe,
-        "close" => Deed::CloseAccount,
-        "install" => Deed::Install,
+        "buy" => ControlEffect::Buy,
+        "send" => ControlEffect::Send,
+        "publish" => ControlEffect::Publish,
+        "delete" => ControlEffect::Delete,
+        "transfer" => ControlEffect::Transfer,
+        "confirm" => ControlEffect::Confirm,
+        "subscribe" => ControlEffect::Subscribe,
+        "unsubscribe" => ControlEffect::Unsubscribe,
+        "close" => ControlEffect::CloseAccount,
+        "install" => ControlEffect::Install,
         _ => return None,
     })
 }
@@ -154,9 +154,9 @@ struct TextWord {
     harmless: bool,
 }
 
-/// Returns the effect that a text announces, if any; of several, the first in the order of [`Deed`]. `language`
+/// Returns the effect that a text announces, if any; of several, the first in the order of [`ControlEffect`]. `language`
 /// is the page's declared language (BCP 47), if any.
-pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<Deed> {
+pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<ControlEffect> {
     let turned = text.contains(['\u{202d}', '\u{202e}']).then(|| text.chars().rev().collect::<String>());
     let parted = part_capitals(text);
     let texts = [Some(text), (parted != text).then_some(parted.as_str()), turned.as_deref()];
@@ -173,7 +173,7 @@ pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<Deed> {
         .min()
 }
 
-fn deed_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<Deed> {
+fn deed_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<ControlEffect> {
     let lexicon = &*LEXICON;
     let all = words_of(folded, lexicon);
     let words = all.as_slice();

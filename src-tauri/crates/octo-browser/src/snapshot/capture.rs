@@ -62,12 +62,12 @@ pub struct CapturedFrame {
     /// The answer to [`super::ReadTree`].
     pub tree: TreeReply,
     /// The element that embeds the frame; `None` for the main frame.
-    pub owner: Option<Owner>,
+    pub owner: Option<FrameOwner>,
 }
 
 /// The element that embeds a frame.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Owner {
+pub struct FrameOwner {
     /// The frame the element is in.
     pub frame: String,
     /// The element's backend node id there.
@@ -76,12 +76,12 @@ pub struct Owner {
     /// CSS pixels.
     pub inset: (f64, f64),
     /// How the element is shown.
-    pub shown: Shown,
+    pub shown: FrameDisplay,
 }
 
 /// How the element that embeds a frame is displayed on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum FrameDisplay {
     /// Unscaled and upright: positions in the frame translate directly.
     AsItIs,
     /// Scaled, rotated or mirrored, or unknown.

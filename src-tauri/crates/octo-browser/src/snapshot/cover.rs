@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::capture::{Captured, Shown};
-use super::layout::{Kind, NONE, NodeFact};
+use super::capture::{Captured, FrameDisplay};
+use super::layout::{NONE, NodeFact, NodeKind};
 use super::name;
 use super::paint::{Hidden, Rect};
 use super::refs::Refs;
-use super::role::Part;
-use super::tree::{Node, Tree};
+use super::role::RolePart;
+use super::tree::{Node, PageTree};
 use crate::Spot;
 use crate::safety::{Field, Redactor};
 
@@ -32,19 +32,19 @@ impl Captured {
     /// numbers, including those hidden from assistive technology, and every occurrence of a secret's value. A
     /// frame that cannot be inspected, or that is scaled or rotated, is covered completely.
     pub fn covers(&self, refs: &Refs, redactor: &Redactor) -> Vec<Cover> {
-        let tree = Tree::join(self);
+        let tree = PageTree::join(self);
         let places = FramePositions::of(&tree);
         let mut found: Vec<(u32, i64, Rect)> = Vec::new();
         let mut heard = HashSet::new();
         for node in &tree.nodes {
             let above = tree.node(node.parent);
-            let is_inner = above.is_some_and(|above| above.editable || above.part == Part::Field);
-            if node.part == Part::Field || (node.editable && !is_inner) {
+            let is_inner = above.is_some_and(|above| above.editable || above.part == RolePart::Field);
+            if node.part == RolePart::Field || (node.editable && !is_inner) {
                 heard.insert((node.frame, node.fact));
                 if shows(node.hidden) && is_secret(&tree, node, refs) {
                     found.push((node.frame, node.backend, node.rect));
                 }
-            } else if node.part == Part::Frame && node.children.is_empty() {
+            } else if node.part == RolePart::Frame && node.children.is_empty() {
                 // Its content could not be read.
                 found.push((node.frame, node.backend, node.rect));
             }
@@ -86,7 +86,7 @@ fn shows(hidden: Option<Hidden>) -> bool {
     hidden != Some(Hidden::Style)
 }
 
-fn is_secret(tree: &Tree<'_>, node: &Node, refs: &Refs) -> bool {
+fn is_secret(tree: &PageTree<'_>, node: &Node, refs: &Refs) -> bool {
     let document = tree.frame(node).map(|frame| &frame.document);
     name::is_secret(tree, node)
         || name::field(tree, node).sensitive().is_some()
@@ -95,11 +95,11 @@ fn is_secret(tree: &Tree<'_>, node: &Node, refs: &Refs) -> bool {
 
 /// Finds texts and values that contain a secret. Adjacent ones are read together, because a page may put each
 /// letter into its own element.
-fn written(tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
+fn written(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
     if redactor.knows_none() {
         return;
     }
-    let texts: Vec<&Node> = tree.nodes.iter().filter(|node| node.part == Part::Text).collect();
+    let texts: Vec<&Node> = tree.nodes.iter().filter(|node| node.part == RolePart::Text).collect();
     let names: Vec<&str> = texts.iter().map(|node| node.name.as_str()).collect();
     for (node, redacted) in texts.iter().zip(redactor.redact_neighbours(&names)) {
         if redacted != node.name {
@@ -107,7 +107,7 @@ fn written(tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect
         }
     }
     // Values, image names and names of controls; a node with children is represented by them.
-    let others = tree.nodes.iter().filter(|node| node.part != Part::Text && node.parent != NONE);
+    let others = tree.nodes.iter().filter(|node| node.part != RolePart::Text && node.parent != NONE);
     for node in others {
         let own = redactor.holds(&node.value) || node.children.is_empty() && redactor.holds(&node.name);
         if own {
@@ -127,7 +127,7 @@ struct FramePositions {
 }
 
 impl FramePositions {
-    fn of(tree: &Tree<'_>) -> Self {
+    fn of(tree: &PageTree<'_>) -> Self {
         let mut places = Self { offsets: HashMap::new(), frames: HashMap::new(), instead: HashMap::new() };
         for node in &tree.nodes {
             let Some(frame) = tree.frame(node) else { continue };
@@ -145,7 +145,7 @@ impl FramePositions {
     }
 
     /// Finds the frames whose positions are unreliable, outer frames first.
-    fn find_unreliable_frames(&mut self, tree: &Tree<'_>) {
+    fn find_unreliable_frames(&mut self, tree: &PageTree<'_>) {
         let by_name: HashMap<&str, u32> =
             tree.frames.iter().map(|frame| frame.frame.as_str()).zip(0..).collect();
         let mut above: HashMap<u32, u32> = HashMap::new();
@@ -158,7 +158,7 @@ impl FramePositions {
             });
             match element {
                 Some(element)
-                    if owner.shown == Shown::AsItIs
+                    if owner.shown == FrameDisplay::AsItIs
                         && self.is_unscaled(tree, number, element.rect.width()) => {}
                 Some(element) => {
                     self.instead.insert(number, element.rect);
@@ -183,7 +183,7 @@ impl FramePositions {
     }
 
     /// Returns whether a frame's document is as wide as its element.
-    fn is_unscaled(&self, tree: &Tree<'_>, frame: u32, width: f64) -> bool {
+    fn is_unscaled(&self, tree: &PageTree<'_>, frame: u32, width: f64) -> bool {
         let Some(layout) = tree.layout(frame) else { return false };
         let document =
             self.frames.iter().find(|(_, known)| **known == frame).map(|((_, document), _)| *document);
@@ -192,7 +192,7 @@ impl FramePositions {
     }
 
     /// Finds fields that are hidden from assistive technology.
-    fn unheard(&self, tree: &Tree<'_>, heard: &HashSet<(u32, u32)>, found: &mut Vec<(u32, i64, Rect)>) {
+    fn unheard(&self, tree: &PageTree<'_>, heard: &HashSet<(u32, u32)>, found: &mut Vec<(u32, i64, Rect)>) {
         for (session, layout) in tree.layouts.iter().enumerate() {
             for (fact, place) in layout.facts.iter().zip(0_u32..) {
                 if !matches!(layout.tag(place), "INPUT" | "TEXTAREA") || !shows(fact.hidden) {
@@ -218,7 +218,7 @@ impl FramePositions {
     }
 
     /// Finds visible texts that are hidden from assistive technology.
-    fn unspoken(&self, tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
+    fn unspoken(&self, tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
         if redactor.knows_none() {
             return;
         }
@@ -227,7 +227,9 @@ impl FramePositions {
                 .facts
                 .iter()
                 .zip(0_u32..)
-                .filter(|(fact, _)| fact.kind == Kind::Text && shows(fact.hidden) && !fact.rect.is_empty())
+                .filter(|(fact, _)| {
+                    fact.kind == NodeKind::Text && shows(fact.hidden) && !fact.rect.is_empty()
+                })
                 .map(|(fact, place)| (fact, layout.text(place)))
                 .filter(|(_, text)| !text.trim().is_empty())
                 .collect();
@@ -241,7 +243,7 @@ impl FramePositions {
     }
 
     /// Returns the position in the window of a layout node.
-    fn place(&self, tree: &Tree<'_>, session: usize, fact: &NodeFact) -> (u32, i64, Rect) {
+    fn place(&self, tree: &PageTree<'_>, session: usize, fact: &NodeFact) -> (u32, i64, Rect) {
         let frame = self.frames.get(&(session, fact.document)).copied();
         match frame.zip(frame.and_then(|frame| self.offsets.get(&frame))) {
             Some((frame, (x, y))) => (frame, fact.backend, fact.rect.moved(*x, *y)),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::clean::cut;
-use super::lines::Line;
+use super::lines::SnapshotLine;
 use super::render::{Filter, push_line};
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
@@ -12,14 +12,14 @@ use super::view::Snapshot;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
     /// The extent of the change.
-    pub change: Change,
+    pub change: ChangeExtent,
     /// The change as text, for a model.
     pub text: String,
 }
 
 /// The extent of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ChangeExtent {
     /// Nothing that a snapshot shows.
     Nothing,
     /// Some lines of the same page.
@@ -42,7 +42,7 @@ impl Snapshot {
     pub fn diff(&self, before: &Self, budget: usize) -> Diff {
         if self.document != before.document {
             let text = self.render(budget, Filter::default()).text;
-            return Diff { change: Change::Page, text: format!("another page:\n{text}") };
+            return Diff { change: ChangeExtent::Page, text: format!("another page:\n{text}") };
         }
         let (new, gone) = self.changed(before);
         let mut lines: Vec<(u8, String, bool)> = Vec::new();
@@ -61,7 +61,7 @@ impl Snapshot {
             let sign = if old.is_some() { '~' } else { '+' };
             lines.push((line.depth, format!("{sign} {}", cut(&line.text, LINE)), line.on_screen));
         }
-        let left: Vec<&Line> = gone
+        let left: Vec<&SnapshotLine> = gone
             .iter()
             .filter(|place| !replaced.contains(*place))
             .filter_map(|place| before.line(*place))
@@ -70,9 +70,9 @@ impl Snapshot {
             lines.push((0, focus, true));
         }
         if lines.is_empty() && left.is_empty() {
-            return Diff { change: Change::Nothing, text: "nothing changed on the page".to_owned() };
+            return Diff { change: ChangeExtent::Nothing, text: "nothing changed on the page".to_owned() };
         }
-        Diff { change: Change::Lines, text: write(&lines, &left, budget) }
+        Diff { change: ChangeExtent::Lines, text: write(&lines, &left, budget) }
     }
 
     /// Returns the lines that are new here, and those of the earlier snapshot that were removed; moved lines
@@ -112,11 +112,11 @@ impl Snapshot {
     }
 }
 
-fn without_focus(line: &Line) -> String {
+fn without_focus(line: &SnapshotLine) -> String {
     if line.refs.is_empty() { line.text.clone() } else { line.text.replace(" focused", "") }
 }
 
-fn write(lines: &[(u8, String, bool)], gone: &[&Line], budget: usize) -> String {
+fn write(lines: &[(u8, String, bool)], gone: &[&SnapshotLine], budget: usize) -> String {
     let price = |text: &str| estimate_tokens(text) + 2;
     let mut left = budget.saturating_sub(NOTES);
     let mut kept = vec![false; lines.len()];

@@ -1,7 +1,7 @@
 //! Searches a page, including folded and omitted parts.
 
 use super::clean::tidy;
-use super::lines::{Line, LineKind};
+use super::lines::{LineKind, SnapshotLine};
 use super::render::push_line;
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
@@ -17,7 +17,7 @@ pub struct Query {
 
 /// The search result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FindMatches {
     /// The matching lines, under their headings.
     pub text: String,
     /// Number of matching lines.
@@ -33,7 +33,7 @@ const BEFORE: usize = 80;
 
 impl Snapshot {
     /// Returns the matching lines, each under its headings, in at most `budget` estimated tokens.
-    pub fn find(&self, query: &Query, budget: usize) -> Found {
+    pub fn find(&self, query: &Query, budget: usize) -> FindMatches {
         let phrase = tidy(&query.text).to_lowercase();
         let role = query.role.trim().to_lowercase();
         let mut matches = self.matching(|text| text.contains(&phrase), &role);
@@ -70,7 +70,7 @@ impl Snapshot {
                 &format!("... {} more lines match: narrow the search", matches.len() - shown),
             );
         }
-        Found { text, matches: matches.len(), shown }
+        FindMatches { text, matches: matches.len(), shown }
     }
 
     fn matching(&self, wanted: impl Fn(&str) -> bool, role: &str) -> Vec<usize> {
@@ -118,7 +118,7 @@ impl Snapshot {
     }
 }
 
-fn is_of(line: &Line, role: &str) -> bool {
+fn is_of(line: &SnapshotLine, role: &str) -> bool {
     match line.kind {
         LineKind::Heading(_) => role == "heading",
         LineKind::Container => line.text.split([' ', ':']).next() == Some(role),

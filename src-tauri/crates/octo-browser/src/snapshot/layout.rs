@@ -24,7 +24,7 @@ pub(super) struct NodeFact {
     /// Index of its document in the session.
     pub document: u32,
     index: u32,
-    pub kind: Kind,
+    pub kind: NodeKind,
     pub display: Display,
     /// Whether it or its listeners take mouse clicks.
     pub clickable: bool,
@@ -41,7 +41,7 @@ pub(super) struct NodeFact {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Element,
     Text,
     Other,
@@ -154,9 +154,9 @@ impl<'a> Layout<'a> {
             let bounds = row.and_then(|row| document.layout.bounds.get(row)).map(|bounds| Rect::of(bounds));
             let tag = self.string(nodes.node_name.get(index).copied());
             let kind = match nodes.node_type.get(index) {
-                Some(1) => Kind::Element,
-                Some(3) => Kind::Text,
-                _ => Kind::Other,
+                Some(1) => NodeKind::Element,
+                Some(3) => NodeKind::Text,
+                _ => NodeKind::Other,
             };
             let style =
                 |style: Style| self.string(styles.and_then(|styles| styles.get(style as usize)).copied());
@@ -172,7 +172,7 @@ impl<'a> Layout<'a> {
                 kind,
                 display: painted.display,
                 clickable: clickable.get(index).copied().unwrap_or_default(),
-                pointer: painted.flow.pointer && !outer.pointer && kind == Kind::Element,
+                pointer: painted.flow.pointer && !outer.pointer && kind == NodeKind::Element,
                 checked: checked.get(index).copied().unwrap_or_default(),
                 rect: painted.rect,
                 view: painted.view,

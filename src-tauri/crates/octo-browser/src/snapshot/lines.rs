@@ -8,9 +8,9 @@ use super::layout::NONE;
 use super::marks::{Mark, Marks};
 use super::name::{self, NameQuotes};
 use super::paint::Hidden;
-use super::role::Part;
-use super::tree::{Node, Tree};
-pub(super) use parts::{Line, LineKind, Lines, Run, RunMember, Target};
+use super::role::RolePart;
+use super::tree::{Node, PageTree};
+pub(super) use parts::{LineKind, LineTarget, Lines, RunMember, SiblingRun, SnapshotLine};
 use text::{fresh, has_text};
 
 /// Minimum number of similar siblings in a run.
@@ -27,9 +27,9 @@ const LONG: usize = 160;
 /// Assigns numbers to nodes, by (frame, backend node id), and stores the data that a ref keeps.
 pub(super) trait Numbers {
     /// Returns the ref of a node.
-    fn number(&mut self, tree: &Tree<'_>, node: &Node) -> u32;
+    fn number(&mut self, tree: &PageTree<'_>, node: &Node) -> u32;
     /// Returns whether a field's value must not be shown.
-    fn is_secret(&mut self, tree: &Tree<'_>, node: &Node) -> bool;
+    fn is_secret(&mut self, tree: &PageTree<'_>, node: &Node) -> bool;
 }
 
 enum LineStep {
@@ -49,11 +49,11 @@ enum LineUndo {
 }
 
 pub(super) struct Writer<'t, 'a, N> {
-    tree: &'t Tree<'a>,
+    tree: &'t PageTree<'a>,
     marks: &'t Marks,
     numbers: &'t mut N,
     out: Lines,
-    line: Line,
+    line: SnapshotLine,
     depth: u8,
     /// Depth of rows, headings and targets, in which nothing breaks the line.
     inline: u32,
@@ -65,7 +65,7 @@ pub(super) struct Writer<'t, 'a, N> {
 }
 
 impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
-    pub fn write(tree: &'t Tree<'a>, marks: &'t Marks, numbers: &'t mut N) -> Lines {
+    pub fn write(tree: &'t PageTree<'a>, marks: &'t Marks, numbers: &'t mut N) -> Lines {
         let mut writer = Self {
             tree,
             marks,
@@ -107,7 +107,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             match step {
                 LineStep::Enter(place, member) => {
                     let Some(node) = self.tree.node(place) else { continue };
-                    let text = node.part == Part::Text;
+                    let text = node.part == RolePart::Text;
                     if text {
                         self.text(place, node, member);
                         continue;
@@ -159,7 +159,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 .iter()
                 .position(|(child, _)| self.tree.node(*child).is_some_and(|child| child.on_screen));
             let first_on_screen = seen.and_then(|seen| u32::try_from(seen).ok()).unwrap_or_default();
-            self.out.runs.push(Run { size, first_on_screen, container });
+            self.out.runs.push(SiblingRun { size, first_on_screen, container });
             for ((child, _), ordinal) in group.iter().zip(0..) {
                 let own = u32::try_from(self.out.members.len()).unwrap_or(NONE);
                 self.out.members.push(RunMember { run, ordinal, outer: member });
@@ -176,7 +176,8 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
 
     /// Returns whether siblings may be folded: never prose, only listed or usable items.
     fn folds(&self, node: u32) -> bool {
-        let listed = self.tree.node(node).is_some_and(|node| matches!(node.part, Part::Row | Part::Item));
+        let listed =
+            self.tree.node(node).is_some_and(|node| matches!(node.part, RolePart::Row | RolePart::Item));
         listed || self.marks.is_target(node) || self.marks.targets_under(node) > 0
     }
 
@@ -214,50 +215,50 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             return self.target(place, node, member);
         }
         match node.part {
-            Part::Nothing | Part::Text | Part::Field => None,
-            Part::Break => {
+            RolePart::Nothing | RolePart::Text | RolePart::Field => None,
+            RolePart::Break => {
                 self.end_block();
                 None
             }
-            Part::Heading if self.inline == 0 => {
+            RolePart::Heading if self.inline == 0 => {
                 self.end_block();
                 self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
                 self.inline += 1;
                 self.touch(place, node, member);
                 Some(LineUndo::Heading { name: node.name.clone(), quiet: false })
             }
-            Part::NamedContainer if node.name.is_empty() => Some(self.block()),
-            Part::Container | Part::NamedContainer | Part::Frame if self.inline == 0 => {
+            RolePart::NamedContainer if node.name.is_empty() => Some(self.block()),
+            RolePart::Container | RolePart::NamedContainer | RolePart::Frame if self.inline == 0 => {
                 let mut text = node.role.to_string();
                 if !node.name.is_empty() {
                     text.push_str(&format!(" {}", name::label(self.tree, node, &node.name, NameQuotes::Put)));
                 }
                 text.push_str(&node.states);
-                if node.part == Part::Frame {
+                if node.part == RolePart::Frame {
                     text.push_str(&self.other_origin(node));
                 }
                 text.push(':');
                 Some(self.container(place, node, member, &text))
             }
-            Part::Row if self.inline == 0 && self.marks.rows.get(place as usize) == Some(&0) => {
+            RolePart::Row if self.inline == 0 && self.marks.rows.get(place as usize) == Some(&0) => {
                 self.flush();
                 (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
                 self.touch(place, node, member);
                 Some(LineUndo::Row)
             }
-            Part::Cell if self.rows > 0 => {
+            RolePart::Cell if self.rows > 0 => {
                 if self.cells > 0 {
                     self.bar();
                 }
                 self.cells += 1;
                 Some(LineUndo::Nothing)
             }
-            Part::List if self.inline == 0 && self.in_item(node) => {
+            RolePart::List if self.inline == 0 && self.in_item(node) => {
                 self.flush();
                 self.depth = (self.depth + 1).min(MAX_INDENT);
                 Some(LineUndo::Deeper)
             }
-            Part::Picture => {
+            RolePart::Picture => {
                 if node.hidden.is_none()
                     && self.quiet == 0
                     && !(node.name.is_empty() && node.value.is_empty())
@@ -277,7 +278,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.inline += 1;
                 Some(LineUndo::Inline { quiet: false })
             }
-            Part::Through | Part::Code if !node.block => Some(LineUndo::Nothing),
+            RolePart::Through | RolePart::Code if !node.block => Some(LineUndo::Nothing),
             _ => Some(self.block()),
         }
     }
@@ -285,17 +286,17 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
     fn target(&mut self, place: u32, node: &Node, member: u32) -> Option<LineUndo> {
         let mark = self.marks.mark.get(place as usize).copied().unwrap_or(Mark::Not);
         let word = name::word(node, mark);
-        if node.part == Part::Row && self.inline == 0 {
+        if node.part == RolePart::Row && self.inline == 0 {
             let number = self.number(node, word, &node.name);
             self.flush();
             (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
             self.piece(place, node, member, &format!("{word} [{number}]{}", node.states), number);
             return Some(LineUndo::Row);
         }
-        if node.part == Part::Heading {
+        if node.part == RolePart::Heading {
             self.flush();
             self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
-        } else if node.part == Part::Cell && self.rows > 0 {
+        } else if node.part == RolePart::Cell && self.rows > 0 {
             if self.cells > 0 {
                 self.bar();
             }
@@ -305,9 +306,10 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
         let named = name::name(self.tree, node);
         let number = self.number(node, word, &named);
-        let secret = (node.part == Part::Field || node.editable) && self.numbers.is_secret(self.tree, node);
+        let secret =
+            (node.part == RolePart::Field || node.editable) && self.numbers.is_secret(self.tree, node);
         let states = name::state(self.tree, node, secret);
-        let field = node.part == Part::Field || matches!(&*node.role, "canvas" | "video" | "audio");
+        let field = node.part == RolePart::Field || matches!(&*node.role, "canvas" | "video" | "audio");
         if !field && named.chars().count() > LONG && self.inline == 0 && !node.children.is_empty() {
             let hint = name::hint(self.tree, node);
             let text = format!("{word} {hint} [{number}]{states}:");
@@ -327,7 +329,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             text.push_str(&format!(" shows {}", name::label(self.tree, node, &shown, quotes)));
         }
         let apart = node.block && self.inline == 0 && self.marks.targets_under(place) == 0;
-        let labelled = node.part == Part::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
+        let labelled = node.part == RolePart::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
         if mark == Mark::Role && !named.is_empty() {
             self.drop_label(&named);
         }
@@ -335,13 +337,13 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         if labelled {
             self.said.clone_from(&named);
         }
-        if node.part == Part::Field {
+        if node.part == RolePart::Field {
             if apart {
                 self.flush();
             }
             return None;
         }
-        if node.part == Part::Heading {
+        if node.part == RolePart::Heading {
             self.inline += 1;
             self.quiet += 1;
             return Some(LineUndo::Heading { name: named, quiet: true });
@@ -355,7 +357,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
     fn number(&mut self, node: &Node, word: &str, named: &str) -> u32 {
         let number = self.numbers.number(self.tree, node);
         let named = if named.is_empty() { name::hint(self.tree, node) } else { named.to_owned() };
-        self.out.targets.push(Target {
+        self.out.targets.push(LineTarget {
             number,
             word: word.to_owned(),
             name: named,

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::layout::NONE;
 use super::paint::Hidden;
-use super::role::Part;
-use super::tree::{Node, Tree};
+use super::role::RolePart;
+use super::tree::{Node, PageTree};
 
 /// The reason why a node is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ const DELEGATION_LIMIT: u32 = 4;
 const ROW_DELEGATION_LIMIT: u32 = 9;
 
 impl Marks {
-    pub fn of(tree: &Tree<'_>) -> Self {
+    pub fn of(tree: &PageTree<'_>) -> Self {
         let count = tree.nodes.len();
         let mut marks = Self {
             mark: vec![Mark::Not; count],
@@ -69,23 +69,23 @@ impl Marks {
         self.under.get(node as usize).copied().unwrap_or_default()
     }
 
-    fn inside_fields(&self, tree: &Tree<'_>) -> Vec<bool> {
+    fn inside_fields(&self, tree: &PageTree<'_>) -> Vec<bool> {
         let mut inside = vec![false; tree.nodes.len()];
         for (place, node) in tree.nodes.iter().enumerate() {
             let above = tree.node(node.parent);
             let within = inside.get(node.parent as usize).copied().unwrap_or_default();
             if let Some(own) = inside.get_mut(place) {
-                *own = within || above.is_some_and(|above| above.part == Part::Field);
+                *own = within || above.is_some_and(|above| above.part == RolePart::Field);
             }
         }
         inside
     }
 
-    fn see(&mut self, tree: &Tree<'_>) {
+    fn see(&mut self, tree: &PageTree<'_>) {
         for (place, node) in tree.nodes.iter().enumerate().rev() {
             let shows = match node.part {
-                Part::Text => !node.name.trim().is_empty(),
-                Part::Field | Part::Control | Part::Picture | Part::Frame => true,
+                RolePart::Text => !node.name.trim().is_empty(),
+                RolePart::Field | RolePart::Control | RolePart::Picture | RolePart::Frame => true,
                 _ => false,
             };
             let own = shows && matches!(node.hidden, None | Some(Hidden::SameColour));
@@ -100,7 +100,7 @@ impl Marks {
     }
 
     /// Processes from the leaves up, so that a container knows its content.
-    fn find(&mut self, tree: &Tree<'_>, inside: &[bool]) {
+    fn find(&mut self, tree: &PageTree<'_>, inside: &[bool]) {
         let labelled = labelled(tree, self);
         // The single target below a node, while it is the only one.
         let mut sole = vec![NONE; tree.nodes.len()];
@@ -115,7 +115,7 @@ impl Marks {
             if let Some(place) = self.mark.get_mut(place) {
                 *place = mark;
             }
-            let is_row = u32::from(node.part == Part::Row);
+            let is_row = u32::from(node.part == RolePart::Row);
             let rows = self.rows.get(place).copied().unwrap_or_default() + is_row;
             if let Some(above) = self.rows.get_mut(node.parent as usize) {
                 *above = above.saturating_add(rows);
@@ -135,7 +135,7 @@ impl Marks {
 
     fn judge(
         &self,
-        tree: &Tree<'_>,
+        tree: &PageTree<'_>,
         own: u32,
         node: &Node,
         under: u32,
@@ -143,7 +143,7 @@ impl Marks {
         labelled: &HashSet<(u32, &str)>,
     ) -> Mark {
         let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
-        let heard = matches!(node.part, Part::Field | Part::Control) && !node.role.is_empty();
+        let heard = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
         if heard {
             let replaced = matches!(&*node.role, "checkbox" | "radio" | "switch")
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
@@ -155,7 +155,7 @@ impl Marks {
             return if kept { Mark::Role } else { Mark::Not };
         }
         let Some(fact) = fact else { return Mark::Not };
-        if node.part == Part::Text || node.part == Part::Frame || !self.can_be_hit(own, node) {
+        if node.part == RolePart::Text || node.part == RolePart::Frame || !self.can_be_hit(own, node) {
             return Mark::Not;
         }
         let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
@@ -173,8 +173,11 @@ impl Marks {
         {
             return Mark::Not;
         }
-        let many =
-            if matches!(node.part, Part::Row | Part::Item) { ROW_DELEGATION_LIMIT } else { DELEGATION_LIMIT };
+        let many = if matches!(node.part, RolePart::Row | RolePart::Item) {
+            ROW_DELEGATION_LIMIT
+        } else {
+            DELEGATION_LIMIT
+        };
         let covered = alone.is_some_and(|alone| alone.rect.area() >= 0.8 * node.rect.area());
         if under >= many || covered || (!fact.clickable && under > 0) {
             return Mark::Not;
@@ -189,7 +192,7 @@ impl Marks {
 
     /// Drops nodes inside a target that only show the hand pointer or fill the same area, since they are the
     /// same target.
-    fn drop_repeated(&mut self, tree: &Tree<'_>) {
+    fn drop_repeated(&mut self, tree: &PageTree<'_>) {
         let mut nearest = vec![NONE; tree.nodes.len()];
         for (place, node) in tree.nodes.iter().enumerate() {
             let own = u32::try_from(place).unwrap_or(NONE);
@@ -216,7 +219,7 @@ impl Marks {
         }
     }
 
-    fn uncount(&mut self, tree: &Tree<'_>, node: u32) {
+    fn uncount(&mut self, tree: &PageTree<'_>, node: u32) {
         // Only the nearest ancestors affect the output, and a hostile depth must not be slow.
         let mut above = tree.node(node).map_or(NONE, |node| node.parent);
         for _ in 0..32 {
@@ -226,7 +229,7 @@ impl Marks {
         }
     }
 
-    fn shapes(&mut self, tree: &Tree<'_>) {
+    fn shapes(&mut self, tree: &PageTree<'_>) {
         let mut level: Vec<u64> = Vec::with_capacity(tree.nodes.len());
         for (node, mark) in tree.nodes.iter().zip(&self.mark) {
             let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
@@ -255,7 +258,7 @@ impl Marks {
         }
         // A node whose role already marks it as a list item needs no matching content.
         for ((node, shape), own) in tree.nodes.iter().zip(&mut level).zip(own) {
-            if matches!(node.part, Part::Row | Part::Item)
+            if matches!(node.part, RolePart::Row | RolePart::Item)
                 || matches!(&*node.role, "option" | "treeitem" | "article")
             {
                 *shape = own;
@@ -266,10 +269,10 @@ impl Marks {
 }
 
 /// Returns the ids of the visible controls: a label for one of them is not a separate target.
-fn labelled<'a>(tree: &Tree<'a>, marks: &Marks) -> HashSet<(u32, &'a str)> {
+fn labelled<'a>(tree: &PageTree<'a>, marks: &Marks) -> HashSet<(u32, &'a str)> {
     let mut ids = HashSet::new();
     for (node, place) in tree.nodes.iter().zip(0..) {
-        let control = matches!(node.part, Part::Field | Part::Control) && !node.role.is_empty();
+        let control = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
         if control && marks.is_visible(place) && node.hidden.is_none() {
             ids.extend(tree.attribute(node, "id").map(|id| (node.frame, id)));
         }

@@ -4,8 +4,8 @@ use super::clean::{cut, tidy};
 use super::layout::Layout;
 use super::marks::Mark;
 use super::paint::Hidden;
-use super::role::Part;
-use super::tree::{Node, Tree, text_under};
+use super::role::RolePart;
+use super::tree::{Node, PageTree, text_under};
 use crate::safety::{Field, Sensitive};
 
 /// Maximum length of a name printed in full, in characters.
@@ -16,7 +16,7 @@ const VALUE: usize = 200;
 const CHOICES: usize = 8;
 
 /// Returns whether a field's value must never be shown: a password, a one-time code, a card.
-pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
+pub(super) fn is_secret(tree: &PageTree<'_>, node: &Node) -> bool {
     const AUTOCOMPLETE: [&str; 4] = ["cc-", "password", "one-time-code", "webauthn"];
     const NAMED: [&str; 9] =
         ["passw", "passwd", "passphrase", "cvv", "cvc", "cardnum", "card-num", "card_num", "one-time"];
@@ -38,7 +38,7 @@ pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
 }
 
 /// Returns a field as its page describes it, including its label.
-pub(super) fn field(tree: &Tree<'_>, node: &Node) -> Field {
+pub(super) fn field(tree: &PageTree<'_>, node: &Node) -> Field {
     let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default();
     Field {
         kind: attribute("type").to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn field(tree: &Tree<'_>, node: &Node) -> Field {
 /// Returns the role word before a target's name.
 pub(super) fn word(node: &Node, mark: Mark) -> &str {
     match (mark, node.part) {
-        (_, Part::Picture) => "img",
+        (_, RolePart::Picture) => "img",
         (Mark::Drag, _) => "drag",
         (Mark::Role, _) if !node.role.is_empty() => &node.role,
         (Mark::Role | Mark::Click | Mark::Not, _) => "click",
@@ -59,18 +59,18 @@ pub(super) fn word(node: &Node, mark: Mark) -> &str {
 }
 
 /// Returns the browser's computed name or, for a generic target, its visible text.
-pub(super) fn name(tree: &Tree<'_>, node: &Node) -> String {
+pub(super) fn name(tree: &PageTree<'_>, node: &Node) -> String {
     if !node.name.is_empty() {
         return node.name.clone();
     }
-    if node.part == Part::Field {
+    if node.part == RolePart::Field {
         return String::new();
     }
     tree.layout(node.frame).map(|layout| text_under(layout, node.fact)).unwrap_or_default()
 }
 
 /// Returns a hint that identifies an unnamed target.
-pub(super) fn hint(tree: &Tree<'_>, node: &Node) -> String {
+pub(super) fn hint(tree: &PageTree<'_>, node: &Node) -> String {
     const SAID: [&str; 7] = ["aria-label", "title", "alt", "placeholder", "data-testid", "data-test", "name"];
     let quoted = |text: &str| format!("\"{}\"", cut(text, NAME));
     if let Some(said) = SAID.iter().find_map(|name| {
@@ -96,7 +96,7 @@ pub(super) fn hint(tree: &Tree<'_>, node: &Node) -> String {
 }
 
 /// Returns the target's name in quotes (or bare, in a row), or its hint.
-pub(super) fn label(tree: &Tree<'_>, node: &Node, name: &str, quotes: NameQuotes) -> String {
+pub(super) fn label(tree: &PageTree<'_>, node: &Node, name: &str, quotes: NameQuotes) -> String {
     match (name.is_empty(), quotes) {
         (true, _) => hint(tree, node),
         (false, NameQuotes::Put) => format!("\"{}\"", cut(name, NAME).replace('"', "'")),
@@ -113,12 +113,12 @@ pub(super) enum NameQuotes {
 }
 
 /// Returns the text after a target's ref: its states, its value (never a secret one), an external link's host.
-pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
+pub(super) fn state(tree: &PageTree<'_>, node: &Node, secret: bool) -> String {
     let mut out = node.states.clone();
     if is_label_of_checked(tree, node) {
         out.push_str(" checked");
     }
-    if node.part == Part::Field || node.editable {
+    if node.part == RolePart::Field || node.editable {
         if secret {
             if !node.value.is_empty() {
                 out.push_str(" filled");
@@ -153,7 +153,7 @@ pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
 }
 
 /// Returns whether a label represents an invisible checkbox that is ticked.
-fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
+fn is_label_of_checked(tree: &PageTree<'_>, node: &Node) -> bool {
     let Some(layout) = tree.layout(node.frame).filter(|layout| layout.tag(node.fact) == "LABEL") else {
         return false;
     };
@@ -162,7 +162,7 @@ fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
 }
 
 /// Returns the host that a link leads to, if it differs from its page's.
-fn external_host(tree: &Tree<'_>, node: &Node) -> Option<String> {
+fn external_host(tree: &PageTree<'_>, node: &Node) -> Option<String> {
     let host = |url: &str| {
         url.split_once("://")
             .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned())
@@ -173,7 +173,7 @@ fn external_host(tree: &Tree<'_>, node: &Node) -> Option<String> {
 }
 
 /// Returns the first choices of a drop-down list.
-fn choices(tree: &Tree<'_>, node: &Node) -> String {
+fn choices(tree: &PageTree<'_>, node: &Node) -> String {
     let mut names = Vec::new();
     let mut more = 0;
     let mut pending: Vec<u32> = node.children.iter().rev().copied().collect();
@@ -197,7 +197,7 @@ fn choices(tree: &Tree<'_>, node: &Node) -> String {
 
 /// Returns the visible text of a target whose name differs from it: the name is page-controlled.
 pub(super) fn shows(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> {
-    if node.name.is_empty() || node.children.is_empty() || node.part == Part::Field || node.editable {
+    if node.name.is_empty() || node.children.is_empty() || node.part == RolePart::Field || node.editable {
         return None;
     }
     let seen = text_under(layout?, node.fact);

@@ -2,7 +2,7 @@
 
 mod colour;
 
-use super::layout::{Display, Kind};
+use super::layout::{Display, NodeKind};
 use super::wire::Style;
 use colour::{Colour, colours_in, fraction};
 
@@ -164,13 +164,13 @@ impl Flow {
     /// Derives the state of a child node.
     pub fn step<'a>(
         &self,
-        kind: Kind,
+        kind: NodeKind,
         tag: &str,
         bounds: Option<Rect>,
         style: &dyn Fn(Style) -> &'a str,
     ) -> PaintedNode {
         let Some(rect) = bounds else {
-            let hidden = (kind != Kind::Other).then_some(Hidden::Style);
+            let hidden = (kind != NodeKind::Other).then_some(Hidden::Style);
             return PaintedNode {
                 flow: *self,
                 display: Display::Absent,
@@ -179,7 +179,7 @@ impl Flow {
                 hidden,
             };
         };
-        if kind == Kind::Text {
+        if kind == NodeKind::Text {
             let hidden = self.hides(&rect).or_else(|| self.hides_text(&rect, style));
             let view = rect.within(&self.view);
             return PaintedNode { flow: *self, display: Display::Inline, rect, view, hidden };
@@ -210,7 +210,7 @@ impl Flow {
             .or((visibility != "visible" && !visibility.is_empty()).then_some(Hidden::Style));
         let view = rect.within(&flow.view);
         // Content clipped by the root and body is clipped by the window, which scrolls.
-        if kind == Kind::Element && !matches!(tag, "HTML" | "BODY") {
+        if kind == NodeKind::Element && !matches!(tag, "HTML" | "BODY") {
             flow.clip(&rect, style(Style::OverflowX), style(Style::OverflowY));
         }
         if position != "static" && !position.is_empty() {

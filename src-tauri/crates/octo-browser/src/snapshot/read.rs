@@ -4,14 +4,14 @@ use super::clean::{cut, push_tidy, tidy};
 use super::layout::NONE;
 use super::lines::LineKind;
 use super::paint::Hidden;
-use super::role::Part;
+use super::role::RolePart;
 use super::tokens::estimate_tokens;
 use super::tree::Node;
 use super::view::Snapshot;
 
 /// The part of the page to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum PagePart {
     /// The whole page.
     Whole,
     /// The element with this ref.
@@ -22,7 +22,7 @@ pub enum Piece {
 
 /// One page of Markdown output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct MarkdownPage {
     /// The text.
     pub text: String,
     /// Byte offset in the whole text of the next page, if any.
@@ -51,9 +51,9 @@ const ADDRESS: usize = 200;
 const MAX_INDENT: usize = 8;
 
 impl Snapshot {
-    /// Returns a part as Markdown, from an offset on (0, or [`Page::next`]), in at most `budget` estimated
+    /// Returns a part as Markdown, from an offset on (0, or [`MarkdownPage::next`]), in at most `budget` estimated
     /// tokens. `None` if the ref or heading is not in this snapshot.
-    pub fn read(&self, piece: &Piece, from: usize, budget: usize) -> Option<Page> {
+    pub fn read(&self, piece: &PagePart, from: usize, budget: usize) -> Option<MarkdownPage> {
         Some(page(&self.markdown(piece)?, from, budget))
     }
 
@@ -64,7 +64,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`NoPart`].
-    pub fn part(&self, piece: &Piece, number: usize, budget: usize) -> Result<Page, NoPart> {
+    pub fn part(&self, piece: &PagePart, number: usize, budget: usize) -> Result<MarkdownPage, NoPart> {
         let whole = self.markdown(piece).ok_or(NoPart::NotThere)?;
         let mut parts = 1;
         let mut part = page(&whole, 0, budget);
@@ -76,17 +76,17 @@ impl Snapshot {
         Ok(part)
     }
 
-    fn markdown(&self, piece: &Piece) -> Option<String> {
+    fn markdown(&self, piece: &PagePart) -> Option<String> {
         let (start, end) = match piece {
-            Piece::Whole => (0, NONE),
-            Piece::Ref(number) => {
+            PagePart::Whole => (0, NONE),
+            PagePart::Ref(number) => {
                 let (key, _) = self.numbers.iter().find(|(_, given)| *given == number)?;
                 let top = self.nodes.iter().position(|node| (node.frame, node.backend) == *key)?;
                 (u32::try_from(top).ok()?, NONE)
             }
-            Piece::Under(text) => self.under(text)?,
+            PagePart::Under(text) => self.under(text)?,
         };
-        Some(MarkdownWriter::of(self, start, end, matches!(piece, Piece::Under(_))))
+        Some(MarkdownWriter::of(self, start, end, matches!(piece, PagePart::Under(_))))
     }
 
     /// Returns the heading with this text, and the next heading of its level or above.
@@ -110,7 +110,7 @@ impl Snapshot {
 }
 
 /// Returns as much text from an offset on as fits, cut at a line end if possible.
-fn page(whole: &str, from: usize, budget: usize) -> Page {
+fn page(whole: &str, from: usize, budget: usize) -> MarkdownPage {
     let of = whole.len();
     let mut start = from.min(of);
     while !whole.is_char_boundary(start) {
@@ -133,7 +133,7 @@ fn page(whole: &str, from: usize, budget: usize) -> Page {
     }
     let text = rest.get(..end).unwrap_or_default().to_owned();
     let next = (start + end < of).then_some(start + end);
-    Page { text, next, of }
+    MarkdownPage { text, next, of }
 }
 
 struct MarkdownWriter<'s> {
@@ -217,14 +217,14 @@ impl<'s> MarkdownWriter<'s> {
 
     fn enter(&mut self, node: &Node) -> Option<MarkdownUndo> {
         match node.part {
-            Part::Text => {
+            RolePart::Text => {
                 if matches!(node.hidden, None | Some(Hidden::SameColour)) {
                     self.text(&node.name);
                 }
                 None
             }
-            Part::Nothing => None,
-            Part::Break => {
+            RolePart::Nothing => None,
+            RolePart::Break => {
                 if self.code > 0 {
                     self.line.push('\n')
                 } else {
@@ -232,13 +232,13 @@ impl<'s> MarkdownWriter<'s> {
                 }
                 None
             }
-            Part::Heading => {
+            RolePart::Heading => {
                 self.block();
                 self.line = format!("{} ", "#".repeat(usize::from(node.level.clamp(1, 6))));
                 self.inline += 1;
                 Some(MarkdownUndo::Heading)
             }
-            Part::Field => {
+            RolePart::Field => {
                 let mut said = self.control(node);
                 // The full value, since a line of the snapshot shows only its beginning. Secret values are not
                 // stored.
@@ -249,7 +249,7 @@ impl<'s> MarkdownWriter<'s> {
                 self.word(&said);
                 None
             }
-            Part::Control if &*node.role == "link" => {
+            RolePart::Control if &*node.role == "link" => {
                 let at = self.line.len();
                 Some(MarkdownUndo::Link {
                     at,
@@ -257,62 +257,62 @@ impl<'s> MarkdownWriter<'s> {
                     name: node.name.clone(),
                 })
             }
-            Part::Control if node.role.is_empty() => Some(if node.block {
+            RolePart::Control if node.role.is_empty() => Some(if node.block {
                 self.block();
                 MarkdownUndo::Block
             } else {
                 MarkdownUndo::Nothing
             }),
-            Part::Control => {
+            RolePart::Control => {
                 self.word(&self.control(node));
                 (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas"))
                     .then_some(MarkdownUndo::Nothing)
             }
-            Part::Picture => {
+            RolePart::Picture => {
                 if !node.name.is_empty() {
                     self.word(&format!("![{}]", cut(&node.name, 200)));
                 }
                 None
             }
-            Part::List => {
+            RolePart::List => {
                 self.block();
                 self.counts.push(None);
                 Some(MarkdownUndo::List)
             }
-            Part::Item => {
+            RolePart::Item => {
                 self.block();
                 let depth = self.counts.len().clamp(1, MAX_INDENT) - 1;
                 self.bullet = Some(format!("{}- ", "  ".repeat(depth)));
                 Some(MarkdownUndo::Item)
             }
-            Part::Quote => {
+            RolePart::Quote => {
                 self.block();
                 if self.prefix.len() < MAX_INDENT {
                     self.prefix.push("> ");
                 }
                 Some(MarkdownUndo::Quote)
             }
-            Part::Code if node.block => {
+            RolePart::Code if node.block => {
                 self.block();
                 self.code += 1;
                 Some(MarkdownUndo::Code)
             }
-            Part::Code if self.code == 0 && self.inline == 0 => {
+            RolePart::Code if self.code == 0 && self.inline == 0 => {
                 self.word("`");
                 Some(MarkdownUndo::Mark("`".to_owned()))
             }
-            Part::Table => {
+            RolePart::Table => {
                 self.block();
                 self.table.push(0);
                 Some(MarkdownUndo::Table)
             }
-            Part::Row if !self.table.is_empty() && self.inline == 0 => {
+            RolePart::Row if !self.table.is_empty() && self.inline == 0 => {
                 self.flush();
                 self.inline += 1;
                 self.line.push('|');
                 Some(MarkdownUndo::Row)
             }
-            Part::Cell if self.inline > 0 => Some(MarkdownUndo::Cell),
+            RolePart::Cell if self.inline > 0 => Some(MarkdownUndo::Cell),
             _ if node.block => {
                 self.block();
                 Some(MarkdownUndo::Block)

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::capture::DocumentId;
 use super::lines::Numbers;
 use super::name;
-use super::tree::{Node, Tree};
+use super::tree::{Node, PageTree};
 use super::view::Snapshot;
 
 /// A tab's refs. A node of a document keeps its number while the tab is open, and no number is reused.
@@ -32,14 +32,14 @@ pub struct Refs {
 #[derive(Clone, Debug)]
 struct RefEntry {
     document: u32,
-    place: Place,
-    known: Known,
+    place: NodeRef,
+    known: NodeIdentity,
     round: u64,
 }
 
 /// The location of a ref's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct NodeRef {
     /// The session that reads it, as named in the capture.
     pub session: String,
     /// Its frame.
@@ -54,7 +54,7 @@ pub struct Place {
 
 /// The description by which a node can be recognised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct NodeIdentity {
     /// The role word before its name, such as `button`; empty for a part that can only be read.
     pub role: String,
     /// Its name, or the hint used in its place.
@@ -78,7 +78,7 @@ pub enum RefError {
         /// The number.
         number: u32,
         /// Its description, if still remembered.
-        known: Option<Known>,
+        known: Option<NodeIdentity>,
     },
     /// Its document exists, but the node was not in the newest snapshot.
     #[error("ref {number} is no longer on the page")]
@@ -86,7 +86,7 @@ pub enum RefError {
         /// The number.
         number: u32,
         /// Its description.
-        known: Known,
+        known: NodeIdentity,
     },
 }
 
@@ -124,7 +124,7 @@ impl Refs {
     /// # Errors
     ///
     /// See [`RefError`].
-    pub fn lookup(&self, number: u32) -> Result<&Place, RefError> {
+    pub fn lookup(&self, number: u32) -> Result<&NodeRef, RefError> {
         let Some(given) = self.given.get(&number) else {
             let known = number != 0 && number <= self.last;
             return Err(match known {
@@ -147,7 +147,7 @@ impl Refs {
     }
 
     /// Returns the description of a ref's node from when it was last seen.
-    pub fn known(&self, number: u32) -> Option<&Known> {
+    pub fn known(&self, number: u32) -> Option<&NodeIdentity> {
         self.given.get(&number).map(|given| &given.known)
     }
 
@@ -169,7 +169,7 @@ impl Refs {
     }
 
     /// Returns the numbering for another snapshot.
-    pub(super) fn numbering<'t>(&'t mut self, tree: &Tree<'_>) -> Numbering<'t> {
+    pub(super) fn numbering<'t>(&'t mut self, tree: &PageTree<'_>) -> Numbering<'t> {
         self.round += 1;
         self.present.clear();
         let mut documents = Vec::with_capacity(tree.frames.len());
@@ -185,7 +185,7 @@ impl Refs {
     }
 
     /// Stores the descriptions of the snapshot's targets, and forgets old gone ones.
-    pub(super) fn learn(&mut self, known: impl Iterator<Item = (u32, Known)>) {
+    pub(super) fn learn(&mut self, known: impl Iterator<Item = (u32, NodeIdentity)>) {
         for (number, known) in known {
             if let Some(given) = self.given.get_mut(&number) {
                 given.known = known;
@@ -230,7 +230,7 @@ impl Numbering<'_> {
 }
 
 impl Numbers for Numbering<'_> {
-    fn number(&mut self, tree: &Tree<'_>, node: &Node) -> u32 {
+    fn number(&mut self, tree: &PageTree<'_>, node: &Node) -> u32 {
         let key = self.key(node);
         let refs = &mut *self.refs;
         let number = *refs.numbers.entry(key).or_insert_with(|| {
@@ -239,7 +239,7 @@ impl Numbers for Numbering<'_> {
         });
         let round = refs.round;
         let frame = tree.frame(node);
-        let place = Place {
+        let place = NodeRef {
             session: frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default(),
             frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
             document: frame.map(|frame| frame.document.clone()).unwrap_or_else(|| DocumentId(String::new())),
@@ -247,17 +247,16 @@ impl Numbers for Numbering<'_> {
             node: node.backend,
         };
         // A tab that was detached and attached again has another session; its numbers stay.
-        let given = refs
-            .given
-            .entry(number)
-            .and_modify(|given| given.place.clone_from(&place))
-            .or_insert_with(|| RefEntry { document: key.0, place, known: Known::default(), round });
+        let given =
+            refs.given.entry(number).and_modify(|given| given.place.clone_from(&place)).or_insert_with(
+                || RefEntry { document: key.0, place, known: NodeIdentity::default(), round },
+            );
         given.round = round;
         self.given.insert((node.frame, node.backend), number);
         number
     }
 
-    fn is_secret(&mut self, tree: &Tree<'_>, node: &Node) -> bool {
+    fn is_secret(&mut self, tree: &PageTree<'_>, node: &Node) -> bool {
         let key = self.key(node);
         if name::is_secret(tree, node) {
             self.refs.secrets.insert(key);

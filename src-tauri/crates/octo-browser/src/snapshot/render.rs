@@ -2,7 +2,7 @@
 
 use super::clean::cut;
 use super::layout::NONE;
-use super::lines::{Line, LineKind};
+use super::lines::{LineKind, SnapshotLine};
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
 
@@ -10,14 +10,14 @@ use super::view::Snapshot;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The kind of lines.
-    pub content: Content,
+    pub content: LineSelection,
     /// The area of the page.
     pub area: Area,
 }
 
 /// The kind of lines included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Content {
+pub enum LineSelection {
     /// Text and targets.
     #[default]
     All,
@@ -99,7 +99,7 @@ impl Snapshot {
 
     fn passes(&self, line: usize, filter: Filter) -> bool {
         let Some(line) = self.line(line) else { return false };
-        (filter.content == Content::All || !line.refs.is_empty())
+        (filter.content == LineSelection::All || !line.refs.is_empty())
             && (filter.area == Area::Page || line.on_screen)
     }
 
@@ -113,7 +113,7 @@ impl Snapshot {
         match item {
             RenderItem::Fold { .. } => NOTE,
             RenderItem::Line(line) => self.line(*line).map_or(0, |line| {
-                let whole = filter.content == Content::All && line.text.len() <= LINE;
+                let whole = filter.content == LineSelection::All && line.text.len() <= LINE;
                 // One more for the prefix.
                 if whole {
                     line.tokens as usize + 1
@@ -257,8 +257,8 @@ impl LeftOut {
 }
 
 /// Returns a line as printed, without its indentation.
-fn printed(line: &Line, filter: Filter, budget: usize) -> String {
-    let text = if filter.content == Content::Targets { &line.targets } else { &line.text };
+fn printed(line: &SnapshotLine, filter: Filter, budget: usize) -> String {
+    let text = if filter.content == LineSelection::Targets { &line.targets } else { &line.text };
     let most = if line.refs.is_empty() { LINE } else { 4 * LINE };
     if budget == WHOLE { text.clone() } else { cut(text, most).into_owned() }
 }

@@ -11,13 +11,13 @@ use std::collections::HashMap;
 
 use super::capture::{Captured, CapturedFrame};
 use super::clean::{push_tidy, tidy};
-use super::layout::{Display, Kind, Layout, NONE};
+use super::layout::{Display, Layout, NONE, NodeKind};
 use super::paint::{Hidden, Rect};
-use super::role::{Part, part_of};
-use super::wire::{TreeNode, Word};
+use super::role::{RolePart, part_of};
+use super::wire::{ScalarValue, TreeNode};
 
 /// The frames of a page as one tree. Parents precede their children in `nodes`.
-pub(super) struct Tree<'a> {
+pub(super) struct PageTree<'a> {
     pub nodes: Vec<Node>,
     pub layouts: Vec<Layout<'a>>,
     pub frames: &'a [CapturedFrame],
@@ -32,7 +32,7 @@ pub(super) struct Node {
     pub backend: i64,
     /// The node's index in the layout of its frame's session.
     pub fact: u32,
-    pub part: Part,
+    pub part: RolePart,
     pub role: Cow<'static, str>,
     pub name: String,
     pub value: String,
@@ -57,7 +57,7 @@ impl Node {
             frame,
             backend,
             fact,
-            part: Part::Through,
+            part: RolePart::Through,
             role: Cow::Borrowed(""),
             name: String::new(),
             value: String::new(),
@@ -85,7 +85,7 @@ struct FrameOffset {
 }
 
 struct TreeJoiner<'a> {
-    tree: Tree<'a>,
+    tree: PageTree<'a>,
     placements: Vec<Option<FrameOffset>>,
     by_owner: HashMap<(u32, i64), Vec<u32>>,
     ids: Vec<HashMap<&'a str, u32>>,
@@ -94,7 +94,7 @@ struct TreeJoiner<'a> {
     scale: f64,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> PageTree<'a> {
     pub fn join(captured: &'a Captured) -> Self {
         let layouts = captured.sessions.iter().map(|session| Layout::new(&session.layout)).collect();
         let scale = captured.sessions.first().map_or(1.0, |session| session.scale);
@@ -235,7 +235,7 @@ impl<'a> TreeJoiner<'a> {
             };
             let node = self.heard(given, frame, parent);
             let (backend, fact, rect) = (node.backend, node.fact, node.rect);
-            let inside = node.part != Part::Nothing;
+            let inside = node.part != RolePart::Nothing;
             let own = self.push(node);
             if inside && let Some(ids) = self.ids.get(frame as usize) {
                 let children = given.child_ids.iter().rev().filter_map(|id| ids.get(id.as_str()));
@@ -287,39 +287,40 @@ impl<'a> TreeJoiner<'a> {
 
     fn heard(&self, given: &TreeNode, frame: u32, parent: u32) -> Node {
         let role = given.role.as_ref().and_then(|role| role.text()).unwrap_or_default();
-        let (mut part, word) = if given.ignored { (Part::Through, Cow::Borrowed("")) } else { part_of(role) };
+        let (mut part, word) =
+            if given.ignored { (RolePart::Through, Cow::Borrowed("")) } else { part_of(role) };
         let backend = given.backend.unwrap_or_default();
         let layout = self.tree.layout(frame);
         let fact = layout.and_then(|layout| layout.find(backend)).unwrap_or(NONE);
         if layout.is_some_and(|layout| layout.tag(fact) == "BR") {
-            part = Part::Break;
+            part = RolePart::Break;
         }
-        if part == Part::Through && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
-            part = Part::Code;
+        if part == RolePart::Through && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
+            part = RolePart::Code;
         }
         let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
         // Text keeps its spaces, which separate it from its neighbours.
-        let name = if part == Part::Text { name.to_owned() } else { tidy(name) };
+        let name = if part == RolePart::Text { name.to_owned() } else { tidy(name) };
         let mut node = Node { part, role: word, name, ..Node::bare((frame, parent), (fact, backend)) };
         self.lay(&mut node);
         read_properties(&mut node, given);
         if let Some(value) = &given.value {
             node.value = match &value.value {
-                Word::Text(text) => tidy(text),
-                Word::Whole(number) => number.to_string(),
-                Word::Number(number) => number.to_string(),
-                Word::Nothing | Word::Flag(_) => String::new(),
+                ScalarValue::Text(text) => tidy(text),
+                ScalarValue::Whole(number) => number.to_string(),
+                ScalarValue::Number(number) => number.to_string(),
+                ScalarValue::Nothing | ScalarValue::Flag(_) => String::new(),
             };
         }
         // An unreadable frame is still shown as a frame; a grouping node shows its children.
-        if part == Part::Through && node.editable && !given.ignored && self.starts_editing(&node) {
-            part = Part::Field;
+        if part == RolePart::Through && node.editable && !given.ignored && self.starts_editing(&node) {
+            part = RolePart::Field;
             (node.part, node.role) = (part, Cow::Borrowed("textbox"));
         }
-        if part == Part::Field
+        if part == RolePart::Field
             && !matches!(layout.map(|layout| layout.tag(fact)), Some("INPUT" | "SELECT" | "TEXTAREA") | None)
         {
-            node.part = Part::Control;
+            node.part = RolePart::Control;
         }
         node
     }
@@ -369,16 +370,16 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
         }
         field = NONE;
         match fact.kind {
-            Kind::Element
+            NodeKind::Element
                 if matches!(layout.tag(place), "INPUT" | "TEXTAREA" | "SELECT" | "SCRIPT" | "STYLE") =>
             {
                 field = place
             }
-            Kind::Text if fact.hidden.is_none() => {
+            NodeKind::Text if fact.hidden.is_none() => {
                 push_tidy(&mut text, layout.text(place));
                 push_tidy(&mut text, " ");
             }
-            Kind::Element | Kind::Text | Kind::Other => {}
+            NodeKind::Element | NodeKind::Text | NodeKind::Other => {}
         }
     }
     text.truncate(text.trim_end().len());
@@ -393,8 +394,11 @@ fn read_properties(node: &mut Node, given: &TreeNode) {
         let state = match property.name.as_str() {
             "level" => {
                 node.level = match value {
-                    Word::Whole(level) => u8::try_from(*level).unwrap_or_default(),
-                    Word::Nothing | Word::Text(_) | Word::Number(_) | Word::Flag(_) => 0,
+                    ScalarValue::Whole(level) => u8::try_from(*level).unwrap_or_default(),
+                    ScalarValue::Nothing
+                    | ScalarValue::Text(_)
+                    | ScalarValue::Number(_)
+                    | ScalarValue::Flag(_) => 0,
                 };
                 continue;
             }
@@ -419,7 +423,7 @@ fn read_properties(node: &mut Node, given: &TreeNode) {
             "selected" if on => "selected",
             "required" if on => "required",
             "invalid" if !text.is_empty() && text != "false" => "invalid",
-            "readonly" if on && node.part == Part::Field => "readonly",
+            "readonly" if on && node.part == RolePart::Field => "readonly",
             "focused" if on && node.parent != NONE => "focused",
             "modal" if on => "modal",
             "busy" if on => "busy",

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use super::capture::Captured;
 use super::clean::{cut, tidy};
 use super::cover::spot_of;
-use super::lines::{Line, Lines, Numbers as _, Writer};
+use super::lines::{Lines, Numbers as _, SnapshotLine, Writer};
 use super::marks::Marks;
 use super::name::field;
-use super::refs::{Known, Refs};
-use super::role::Part;
-use super::tree::{Node, Tree};
+use super::refs::{NodeIdentity, Refs};
+use super::role::RolePart;
+use super::tree::{Node, PageTree};
 use crate::{Spot, safety::Sensitive};
 
 /// A tab's content at one moment.
@@ -42,7 +42,7 @@ impl Snapshot {
     /// Creates a snapshot from a capture. Nodes known to `refs` keep their numbers, new ones get the next; from
     /// then on `refs` refers to this snapshot.
     pub fn new(captured: &Captured, refs: &mut Refs) -> Self {
-        let tree = Tree::join(captured);
+        let tree = PageTree::join(captured);
         let marks = Marks::of(&tree);
         let mut numbering = refs.numbering(&tree);
         let lines = Writer::write(&tree, &marks, &mut numbering);
@@ -50,13 +50,13 @@ impl Snapshot {
         let secret: Vec<bool> = tree
             .nodes
             .iter()
-            .map(|node| (node.part == Part::Field || node.editable) && numbering.is_secret(&tree, node))
+            .map(|node| (node.part == RolePart::Field || node.editable) && numbering.is_secret(&tree, node))
             .collect();
         let asks_for = asks_for(&tree, &marks);
         let numbers = numbering.given();
         let known = lines.targets.iter().map(|target| {
             let heading = lines.headings.get(target.heading as usize).cloned().unwrap_or_default();
-            (target.number, Known { role: target.word.clone(), name: target.name.clone(), heading })
+            (target.number, NodeIdentity { role: target.word.clone(), name: target.name.clone(), heading })
         });
         refs.learn(known);
         let root = captured.frames.first();
@@ -88,7 +88,7 @@ impl Snapshot {
     pub fn texts(&self) -> Vec<(&str, String)> {
         let mut texts: Vec<(&str, String)> =
             self.origins.iter().map(|origin| (origin.as_str(), String::new())).collect();
-        let is_text = |node: &&Node| node.part == Part::Text;
+        let is_text = |node: &&Node| node.part == RolePart::Text;
         let written =
             self.nodes.iter().filter(is_text).chain(self.nodes.iter().filter(|node| !is_text(node)));
         for node in written {
@@ -136,12 +136,16 @@ impl Snapshot {
         format!("page \"{}\" {}", cut(&self.title, 120).replace('"', "'"), cut(&self.url, 200))
     }
 
-    pub(super) fn line(&self, line: usize) -> Option<&Line> {
+    pub(super) fn line(&self, line: usize) -> Option<&SnapshotLine> {
         self.lines.lines.get(line)
     }
 
     /// Returns the targets with the same role, name and heading on the same origin.
-    pub(super) fn alike<'s>(&'s self, known: &'s Known, origin: &'s str) -> impl Iterator<Item = u32> + 's {
+    pub(super) fn alike<'s>(
+        &'s self,
+        known: &'s NodeIdentity,
+        origin: &'s str,
+    ) -> impl Iterator<Item = u32> + 's {
         let heading =
             |place: u32| self.lines.headings.get(place as usize).map(String::as_str).unwrap_or_default();
         let alike = self.lines.targets.iter().filter(move |target| {
@@ -154,10 +158,10 @@ impl Snapshot {
     }
 }
 
-fn asks_for(tree: &Tree<'_>, marks: &Marks) -> Vec<(String, Sensitive)> {
+fn asks_for(tree: &PageTree<'_>, marks: &Marks) -> Vec<(String, Sensitive)> {
     let mut found = Vec::new();
     for (node, place) in tree.nodes.iter().zip(0..) {
-        if node.part != Part::Field || !marks.is_visible(place) {
+        if node.part != RolePart::Field || !marks.is_visible(place) {
             continue;
         }
         let frame = tree.frame(node).map(|frame| frame.frame.clone()).unwrap_or_default();

@@ -147,7 +147,7 @@ pub(super) struct AxProperty {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Scalar {
-    pub value: Word,
+    pub value: ScalarValue,
 }
 
 impl Scalar {
@@ -158,7 +158,7 @@ impl Scalar {
 
 /// A string, number or boolean. Structured values are unused and skipped.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Word {
+pub(super) enum ScalarValue {
     #[default]
     Nothing,
     Text(String),
@@ -167,7 +167,7 @@ pub(super) enum Word {
     Flag(bool),
 }
 
-impl Word {
+impl ScalarValue {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -183,53 +183,53 @@ impl Word {
     }
 }
 
-impl<'de> Deserialize<'de> for Word {
+impl<'de> Deserialize<'de> for ScalarValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ScalarVisitor;
 
         impl<'de> Visitor<'de> for ScalarVisitor {
-            type Value = Word;
+            type Value = ScalarValue;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a value")
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Word, E> {
-                Ok(Word::Text(text.to_owned()))
+            fn visit_str<E>(self, text: &str) -> Result<ScalarValue, E> {
+                Ok(ScalarValue::Text(text.to_owned()))
             }
 
-            fn visit_string<E>(self, text: String) -> Result<Word, E> {
-                Ok(Word::Text(text))
+            fn visit_string<E>(self, text: String) -> Result<ScalarValue, E> {
+                Ok(ScalarValue::Text(text))
             }
 
-            fn visit_bool<E>(self, flag: bool) -> Result<Word, E> {
-                Ok(Word::Flag(flag))
+            fn visit_bool<E>(self, flag: bool) -> Result<ScalarValue, E> {
+                Ok(ScalarValue::Flag(flag))
             }
 
-            fn visit_i64<E>(self, number: i64) -> Result<Word, E> {
-                Ok(Word::Whole(number))
+            fn visit_i64<E>(self, number: i64) -> Result<ScalarValue, E> {
+                Ok(ScalarValue::Whole(number))
             }
 
-            fn visit_u64<E>(self, number: u64) -> Result<Word, E> {
-                Ok(i64::try_from(number).map_or(Word::Number(number as f64), Word::Whole))
+            fn visit_u64<E>(self, number: u64) -> Result<ScalarValue, E> {
+                Ok(i64::try_from(number).map_or(ScalarValue::Number(number as f64), ScalarValue::Whole))
             }
 
-            fn visit_f64<E>(self, number: f64) -> Result<Word, E> {
-                Ok(Word::Number(number))
+            fn visit_f64<E>(self, number: f64) -> Result<ScalarValue, E> {
+                Ok(ScalarValue::Number(number))
             }
 
-            fn visit_unit<E>(self) -> Result<Word, E> {
-                Ok(Word::Nothing)
+            fn visit_unit<E>(self) -> Result<ScalarValue, E> {
+                Ok(ScalarValue::Nothing)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut inner: A) -> Result<Word, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut inner: A) -> Result<ScalarValue, A::Error> {
                 while inner.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Word::Nothing)
+                Ok(ScalarValue::Nothing)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut inner: A) -> Result<Word, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut inner: A) -> Result<ScalarValue, A::Error> {
                 while inner.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Word::Nothing)
+                Ok(ScalarValue::Nothing)
             }
         }
 

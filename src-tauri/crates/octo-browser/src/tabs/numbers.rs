@@ -1,6 +1,6 @@
 //! Small numbers for tabs, for use by the model.
 
-use super::Owner;
+use super::TabOwner;
 use crate::cdp::browser_protocol::target::TargetId;
 use std::{
     collections::{HashMap, HashSet},
@@ -44,8 +44,8 @@ impl Numbers {
         self.lock().ours.insert(target.clone());
     }
 
-    pub(crate) fn owner(&self, target: &TargetId) -> Owner {
-        if self.lock().ours.contains(target) { Owner::Octo } else { Owner::Person }
+    pub(crate) fn owner(&self, target: &TargetId) -> TabOwner {
+        if self.lock().ours.contains(target) { TabOwner::Octo } else { TabOwner::Person }
     }
 
     fn lock(&self) -> MutexGuard<'_, AssignedNumbers> {

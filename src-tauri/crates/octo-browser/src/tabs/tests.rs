@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Ending, Incoming, Transport, message};
+use crate::{BrowserMessage, LinkEnd, Transport, message};
 use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
     types::{CallId, MethodId},
@@ -32,7 +32,7 @@ impl Transport for ForgetfulBrowser {
         CallId::new(self.calls)
     }
 
-    fn poll_incoming(&mut self, _context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, _context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         match self.answers.pop_front() {
             Some(answer) => Poll::Ready(Ok(message::read(answer.into()))),
             None => Poll::Pending,

@@ -1,6 +1,6 @@
 //! The pipe of a browser that Octo started: JSON with a NUL after each message, without any port.
 
-use crate::{Ending, Incoming, Transport, message};
+use crate::{BrowserMessage, LinkEnd, Transport, message};
 use async_tungstenite::tungstenite::Utf8Bytes;
 use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
@@ -27,11 +27,11 @@ pub struct Pipe<R, W> {
     received: Vec<u8>,
     searched: usize,
     /// Complete messages not yet taken.
-    ready: VecDeque<Incoming>,
+    ready: VecDeque<BrowserMessage>,
     /// Bytes to be written.
     queued: VecDeque<u8>,
     next: usize,
-    ended: Option<Ending>,
+    ended: Option<LinkEnd>,
 }
 
 impl<R, W> Pipe<R, W> {
@@ -69,13 +69,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
     }
 
     /// Reads once; `false` if no data is available now.
-    fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, Ending> {
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, LinkEnd> {
         let mut chunk = vec![0; CHUNK];
         let mut buffer = ReadBuf::new(&mut chunk);
         match Pin::new(&mut self.reader).poll_read(context, &mut buffer) {
             Poll::Pending => return Ok(false),
-            Poll::Ready(Err(error)) => return Err(Ending::Broken(error.to_string())),
-            Poll::Ready(Ok(())) if buffer.filled().is_empty() => return Err(Ending::ByBrowser),
+            Poll::Ready(Err(error)) => return Err(LinkEnd::Broken(error.to_string())),
+            Poll::Ready(Ok(())) if buffer.filled().is_empty() => return Err(LinkEnd::ByBrowser),
             Poll::Ready(Ok(())) => self.received.extend_from_slice(buffer.filled()),
         }
         while let Some(end) = memchr::memchr(0, self.received.get(self.searched..).unwrap_or_default()) {
@@ -111,7 +111,7 @@ where
         id
     }
 
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         if let Some(message) = self.ready.pop_front() {
             return Poll::Ready(Ok(message));
         }
@@ -129,9 +129,9 @@ where
                 }
                 Ok(false) if unwritten.is_none() => return Poll::Pending,
                 Ok(false) => {
-                    let ending = unwritten.map_or(Ending::ByBrowser, |error| match error.kind() {
-                        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ending::ByBrowser,
-                        _ => Ending::Broken(error.to_string()),
+                    let ending = unwritten.map_or(LinkEnd::ByBrowser, |error| match error.kind() {
+                        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => LinkEnd::ByBrowser,
+                        _ => LinkEnd::Broken(error.to_string()),
                     });
                     self.ended = Some(ending.clone());
                     return Poll::Ready(Err(ending));

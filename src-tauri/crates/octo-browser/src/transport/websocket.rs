@@ -5,7 +5,7 @@
 //! sent together, the second waited for the acknowledgement of the first. This connection does neither; the
 //! command and response types are still chromiumoxide's.
 
-use crate::{Ending, Incoming, Transport, message};
+use crate::{BrowserMessage, LinkEnd, Transport, message};
 use async_tungstenite::{
     WebSocketStream,
     tokio::{TokioAdapter, client_async_with_config},
@@ -46,7 +46,7 @@ struct WebSocket {
     queued: VecDeque<String>,
     unflushed: bool,
     next: usize,
-    ended: Option<Ending>,
+    ended: Option<LinkEnd>,
 }
 
 /// Opens the single websocket. If the browser asks its person first, this takes as long as they do: it has no
@@ -105,7 +105,7 @@ impl WebSocket {
         Ok(())
     }
 
-    fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         let unwritten = self.poll_write(context).err();
         loop {
             // Read the browser's last messages even if it no longer accepts input.
@@ -118,9 +118,9 @@ impl WebSocket {
                 // The socket itself answers pings.
                 Poll::Ready(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
                 Poll::Ready(Some(Ok(Message::Binary(_) | Message::Frame(_)))) => {
-                    Poll::Ready(Ok(Incoming::Unreadable))
+                    Poll::Ready(Ok(BrowserMessage::Unreadable))
                 }
-                Poll::Ready(Some(Ok(Message::Close(_))) | None) => Poll::Ready(Err(Ending::ByBrowser)),
+                Poll::Ready(Some(Ok(Message::Close(_))) | None) => Poll::Ready(Err(LinkEnd::ByBrowser)),
                 Poll::Ready(Some(Err(error))) => Poll::Ready(Err(ending_of(error))),
             };
         }
@@ -137,7 +137,7 @@ impl Transport for WebSocket {
         id
     }
 
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         if let Some(ending) = &self.ended {
             return Poll::Ready(Err(ending.clone()));
         }
@@ -149,13 +149,13 @@ impl Transport for WebSocket {
     }
 }
 
-fn ending_of(error: tungstenite::Error) -> Ending {
+fn ending_of(error: tungstenite::Error) -> LinkEnd {
     match error {
         tungstenite::Error::ConnectionClosed
         | tungstenite::Error::AlreadyClosed
-        | tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Ending::ByBrowser,
-        tungstenite::Error::Io(error) if went_away(&error) => Ending::ByBrowser,
-        error => Ending::Broken(error.to_string()),
+        | tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => LinkEnd::ByBrowser,
+        tungstenite::Error::Io(error) if went_away(&error) => LinkEnd::ByBrowser,
+        error => LinkEnd::Broken(error.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::{View, draw::Canvas};
 use crate::{
-    Area, Front, Page, PageError, Picture, PictureFormat, Spot,
+    Area, Front, Page, PageError, PagePicture, PictureFormat, Spot,
     page::MeasuredArea,
     safety::Redactor,
     snapshot::{Captured, Cover, Snapshot},
@@ -32,7 +32,7 @@ pub enum Boxes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPicture {
     /// The picture, as PNG.
-    pub picture: Picture,
+    pub picture: PagePicture,
     /// Number of covered areas.
     pub covered: usize,
     /// Number of numbered targets.
@@ -115,7 +115,7 @@ async fn still(
     page: &Page,
     area: &Area,
     front: Front,
-) -> Result<(MeasuredArea, Captured, Picture, Captured), PageError> {
+) -> Result<(MeasuredArea, Captured, PagePicture, Captured), PageError> {
     for _ in 0..TRIES {
         let framed = page.frame(area).await?;
         let before = page.capture().await?;
@@ -137,7 +137,7 @@ struct PictureOverlay {
 }
 
 impl PictureOverlay {
-    fn on(self, picture: &Picture) -> Result<ModelPicture, image::ImageError> {
+    fn on(self, picture: &PagePicture) -> Result<ModelPicture, image::ImageError> {
         let image = image::load_from_memory_with_format(&picture.bytes, ImageFormat::Png)?.into_rgba8();
         let mut canvas = Canvas::new(image, self.seen, self.density);
         for (number, spot) in &self.boxes {
@@ -151,7 +151,7 @@ impl PictureOverlay {
         let mut bytes = Vec::new();
         let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Sub);
         encoder.write_image(image.as_raw(), width, height, ExtendedColorType::Rgba8)?;
-        let picture = Picture { bytes, format: PictureFormat::Png };
+        let picture = PagePicture { bytes, format: PictureFormat::Png };
         Ok(ModelPicture { picture, covered, numbered: self.boxes.len() })
     }
 }

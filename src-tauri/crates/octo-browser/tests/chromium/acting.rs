@@ -5,12 +5,13 @@ mod pages;
 mod slipping;
 
 use crate::kit::{
-    Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
+    Chromium, DebuggingMode, Frame, PATIENCE, Recording, Site, TestDisplay, chromium, others, said, tab,
+    until,
 };
 use octo_browser::{
-    Act, ActError, Answer, Audience, Came, Done, DownloadEvent, Downloads, LoadProgress, LocateError,
-    LocateMethod, Page, ScrollTarget, Unfit, View, Wait, Way,
-    snapshot::{Change, Query, WHOLE},
+    ActError, ActMethod, ActOutcome, Audience, BrowserAct, Came, DialogReply, DownloadEvent, Downloads,
+    LoadProgress, LocateError, LocateMethod, Page, ScrollTarget, Unfit, View, Wait,
+    snapshot::{ChangeExtent, Query, WHOLE},
 };
 use pages::PAGES;
 use std::time::{Duration, Instant};
@@ -63,7 +64,7 @@ const SENT: &[&str] = &[
 /// A page to act on by element number, next to one of the person's tabs.
 pub(crate) struct Scene {
     site: Site,
-    desk: Desk,
+    desk: TestDisplay,
     _chromium: Chromium,
     recording: Recording,
     connected: octo_browser::Connected,
@@ -80,11 +81,11 @@ impl Scene {
 
     pub(crate) async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
-        let desk = Desk::start(Frame::None).await;
+        let desk = TestDisplay::start(Frame::None).await;
         let urls = [site.url(path), site.url("/other")];
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
         let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
-        let chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
+        let chromium = Chromium::start(&desk, DebuggingMode::Flag, &arguments).await;
         let recording = Recording::default();
         let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
         tab(&connected.tabs, "Other").await;
@@ -124,17 +125,17 @@ impl Scene {
         after.split_once(']').expect("its end").0.parse().expect("a number")
     }
 
-    pub(crate) async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::Place {
+    pub(crate) async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
         let number = self.number(role, name).await;
         self.view.locate(&self.page, number).await.expect("located").place
     }
 
-    async fn click(&mut self, role: &str, name: &str) -> Result<Done, ActError> {
+    async fn click(&mut self, role: &str, name: &str) -> Result<ActOutcome, ActError> {
         let place = self.place(role, name).await;
-        self.page.perform(&Act::Click(place), Audience::Person).await
+        self.page.perform(&BrowserAct::Click(place), Audience::Person).await
     }
 
-    pub(crate) async fn act(&mut self, act: Act) -> Result<Done, ActError> {
+    pub(crate) async fn act(&mut self, act: BrowserAct) -> Result<ActOutcome, ActError> {
         self.page.perform(&act, Audience::Person).await
     }
 
@@ -168,37 +169,37 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     }
     let mut scene = Scene::start("/form", "Form").await;
     let name = scene.place("textbox", "Name").await;
-    let done = scene.act(Act::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
-    assert_eq!((done.way, done.came), (Way::Input, Came::Stayed));
+    let done = scene.act(BrowserAct::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
+    assert_eq!((done.way, done.came), (ActMethod::Input, Came::Stayed));
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
-    assert!(diff.change == Change::Lines && diff.text.contains("Ada"), "{}", diff.text);
-    scene.act(Act::Type(name.clone(), " é中".to_owned())).await.expect("typed");
+    assert!(diff.change == ChangeExtent::Lines && diff.text.contains("Ada"), "{}", diff.text);
+    scene.act(BrowserAct::Type(name.clone(), " é中".to_owned())).await.expect("typed");
     let keys = said(&scene.page, "keys.textContent").await;
     assert_eq!(
         keys, "keydown:A input keydown:d input keydown:a input input ",
         "keys where there are some, never Enter"
     );
     assert_eq!(said(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
-    let fills: &[(&str, &str, &str, Way)] = &[
-        ("textbox", "Mail", "new@example.org", Way::Input),
-        ("textbox", "Text", "two\nlines", Way::Input),
-        ("textbox", "Rich", "plain", Way::Input),
-        ("date", "Day", "2026-11-22", Way::Set),
-        ("time", "Hour", "09:30", Way::Set),
-        ("slider", "Size", "7", Way::Set),
-        ("color", "Paint", "#ff0000", Way::Set),
-        ("checkbox", "Tick", "true", Way::Input),
-        ("checkbox", "Tick", "on", Way::Nothing),
-        ("radio", "Beta", "true", Way::Input),
-        ("combobox", "List", "two", Way::Set),
+    let fills: &[(&str, &str, &str, ActMethod)] = &[
+        ("textbox", "Mail", "new@example.org", ActMethod::Input),
+        ("textbox", "Text", "two\nlines", ActMethod::Input),
+        ("textbox", "Rich", "plain", ActMethod::Input),
+        ("date", "Day", "2026-11-22", ActMethod::Set),
+        ("time", "Hour", "09:30", ActMethod::Set),
+        ("slider", "Size", "7", ActMethod::Set),
+        ("color", "Paint", "#ff0000", ActMethod::Set),
+        ("checkbox", "Tick", "true", ActMethod::Input),
+        ("checkbox", "Tick", "on", ActMethod::Nothing),
+        ("radio", "Beta", "true", ActMethod::Input),
+        ("combobox", "List", "two", ActMethod::Set),
     ];
     for (role, name, text, way) in fills {
         let place = scene.place(role, name).await;
-        let done = scene.act(Act::Fill(place, (*text).to_owned())).await;
+        let done = scene.act(BrowserAct::Fill(place, (*text).to_owned())).await;
         assert_eq!(done.as_ref().map(|done| done.way), Ok(*way), "{name}: {done:?}");
     }
     let many = scene.place("option", "Red").await;
-    scene.act(Act::Select(many, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
+    scene.act(BrowserAct::Select(many, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
     for (role, name, text, unfit) in [
         ("date", "Day", "22.11.2026", Unfit::NotAccepted),
         ("slider", "Size", "70", Unfit::NotAccepted),
@@ -207,28 +208,28 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
         ("button", "Send", "x", Unfit::NoText),
     ] {
         let place = scene.place(role, name).await;
-        assert_eq!(scene.act(Act::Fill(place, text.to_owned())).await, Err(unfit.into()), "{name}");
+        assert_eq!(scene.act(BrowserAct::Fill(place, text.to_owned())).await, Err(unfit.into()), "{name}");
     }
     let list = scene.place("combobox", "List").await;
     for (wanted, unfit) in [
         (vec!["Three".to_owned()], Unfit::NoSuchOption(["One", "Two", "Three"].map(str::to_owned).to_vec())),
         (vec!["One".to_owned(), "Two".to_owned()], Unfit::OneOption),
     ] {
-        assert_eq!(scene.act(Act::Select(list.clone(), wanted)).await, Err(unfit.into()));
+        assert_eq!(scene.act(BrowserAct::Select(list.clone(), wanted)).await, Err(unfit.into()));
     }
     assert_eq!(said(&scene.page, "rich.textContent").await, "plain");
     assert_eq!(
-        scene.act(Act::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way),
-        Ok(Way::Input)
+        scene.act(BrowserAct::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way),
+        Ok(ActMethod::Input)
     );
-    scene.act(Act::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
-    scene.act(Act::Fill(name, "Grace".to_owned())).await.expect("filled");
+    scene.act(BrowserAct::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
+    scene.act(BrowserAct::Fill(name, "Grace".to_owned())).await.expect("filled");
     scene.click("button", "Send").await.expect("sent");
     assert_eq!(
         scene.said().await,
         "sent name=Grace&mail=new%40example.org&text=two%0Alines&day=2026-11-22&hour=09%3A30&size=7&paint=%23ff0000&tick=on&one=b&list=2&many=Red&many=Blue&shut=shut true"
     );
-    assert_eq!(scene.act(Act::Press(None, "Hyper+X".to_owned())).await, Err(Unfit::UnknownKey.into()));
+    assert_eq!(scene.act(BrowserAct::Press(None, "Hyper+X".to_owned())).await, Err(Unfit::UnknownKey.into()));
     scene.ends().await;
 }
 
@@ -249,15 +250,15 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
     scene.click("button", "Far").await.expect("scrolled to");
     assert_eq!(scene.said().await, "far");
     // Scrolling is smooth; a position read after it has stopped no longer changes.
-    scene.act(Act::Scroll(ScrollTarget::By(None, 0.0, -100_000.0))).await.expect("scrolled");
-    scene.act(Act::Scroll(ScrollTarget::By(None, 0.0, 2_000.0))).await.expect("scrolled");
+    scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, -100_000.0))).await.expect("scrolled");
+    scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, 2_000.0))).await.expect("scrolled");
     const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
     let document = scene.page.element_at(5.0, 5.0).await.expect("a place");
     let left = scene.page.ask(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new()).await;
     assert!(left.as_ref().is_ok_and(|left| left.as_f64().is_some_and(|left| left.abs() < 1.0)), "{left:?}");
     scene.click("button", "Far").await.expect("from below");
-    scene.act(Act::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
-    let missing = scene.act(Act::Scroll(ScrollTarget::ToText("nowhere".to_owned()))).await;
+    scene.act(BrowserAct::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
+    let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("nowhere".to_owned()))).await;
     assert_eq!(missing, Err(Unfit::NoSuchText.into()));
     let dead = scene.page.element_at(5.0, 5.0).await.expect("a place");
     let words = scene.page.ask(&dead, "function() { return this.localName }", Vec::new()).await;
@@ -274,7 +275,7 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     scene.click("button", "Hidden deep").await.expect("pressed");
     assert_eq!(scene.said().await, "deep true");
     let deep = scene.place("textbox", "Deep").await;
-    scene.act(Act::Fill(deep, "well".to_owned())).await.expect("filled");
+    scene.act(BrowserAct::Fill(deep, "well".to_owned())).await.expect("filled");
     assert_eq!(scene.said().await, "well");
 
     scene.page.navigate(&scene.site.url("/frames")).await.expect("there");
@@ -288,7 +289,7 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     .await;
     let inside = scene.place("button", "Inside").await;
     assert_ne!(inside.session, *scene.page.session().inner());
-    scene.act(Act::Click(inside.clone())).await.expect("pressed");
+    scene.act(BrowserAct::Click(inside.clone())).await.expect("pressed");
     let said = async |scene: &Scene| {
         scene
             .page
@@ -297,12 +298,12 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     };
     assert_eq!(said(&scene).await, Ok("in true".into()));
     let within = scene.place("textbox", "Within").await;
-    scene.act(Act::Fill(within, "across".to_owned())).await.expect("filled");
+    scene.act(BrowserAct::Fill(within, "across".to_owned())).await.expect("filled");
     assert_eq!(said(&scene).await, Ok("across".into()));
     // An element over the frame covers the frame's content too.
     let lid = "lid.style.cssText = 'position:fixed;inset:0;background:#fff'; lid.id = 'lid'; true";
     assert_eq!(crate::kit::said(&scene.page, lid).await, true);
-    let covered = scene.act(Act::Click(inside.clone())).await;
+    let covered = scene.act(BrowserAct::Click(inside.clone())).await;
     assert!(matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#lid"), "{covered:?}");
     scene.ends().await;
 }
@@ -318,7 +319,7 @@ async fn zoomed_scaled_and_turned_things_are_hit_on_a_screen_of_other_pixels() {
     }
     assert_eq!(scene.said().await, "Zoomed Turned Framed ");
     let inside = scene.place("button", "Inside").await;
-    scene.act(Act::Click(inside.clone())).await.expect("pressed in a frame that is shown smaller");
+    scene.act(BrowserAct::Click(inside.clone())).await.expect("pressed in a frame that is shown smaller");
     let said = "function() { return document.querySelector('#said').textContent }";
     assert_eq!(scene.page.ask(&inside, said, Vec::new()).await, Ok("in true".into()));
     scene.ends().await;
@@ -331,10 +332,10 @@ async fn things_are_dragged_by_the_mouse_and_by_the_browsers_own_drag_and_drop()
     }
     let mut scene = Scene::start("/drag", "Drag").await;
     let (parcel, onto) = (scene.place("button", "Parcel").await, scene.place("button", "Box").await);
-    scene.act(Act::Drag(parcel.clone(), onto.clone())).await.expect("dragged");
+    scene.act(BrowserAct::Drag(parcel.clone(), onto.clone())).await.expect("dragged");
     assert_eq!(scene.said().await, "dropped parcel");
     let slider = scene.place("button", "Slider").await;
-    scene.act(Act::Drag(slider, parcel)).await.expect("dragged");
+    scene.act(BrowserAct::Drag(slider, parcel)).await.expect("dragged");
     assert_eq!(scene.said().await, "moved true");
     scene.ends().await;
 }
@@ -350,14 +351,14 @@ async fn files_go_up_and_come_down() {
         std::fs::write(file, "hello").expect("written");
     }
     let field = scene.place("button", "One file").await;
-    scene.act(Act::Upload(field.clone(), files[..1].to_vec())).await.expect("given");
+    scene.act(BrowserAct::Upload(field.clone(), files[..1].to_vec())).await.expect("given");
     assert_eq!(scene.said().await, "a.txt5");
-    assert_eq!(scene.act(Act::Upload(field, files.clone())).await, Err(Unfit::OneFile.into()));
+    assert_eq!(scene.act(BrowserAct::Upload(field, files.clone())).await, Err(Unfit::OneFile.into()));
     let choose = scene.place("button", "Choose").await;
-    scene.act(Act::Upload(choose, files)).await.expect("given");
+    scene.act(BrowserAct::Upload(choose, files)).await.expect("given");
     assert_eq!(scene.said().await, "through 2");
     let link = scene.place("link", "Get it").await;
-    assert_eq!(scene.act(Act::Upload(link, Vec::new())).await, Err(Unfit::NoFiles.into()));
+    assert_eq!(scene.act(BrowserAct::Upload(link, Vec::new())).await, Err(Unfit::NoFiles.into()));
 
     let mut downloads = Downloads::watch(&scene.connected.link).await.expect("watching");
     let done = scene.click("link", "Get it").await.expect("pressed");
@@ -379,17 +380,17 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
     assert_eq!(scene.click("link", "Part").await.expect("pressed").came, Came::Moved);
     let done = scene.click("button", "Ask").await.expect("pressed");
     assert!(matches!(&done.came, Came::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
-    let held = scene.act(Act::Press(None, "Tab".to_owned())).await;
+    let held = scene.act(BrowserAct::Press(None, "Tab".to_owned())).await;
     assert!(matches!(held, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{held:?}");
     let settling = scene.page.settling();
-    scene.page.answer(Answer::Accept).await.expect("answered");
+    scene.page.answer(DialogReply::Accept).await.expect("answered");
     assert_eq!(settling.after().await, Ok(Came::Stayed));
     assert_eq!(scene.said().await, "true");
     scene.click("button", "Later").await.expect("pressed");
-    scene.act(Act::Wait(Wait::Text("late".to_owned()))).await.expect("came");
+    scene.act(BrowserAct::Wait(Wait::Text("late".to_owned()))).await.expect("came");
     let began = Instant::now();
-    scene.act(Act::Wait(Wait::Gone("never there".to_owned()))).await.expect("gone");
-    scene.act(Act::Wait(Wait::Time(Duration::from_millis(50)))).await.expect("waited");
+    scene.act(BrowserAct::Wait(Wait::Gone("never there".to_owned()))).await.expect("gone");
+    scene.act(BrowserAct::Wait(Wait::Time(Duration::from_millis(50)))).await.expect("waited");
     assert!(began.elapsed() < Duration::from_secs(5));
 
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
@@ -406,7 +407,7 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
     );
     assert_ne!(scene.page.document(), before);
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
-    assert!(diff.change == Change::Page && diff.text.contains("# There"), "{}", diff.text);
+    assert!(diff.change == ChangeExtent::Page && diff.text.contains("# There"), "{}", diff.text);
     let mut after = others(&scene.connected.tabs, &scene.start).await;
     after.sort();
     // The order of a list is the browser's.
@@ -424,12 +425,12 @@ async fn a_number_whose_element_went_is_found_again_only_where_one_is_like_it() 
     let old = scene.view.locate(&scene.page, apple).await.expect("there").place;
     let redraw = scene.known_number("button", "Redraw");
     let place = scene.view.locate(&scene.page, redraw).await.expect("there").place;
-    scene.act(Act::Click(place)).await.expect("pressed");
-    assert_eq!(scene.act(Act::Click(old)).await, Err(ActError::Gone), "the old element is no more");
+    scene.act(BrowserAct::Click(place)).await.expect("pressed");
+    assert_eq!(scene.act(BrowserAct::Click(old)).await, Err(ActError::Gone), "the old element is no more");
     let again = scene.view.locate(&scene.page, apple).await.expect("again");
     assert_eq!((again.how, again.known.name.as_str()), (LocateMethod::Alike, "Apple"));
     assert_ne!(again.number, apple);
-    scene.act(Act::Click(again.place)).await.expect("pressed");
+    scene.act(BrowserAct::Click(again.place)).await.expect("pressed");
     assert_eq!(scene.said().await, "Apple");
     scene.click("button", "Twice").await.expect("pressed");
     let several = scene.view.locate(&scene.page, pear).await;

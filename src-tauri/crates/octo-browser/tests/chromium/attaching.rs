@@ -1,9 +1,11 @@
 //! Finding a browser and connecting to it.
 
-use crate::kit::{Chromium, Desk, Frame, OWN, Own, PATIENCE, Recording, Site, Start, chromium, tab, until};
+use crate::kit::{
+    Chromium, DebuggingMode, Frame, OWN, Own, PATIENCE, Recording, Site, TestDisplay, chromium, tab, until,
+};
 use octo_browser::{
-    Browser, CallError, ConnectError, Ending, Freshness, Launch, Mode, Page, PageError, State, Wanted,
-    cdp::js_protocol::runtime::EvaluateParams,
+    AttachmentState, Browser, CallError, ConnectError, Freshness, Launch, LinkEnd, Mode, Page, PageError,
+    Wanted, cdp::js_protocol::runtime::EvaluateParams,
 };
 use octo_testkit::CHROMIUM_SWITCHES;
 use std::{
@@ -18,16 +20,16 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     }
     let site =
         Site::start(&[("/", "<title>First</title>one"), ("/two", "<title>Second</title>two"), OWN]).await;
-    let desk = Desk::start(Frame::None).await;
+    let desk = TestDisplay::start(Frame::None).await;
     let urls = [site.url("/"), site.url("/two"), Own::url(&site)];
-    let _chromium = Chromium::start(&desk, Start::Flag, &urls.each_ref().map(String::as_str)).await;
+    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &urls.each_ref().map(String::as_str)).await;
     let recording = Recording::default();
     let browser = Chromium::watched(&desk, recording.wrap());
     let connected = browser.connect().await.expect("connected");
     assert_eq!(connected.fresh, Freshness::New);
     let state = browser.state().borrow().clone();
     assert!(
-        matches!(&state, State::Connected { mode: Mode::Flag, version, .. } if version.starts_with("Chrome/")),
+        matches!(&state, AttachmentState::Connected { mode: Mode::Flag, version, .. } if version.starts_with("Chrome/")),
         "{state:?}"
     );
     let tabs = until("all pages", async || {
@@ -45,14 +47,14 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
 }
 
 /// Waits for the browser's question, and presses these keys until it is answered.
-async fn answer(desk: &Desk, browser: &Browser, once: &str, again: &str) {
+async fn answer(desk: &TestDisplay, browser: &Browser, once: &str, again: &str) {
     until("the question", async || desk.is_darkened().then_some(())).await;
     if !once.is_empty() {
         desk.hands(&["key", once]);
     }
     // A browser takes no answer in its question's first moments.
     until("its answer", async || {
-        if !matches!(*browser.state().borrow(), State::WaitingForAllow { .. }) {
+        if !matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { .. }) {
             return Some(());
         }
         desk.hands(&["key", again, "sleep", "0.3"]);
@@ -67,13 +69,13 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = Desk::start(Frame::Managed).await;
-    let chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/"), &Own::url(&site)]).await;
+    let desk = TestDisplay::start(Frame::Managed).await;
+    let chromium = Chromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &Own::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let found = browser.look().await;
     assert!(matches!(found[0].probe, octo_browser::Probe::Approval { .. }), "{found:?}");
-    assert_eq!(*browser.state().borrow(), State::Off, "looking connects to nothing");
+    assert_eq!(*browser.state().borrow(), AttachmentState::Off, "looking connects to nothing");
     assert!(!desk.is_darkened(), "and asks nothing");
 
     let (one, two) = (browser.clone(), browser.clone());
@@ -82,7 +84,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     answer(&desk, &browser, "Tab", "Return").await;
     let (one, two) =
         (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
-    assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
+    assert!(matches!(*browser.state().borrow(), AttachmentState::Connected { mode: Mode::Approval, .. }));
     until("the page without a question over it", async || (!desk.is_darkened()).then_some(())).await;
     assert_eq!(two.tabs.list().await.expect("tabs").len(), 2);
     let own = Own::find(&two.tabs).await;
@@ -90,11 +92,14 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     own.assert_unchanged(&two.tabs).await;
 
     chromium.kill();
-    assert_eq!(one.link.ended().await, Ending::ByBrowser);
-    until("the loss", async || matches!(*browser.state().borrow(), State::Lost { .. }).then_some(())).await;
-    let _again = Chromium::start(&desk, Start::Approval, &[&site.url("/"), &Own::url(&site)]).await;
+    assert_eq!(one.link.ended().await, LinkEnd::ByBrowser);
+    until("the loss", async || {
+        matches!(*browser.state().borrow(), AttachmentState::Lost { .. }).then_some(())
+    })
+    .await;
+    let _again = Chromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &Own::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
-    assert!(matches!(*browser.state().borrow(), State::Lost { .. }), "nothing is tried by itself");
+    assert!(matches!(*browser.state().borrow(), AttachmentState::Lost { .. }), "nothing is tried by itself");
     let asking = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
@@ -111,8 +116,9 @@ async fn a_person_may_decline_or_not_answer_at_all() {
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = Desk::start(Frame::Managed).await;
-    let _chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/"), &Own::url(&site)]).await;
+    let desk = TestDisplay::start(Frame::Managed).await;
+    let _chromium =
+        Chromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &Own::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let asking = {
@@ -121,7 +127,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     };
     answer(&desk, &browser, "", "Escape").await;
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Declined));
-    assert_eq!(*browser.state().borrow(), State::Off);
+    assert_eq!(*browser.state().borrow(), AttachmentState::Off);
     until("the end of the question", async || (!desk.is_darkened()).then_some(())).await;
 
     // A caller that disappears does not withdraw the question, and the next caller waits for the same one.
@@ -131,18 +137,20 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     };
     until("the question", async || desk.is_darkened().then_some(())).await;
     gone.abort();
-    let State::WaitingForAllow { since, .. } = browser.state().borrow().clone() else { panic!("it waits") };
+    let AttachmentState::WaitingForAllow { since, .. } = browser.state().borrow().clone() else {
+        panic!("it waits")
+    };
     let asking = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
     };
     tokio::task::yield_now().await;
     assert!(
-        matches!(*browser.state().borrow(), State::WaitingForAllow { since: still, .. } if still == since)
+        matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { since: still, .. } if still == since)
     );
     browser.cancel();
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
-    assert_eq!(*browser.state().borrow(), State::Off);
+    assert_eq!(*browser.state().borrow(), AttachmentState::Off);
 
     // Its question stays until the person closes it, and the next caller gets another one. The person's own tab
     // is unchanged.
@@ -152,7 +160,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
         desk.is_white().then_some(())
     })
     .await;
-    assert_eq!(*browser.state().borrow(), State::Off, "its answer does nothing");
+    assert_eq!(*browser.state().borrow(), AttachmentState::Off, "its answer does nothing");
     let asking = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
@@ -168,8 +176,8 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = Desk::start(Frame::None).await;
-    let chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/"), &Own::url(&site)]).await;
+    let desk = TestDisplay::start(Frame::None).await;
+    let chromium = Chromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &Own::url(&site)]).await;
     let browser = Chromium::browser(&desk);
     let connected = browser.connect().await.expect("connected");
     let page =
@@ -185,17 +193,17 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
         .expect("at once")
         .expect("its end");
     assert!(
-        matches!(end, Err(PageError::Detached | PageError::Call(CallError::Closed(Ending::ByBrowser)))),
+        matches!(end, Err(PageError::Detached | PageError::Call(CallError::Closed(LinkEnd::ByBrowser)))),
         "{end:?}"
     );
-    assert!(matches!(connected.tabs.list().await, Err(CallError::Closed(Ending::ByBrowser))));
+    assert!(matches!(connected.tabs.list().await, Err(CallError::Closed(LinkEnd::ByBrowser))));
 
     let file = desk.profile().join("DevToolsActivePort");
     let old = fs::read_to_string(&file).expect("it is still there");
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
     assert_eq!(fs::read_to_string(&file).expect("and is never removed"), old);
 
-    let _again = Chromium::start(&desk, Start::Flag, &[&site.url("/"), &Own::url(&site)]).await;
+    let _again = Chromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &Own::url(&site)]).await;
     let connected = browser.connect().await.expect("connected again");
     assert_eq!(connected.fresh, Freshness::New);
     tab(&connected.tabs, "First").await;
@@ -226,14 +234,14 @@ async fn a_port_that_is_another_programs_is_not_dialled() {
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::PortTaken { port }));
     drop(silent);
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
-    assert_eq!(*browser.state().borrow(), State::Off);
+    assert_eq!(*browser.state().borrow(), AttachmentState::Off);
 }
 
 #[tokio::test]
 async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let Some(program) = chromium() else { return };
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
-    let desk = Desk::start(Frame::None).await;
+    let desk = TestDisplay::start(Frame::None).await;
     // Octo starts the program with its own environment, so this script sets the display.
     let script = desk.home().join("browser");
     let display = desk
@@ -259,7 +267,7 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     };
     let browser = Browser::new(Chromium::environment(&desk), Wanted::OwnProfile(launch));
     let connected = browser.connect().await.expect("started");
-    assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::OwnProfile, .. }));
+    assert!(matches!(*browser.state().borrow(), AttachmentState::Connected { mode: Mode::OwnProfile, .. }));
     let opened = connected.tabs.open(&site.url("/")).await.expect("opened");
     let page = Page::attach(&connected.link, &opened.target).await.expect("attached");
     until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(()))

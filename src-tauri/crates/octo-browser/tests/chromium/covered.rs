@@ -1,7 +1,7 @@
 //! The parts of a page a model's picture does not show. Every field has its own colour: the colour of a covered
 //! field is missing from the picture.
 
-use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, said, tab, until};
+use crate::kit::{Chromium, DebuggingMode, Frame, PATIENCE, Site, TestDisplay, chromium, said, tab, until};
 use image::RgbaImage;
 use octo_browser::{
     Area, Boxes, Front, Page, PageError, PictureFormat, ShotError, View,
@@ -100,10 +100,10 @@ async fn covered(arguments: &[&str]) {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = Desk::start(Frame::None).await;
+    let desk = TestDisplay::start(Frame::None).await;
     let url = site.url("/");
     let arguments: Vec<&str> = arguments.iter().copied().chain([url.as_str()]).collect();
-    let _chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
+    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &arguments).await;
     let connected = Chromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
@@ -160,10 +160,10 @@ async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = Desk::start(Frame::None).await;
+    let desk = TestDisplay::start(Frame::None).await;
     let url = site.url("/");
     let arguments = ["--headless=new", "--force-device-scale-factor=2", &url];
-    let _chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
+    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &arguments).await;
     let connected = Chromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
@@ -188,8 +188,8 @@ async fn numbers_are_drawn_where_their_elements_are() {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = Desk::start(Frame::None).await;
-    let _chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let desk = TestDisplay::start(Frame::None).await;
+    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &[&site.url("/")]).await;
     let connected = Chromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");

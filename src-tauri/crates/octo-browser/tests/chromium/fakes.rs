@@ -2,7 +2,7 @@
 
 use async_tungstenite::{tokio::accept_async, tungstenite::Message};
 use futures::StreamExt as _;
-use octo_browser::{Browser, ConnectError, Environment, Mode, Probe, State, System, Wanted, find};
+use octo_browser::{AttachmentState, Browser, ConnectError, Environment, Mode, Probe, System, Wanted, find};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -81,13 +81,13 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
     };
     let attempt = connect();
     let answer = asking.heard.recv().await.expect("its first command");
-    assert!(matches!(*browser.state().borrow(), State::WaitingForAllow { .. }));
+    assert!(matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { .. }));
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(3_600)).await;
     tokio::time::resume();
     answer.send(()).expect("it waits");
     let connected = attempt.await.expect("its end").expect("connected");
-    assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
+    assert!(matches!(*browser.state().borrow(), AttachmentState::Connected { mode: Mode::Approval, .. }));
     browser.disconnect();
     drop(connected);
     // A caller that does not want to wait gives up.

@@ -5,14 +5,14 @@ use crate::{
     kit::{chromium, said, until},
 };
 use octo_browser::{
-    Act, ActError, Area, Audience, Came, PageError, PictureFormat, Unfit,
+    ActError, Area, Audience, BrowserAct, Came, PageError, PictureFormat, Unfit,
     cdp::js_protocol::runtime::EvaluateParams,
-    snapshot::{Filter, Place, Refs, Snapshot, WHOLE},
+    snapshot::{Filter, NodeRef, Refs, Snapshot, WHOLE},
 };
 use std::time::Duration;
 
 /// Finds an element by its id, independently of a snapshot.
-async fn by_id(scene: &Scene, id: &str) -> Place {
+async fn by_id(scene: &Scene, id: &str) -> NodeRef {
     let [left, top] =
         ["left", "top"].map(|side| format!("document.getElementById('{id}').getBoundingClientRect().{side}"));
     let (left, top) = (said(&scene.page, &left).await, said(&scene.page, &top).await);
@@ -27,19 +27,19 @@ async fn a_key_a_drag_and_a_point_press_nothing_else() {
     }
     let mut scene = Scene::start("/guards", "Guards").await;
     let plain = by_id(&scene, "plain").await;
-    let pressed = scene.act(Act::Press(Some(plain), "ArrowDown".to_owned())).await;
+    let pressed = scene.act(BrowserAct::Press(Some(plain), "ArrowDown".to_owned())).await;
     assert_eq!(pressed, Err(Unfit::NoFocus.into()), "what takes no key is not clicked for it");
     let (one, other) = (by_id(&scene, "a").await, by_id(&scene, "b").await);
     assert_ne!(one.node, other.node);
     for (from, to) in [(one.clone(), other), (one.clone(), one)] {
-        assert_eq!(scene.act(Act::Drag(from, to)).await, Err(Unfit::SameControl.into()));
+        assert_eq!(scene.act(BrowserAct::Drag(from, to)).await, Err(Unfit::SameControl.into()));
     }
     let calm = by_id(&scene, "calm").await;
-    let trapped = scene.act(Act::ClickAt(calm, 350.0, 50.0)).await;
+    let trapped = scene.act(BrowserAct::ClickAt(calm, 350.0, 50.0)).await;
     assert!(matches!(trapped, Err(ActError::Covered(_))), "{trapped:?}");
     assert_eq!(scene.said().await, "");
     let plain = by_id(&scene, "plain").await;
-    scene.act(Act::ClickAt(plain, 20.0, 10.0)).await.expect("pressed where it is");
+    scene.act(BrowserAct::ClickAt(plain, 20.0, 10.0)).await.expect("pressed where it is");
     assert_eq!(scene.said().await, " pressed");
     scene.ends().await;
 }
@@ -100,7 +100,7 @@ async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_w
     // each time; the bench measures the actual delay.
     let mut at_once = false;
     for _ in 0..5 {
-        scene.act(Act::Click(press.clone())).await.expect("pressed");
+        scene.act(BrowserAct::Click(press.clone())).await.expect("pressed");
         let said_then = scene.said().await;
         assert!(said_then.starts_with('1'), "it was drawn before the button went down");
         at_once |= said_then == "1 at once";
@@ -108,12 +108,12 @@ async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_w
         said(&scene.page, "since = 0").await;
     }
     assert!(at_once, "it is waited for each time");
-    scene.page.perform(&Act::Click(press), Audience::Asked).await.expect("pressed");
+    scene.page.perform(&BrowserAct::Click(press), Audience::Asked).await.expect("pressed");
     assert_eq!(scene.said().await, "1 seen", "the pointer had arrived by then");
     // What leads elsewhere is pointed out as well.
     scene.page.clear_overlay().await.expect("cleared");
     let away = scene.place("link", "Away").await;
-    scene.act(Act::Click(away)).await.expect("pressed");
+    scene.act(BrowserAct::Click(away)).await.expect("pressed");
     assert_eq!(said(&scene.page, "document.title + sessionStorage.drawn").await, "There1");
     scene.ends().await;
 }
@@ -144,9 +144,9 @@ async fn a_press_that_asks_for_files_opens_nothing_and_the_persons_own_press_doe
     let before = scene.windows();
     for name in ["One file", "Choose"] {
         let place = scene.place("button", name).await;
-        let done = scene.act(Act::Click(place.clone())).await.expect("pressed");
+        let done = scene.act(BrowserAct::Click(place.clone())).await.expect("pressed");
         assert_eq!(done.came, Came::AsksForFiles, "{name}");
-        let done = scene.act(Act::Press(Some(place), "Enter".to_owned())).await.expect("pressed");
+        let done = scene.act(BrowserAct::Press(Some(place), "Enter".to_owned())).await.expect("pressed");
         assert_eq!(done.came, Came::AsksForFiles, "{name}");
     }
     assert_eq!(scene.windows(), before, "nothing stands on the screen");

@@ -5,8 +5,8 @@ mod display;
 mod recording;
 mod site;
 
-pub(crate) use browser::{Chromium, Start};
-pub(crate) use display::{Desk, Frame};
+pub(crate) use browser::{Chromium, DebuggingMode};
+pub(crate) use display::{Frame, TestDisplay};
 pub(crate) use octo_testkit::chromium_or_skip as chromium;
 pub(crate) use recording::Recording;
 pub(crate) use site::Site;

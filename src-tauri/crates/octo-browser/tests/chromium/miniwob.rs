@@ -11,7 +11,7 @@ mod coverage;
 mod oracles;
 mod player;
 
-use crate::kit::{Chromium, Desk, Frame, Start, chromium, tab};
+use crate::kit::{Chromium, DebuggingMode, Frame, TestDisplay, chromium, tab};
 use octo_browser::Page;
 use player::Player;
 use std::{
@@ -36,7 +36,7 @@ fn is_soak() -> bool {
 
 /// A browser with one page, which moves from task to task.
 struct Playground {
-    _desk: Desk,
+    _desk: TestDisplay,
     _chromium: Chromium,
     _connected: octo_browser::Connected,
     page: Page,
@@ -47,8 +47,8 @@ impl Playground {
     async fn start() -> Option<Self> {
         chromium()?;
         let folder = pages()?;
-        let desk = Desk::start(Frame::None).await;
-        let chromium = Chromium::start(&desk, Start::Flag, &["about:blank"]).await;
+        let desk = TestDisplay::start(Frame::None).await;
+        let chromium = Chromium::start(&desk, DebuggingMode::Flag, &["about:blank"]).await;
         let connected = Chromium::browser(&desk).connect().await.expect("connected");
         let start = tab(&connected.tabs, "about:blank").await;
         let page = Page::attach(&connected.link, &start.target).await.expect("attached");

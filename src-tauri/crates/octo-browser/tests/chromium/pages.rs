@@ -1,11 +1,12 @@
 //! The tab in use.
 
 use crate::kit::{
-    Chromium, Desk, Frame, OWN, Own, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
+    Chromium, DebuggingMode, Frame, OWN, Own, PATIENCE, Recording, Site, TestDisplay, chromium, others, said,
+    tab, until,
 };
 use octo_browser::{
-    Answer, Area, Arrival, CallError, DialogKind, Document, History, Liveness, NavigateError, Page,
-    PageError, PageEvent, PictureFormat,
+    Area, CallError, DialogKind, DialogReply, DocumentChange, History, Liveness, NavigateError,
+    NavigationOutcome, Page, PageError, PageEvent, PictureFormat,
     cdp::{
         browser_protocol::{
             browser::{Bounds, GetWindowForTargetParams, SetWindowBoundsParams, WindowState},
@@ -38,7 +39,7 @@ const PAGES: &[(&str, &str)] = &[
 
 struct Scene {
     site: Site,
-    desk: Desk,
+    desk: TestDisplay,
     _chromium: Chromium,
     recording: Recording,
     connected: octo_browser::Connected,
@@ -48,11 +49,11 @@ struct Scene {
 impl Scene {
     async fn start(frame: Frame, paths: &[&str], arguments: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
-        let desk = Desk::start(frame).await;
+        let desk = TestDisplay::start(frame).await;
         let urls = paths.iter().map(|path| site.url(path)).chain([Own::url(&site)]);
         let urls: Vec<String> = urls.collect();
         let all: Vec<&str> = arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
-        let chromium = Chromium::start(&desk, Start::Flag, &all).await;
+        let chromium = Chromium::start(&desk, DebuggingMode::Flag, &all).await;
         let recording = Recording::default();
         let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
         let own = Own::find(&connected.tabs).await;
@@ -85,21 +86,21 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     let mut events = page.events();
     let old = page.document();
 
-    assert_eq!(page.navigate(&scene.site.url("/next")).await, Ok(Arrival::Loaded));
+    assert_eq!(page.navigate(&scene.site.url("/next")).await, Ok(NavigationOutcome::Loaded));
     let Ok(PageEvent::Committed(committed)) = events.recv().await else { panic!("the commit is told first") };
     assert_eq!((committed.url, committed.origin), (scene.site.url("/next"), scene.site.origin()));
-    assert!(matches!(committed.document, Document::New(_)) && page.document() != old);
+    assert!(matches!(committed.document, DocumentChange::New(_)) && page.document() != old);
 
     let began = Instant::now();
-    assert_eq!(page.navigate(&scene.site.url("/next#end")).await, Ok(Arrival::SameDocument));
+    assert_eq!(page.navigate(&scene.site.url("/next#end")).await, Ok(NavigationOutcome::SameDocument));
     assert!(began.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
     assert_eq!(page.committed().url, scene.site.url("/next#end"));
 
-    assert_eq!(page.travel(History::Back).await, Ok(Arrival::SameDocument));
+    assert_eq!(page.travel(History::Back).await, Ok(NavigationOutcome::SameDocument));
     page.travel(History::Back).await.expect("back");
     assert_eq!(said(&page, "document.title").await, "Start");
     page.travel(History::Forward).await.expect("forward");
-    assert_eq!(page.travel(History::Forward).await, Ok(Arrival::SameDocument));
+    assert_eq!(page.travel(History::Forward).await, Ok(NavigationOutcome::SameDocument));
     assert_eq!(page.travel(History::Forward).await, Err(NavigateError::NoSuchPage(History::Forward)));
 
     // `.invalid` never resolves.
@@ -110,7 +111,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
         page.navigate("http://127.0.0.1:1/").await,
         Err(NavigateError::Failed { name: "ERR_UNSAFE_PORT".to_owned() })
     );
-    assert_eq!(page.navigate(&scene.site.url("/")).await, Ok(Arrival::Loaded));
+    assert_eq!(page.navigate(&scene.site.url("/")).await, Ok(NavigationOutcome::Loaded));
 
     // The closing of a tab is reported at once, and pending requests to it fail.
     let mut events = page.events();
@@ -120,11 +121,11 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
         tokio::spawn(async move { page.call(never, PATIENCE).await })
     };
     assert_eq!(
-        scene.connected.tabs.close(&start, octo_browser::Closing::OnlyOurs).await,
+        scene.connected.tabs.close(&start, octo_browser::CloseScope::OnlyOurs).await,
         Err(octo_browser::TabError::NotOurs(start.number)),
     );
     assert_eq!(others(&scene.connected.tabs, &start).await, before);
-    scene.connected.tabs.close(&start, octo_browser::Closing::EvenThePersons).await.expect("closed");
+    scene.connected.tabs.close(&start, octo_browser::CloseScope::EvenThePersons).await.expect("closed");
     assert_eq!(asked.await.expect("its end"), Err(PageError::Detached));
     while !matches!(events.recv().await.expect("told"), PageEvent::Detached) {}
 
@@ -157,10 +158,10 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     assert_eq!(page.liveness().await, Ok(Liveness::DialogOpen));
     let again = page.call(EvaluateParams::new("1"), PATIENCE).await;
     assert!(matches!(again, Err(PageError::Dialog(_))), "at once: {again:?}");
-    page.answer(Answer::AcceptWith("you".to_owned())).await.expect("answered");
+    page.answer(DialogReply::AcceptWith("you".to_owned())).await.expect("answered");
     until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
     assert_eq!(said(&page, "said").await, "you");
-    assert_eq!(page.answer(Answer::Dismiss).await, Err(PageError::NoDialog));
+    assert_eq!(page.answer(DialogReply::Dismiss).await, Err(PageError::NoDialog));
 
     // A page asks before it closes only if its person interacted with it.
     let mouse = |kind| octo_browser::cdp::browser_protocol::input::DispatchMouseEventParams {
@@ -176,12 +177,12 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
         matches!(&stay, Err(NavigateError::Page(PageError::Dialog(dialog))) if dialog.kind == DialogKind::BeforeUnload),
         "{stay:?}"
     );
-    page.answer(Answer::Dismiss).await.expect("stayed");
+    page.answer(DialogReply::Dismiss).await.expect("stayed");
     until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
     assert_eq!(said(&page, "document.title").await, "Leave");
     let mut events = page.events();
     assert!(page.navigate(&scene.site.url("/next")).await.is_err());
-    page.answer(Answer::Accept).await.expect("left");
+    page.answer(DialogReply::Accept).await.expect("left");
     page.arrive(&mut events).await.expect_err("the question itself is the first news");
     page.arrive(&mut events).await.expect("arrived");
     assert_eq!(said(&page, "document.title").await, "Next");
@@ -392,8 +393,8 @@ async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
     assert_eq!(said(&two, "document.title").await, "Next", "the other goes on");
     assert_eq!(tab(&scene.connected.tabs, "Other").await.number, popup.number);
     let ours = scene.connected.tabs.open(&scene.site.url("/near")).await.expect("opened");
-    assert_eq!(ours.owner, octo_browser::Owner::Octo);
-    scene.connected.tabs.close(&ours, octo_browser::Closing::OnlyOurs).await.expect("closed");
+    assert_eq!(ours.owner, octo_browser::TabOwner::Octo);
+    scene.connected.tabs.close(&ours, octo_browser::CloseScope::OnlyOurs).await.expect("closed");
     until("its end", async || {
         matches!(scene.connected.tabs.find(ours.number).await, Err(octo_browser::TabError::Gone(_)))
             .then_some(())

@@ -2,8 +2,10 @@
 //! agent's acts reach only the page. No protocol event reports such a prompt, so the model does not learn of
 //! it; it reads the page's text.
 
-use crate::kit::{Chromium, Desk, Frame, OWN, Own, Recording, Site, Start, chromium, said, tab, until};
-use octo_browser::{Act, Audience, Page, View, snapshot::Query, snapshot::WHOLE};
+use crate::kit::{
+    Chromium, DebuggingMode, Frame, OWN, Own, Recording, Site, TestDisplay, chromium, said, tab, until,
+};
+use octo_browser::{Audience, BrowserAct, Page, View, snapshot::Query, snapshot::WHOLE};
 
 /// A page that requests a permission on a button press, and shows the result and the permission's state.
 macro_rules! asking {
@@ -47,8 +49,8 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
         return;
     }
     let site = Site::start(&[("/place", PLACE), ("/notes", NOTES), OWN]).await;
-    let desk = Desk::start(Frame::Managed).await;
-    let _chromium = Chromium::start(&desk, Start::Flag, &[&Own::url(&site), &site.url(path)]).await;
+    let desk = TestDisplay::start(Frame::Managed).await;
+    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &[&Own::url(&site), &site.url(path)]).await;
     let recording = Recording::default();
     let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
     let own = Own::find(&connected.tabs).await;
@@ -61,12 +63,12 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
     let beside = place(&mut view, &page, "textbox", "Beside").await;
     until("the permission", async || (stands(&page).await == ["", "prompt"]).then_some(())).await;
 
-    page.perform(&Act::Click(ask), Audience::Person).await.expect("pressed");
+    page.perform(&BrowserAct::Click(ask), Audience::Person).await.expect("pressed");
     for act in [
-        Act::Press(Some(beside.clone()), "Enter".to_owned()),
-        Act::Press(Some(beside.clone()), "Escape".to_owned()),
-        Act::Type(beside.clone(), "y".to_owned()),
-        Act::Click(beside.clone()),
+        BrowserAct::Press(Some(beside.clone()), "Enter".to_owned()),
+        BrowserAct::Press(Some(beside.clone()), "Escape".to_owned()),
+        BrowserAct::Type(beside.clone(), "y".to_owned()),
+        BrowserAct::Click(beside.clone()),
     ] {
         page.perform(&act, Audience::Person).await.expect("the page takes what is done in it");
         assert_eq!(stands(&page).await, ["", "prompt"], "{act:?}");
@@ -84,7 +86,7 @@ async fn stands(page: &Page) -> [String; 2] {
     serde_json::from_value(told).expect("two texts")
 }
 
-async fn place(view: &mut View, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::Place {
+async fn place(view: &mut View, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
     view.look(page).await.expect("a look");
     let query = Query { text: name.to_owned(), role: role.to_owned() };
     let found = view.last().expect("a look").find(&query, WHOLE).text;

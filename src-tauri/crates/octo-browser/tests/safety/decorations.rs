@@ -1,7 +1,7 @@
 //! A word that must ask still asks, whatever is put around or into it.
 
 use super::{asked, button};
-use octo_browser::safety::Action;
+use octo_browser::safety::PageAction;
 use proptest::prelude::*;
 
 const WORDS: &[&str] = &[
@@ -91,14 +91,14 @@ proptest! {
         language in proptest::sample::select(vec![None, Some("en"), Some("zh-Hant"), Some("xx")]),
     ) {
         let name = ways.iter().fold(word.to_owned(), |name, (way, at)| dressed(&name, *way, *at));
-        prop_assert!(!asked(language, &button(&name), Action::Click).is_empty(), "{name:?} of {word}");
+        prop_assert!(!asked(language, &button(&name), PageAction::Click).is_empty(), "{name:?} of {word}");
     }
 
     #[test]
     fn no_name_and_no_text_stops_the_judgement(name in any::<String>(), text in any::<String>()) {
-        let _ = asked(None, &button(&name), Action::Click);
-        let _ = asked(None, &super::text_line(&name), Action::Type { text: &text, keys: octo_browser::safety::Keys::Pressed });
-        let _ = asked(None, &button(&name), Action::Navigate { url: &text });
+        let _ = asked(None, &button(&name), PageAction::Click);
+        let _ = asked(None, &super::text_line(&name), PageAction::Type { text: &text, keys: octo_browser::safety::Keys::Pressed });
+        let _ = asked(None, &button(&name), PageAction::Navigate { url: &text });
         let _ = octo_browser::safety::Address::of(&text);
     }
 }

@@ -2,33 +2,33 @@
 
 use super::site;
 use octo_browser::safety::{
-    Address, ForbiddenReason, GrantLifetime, Grants, Kept, Scope, SiteKind, SiteQuestion, Step, StepRefusal,
-    TabNumber, Verdict,
+    Address, ForbiddenReason, GrantLifetime, PageStep, RecordedGrant, Scope, SiteGrants, SiteKind,
+    SiteQuestion, SiteVerdict, StepRefusal, TabNumber,
 };
 use proptest::prelude::*;
 
 const TAB: TabNumber = TabNumber(1);
 const OTHER: TabNumber = TabNumber(2);
 
-fn question(grants: &Grants, tab: TabNumber, step: Step, address: &str) -> SiteQuestion {
+fn question(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -> SiteQuestion {
     match grants.check(tab, step, &Address::of(address)) {
-        Verdict::Ask(question) => question,
+        SiteVerdict::Ask(question) => question,
         other => panic!("{address} should ask: {other:?}"),
     }
 }
 
-fn allowed(grants: &Grants, tab: TabNumber, step: Step, address: &str) -> bool {
-    matches!(grants.check(tab, step, &Address::of(address)), Verdict::Allowed(_))
+fn allowed(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -> bool {
+    matches!(grants.check(tab, step, &Address::of(address)), SiteVerdict::Allowed(_))
 }
 
 #[test]
 fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
-    let mut grants = Grants::default();
-    let asked = question(&grants, TAB, Step::Navigate, "https://shop.example/a?b");
+    let mut grants = SiteGrants::default();
+    let asked = question(&grants, TAB, PageStep::Navigate, "https://shop.example/a?b");
     assert_eq!((asked.kind(), asked.longest()), (SiteKind::Web, GrantLifetime::Always));
     assert_eq!(asked.scope(), &Scope::Site(site("https://shop.example")));
-    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Task), Kept::Task);
-    for step in [Step::Navigate, Step::Commit, Step::Read, Step::Act] {
+    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Task), RecordedGrant::Task);
+    for step in [PageStep::Navigate, PageStep::Commit, PageStep::Read, PageStep::Act] {
         assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
         for other in [
             "http://shop.example",
@@ -44,26 +44,26 @@ fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
 
 #[test]
 fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
-    let mut grants = Grants::default();
-    let asked = question(&grants, TAB, Step::Navigate, "https://a.example");
-    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Once), Kept::Once);
-    assert!(allowed(&grants, TAB, Step::Navigate, "https://a.example"));
-    assert!(!allowed(&grants, OTHER, Step::Navigate, "https://a.example"), "in that tab only");
-    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example/in")), Verdict::Allowed(_)));
-    assert!(allowed(&grants, TAB, Step::Act, "https://a.example/in"));
-    assert!(matches!(grants.committed(TAB, &Address::of("https://evil.example")), Verdict::Ask(_)));
-    assert!(!allowed(&grants, TAB, Step::Read, "https://evil.example"));
-    assert!(!allowed(&grants, TAB, Step::Act, "https://a.example"), "coming back asks again");
+    let mut grants = SiteGrants::default();
+    let asked = question(&grants, TAB, PageStep::Navigate, "https://a.example");
+    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Once), RecordedGrant::Once);
+    assert!(allowed(&grants, TAB, PageStep::Navigate, "https://a.example"));
+    assert!(!allowed(&grants, OTHER, PageStep::Navigate, "https://a.example"), "in that tab only");
+    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example/in")), SiteVerdict::Allowed(_)));
+    assert!(allowed(&grants, TAB, PageStep::Act, "https://a.example/in"));
+    assert!(matches!(grants.committed(TAB, &Address::of("https://evil.example")), SiteVerdict::Ask(_)));
+    assert!(!allowed(&grants, TAB, PageStep::Read, "https://evil.example"));
+    assert!(!allowed(&grants, TAB, PageStep::Act, "https://a.example"), "coming back asks again");
 }
 
 #[test]
 fn a_pass_is_for_one_step_in_one_place() {
-    let grants = Grants::new([site("https://a.example")]);
+    let grants = SiteGrants::new([site("https://a.example")]);
     let address = Address::of("https://a.example/x");
-    let Verdict::Allowed(pass) = grants.check(TAB, Step::Read, &address) else { panic!("granted") };
-    assert!(pass.is_for(TAB, Step::Read, &address));
-    assert!(!pass.is_for(TAB, Step::Act, &address) && !pass.is_for(OTHER, Step::Read, &address));
-    assert!(!pass.is_for(TAB, Step::Read, &Address::of("https://b.example")));
+    let SiteVerdict::Allowed(pass) = grants.check(TAB, PageStep::Read, &address) else { panic!("granted") };
+    assert!(pass.is_for(TAB, PageStep::Read, &address));
+    assert!(!pass.is_for(TAB, PageStep::Act, &address) && !pass.is_for(OTHER, PageStep::Read, &address));
+    assert!(!pass.is_for(TAB, PageStep::Read, &Address::of("https://b.example")));
 }
 
 #[test]
@@ -81,23 +81,27 @@ fn nothing_is_granted_for_longer_than_its_kind_allows() {
         ("file:///etc/passwd", SiteKind::File, GrantLifetime::Once),
         ("view-source:https://a.example", SiteKind::Browser, GrantLifetime::Once),
     ] {
-        let mut grants = Grants::default();
-        let asked = question(&grants, TAB, Step::Act, address);
+        let mut grants = SiteGrants::default();
+        let asked = question(&grants, TAB, PageStep::Act, address);
         assert_eq!((asked.kind(), asked.longest()), (kind, longest), "{address}");
         let kept = grants.allow(TAB, asked, GrantLifetime::Always);
-        assert_eq!(matches!(kept, Kept::Always(_)), longest == GrantLifetime::Always, "{address}");
-        assert!(allowed(&grants, TAB, Step::Act, address), "{address}");
-        assert_eq!(allowed(&grants, OTHER, Step::Act, address), longest > GrantLifetime::Once, "{address}");
+        assert_eq!(matches!(kept, RecordedGrant::Always(_)), longest == GrantLifetime::Always, "{address}");
+        assert!(allowed(&grants, TAB, PageStep::Act, address), "{address}");
+        assert_eq!(
+            allowed(&grants, OTHER, PageStep::Act, address),
+            longest > GrantLifetime::Once,
+            "{address}"
+        );
         grants.closed(TAB);
-        assert_eq!(allowed(&grants, TAB, Step::Act, address), longest > GrantLifetime::Once, "{address}");
+        assert_eq!(allowed(&grants, TAB, PageStep::Act, address), longest > GrantLifetime::Once, "{address}");
     }
-    let stored = Grants::new([site("http://localhost:3000"), site("https://a.example")]);
+    let stored = SiteGrants::new([site("http://localhost:3000"), site("https://a.example")]);
     assert_eq!(stored.held().count(), 1, "a near site is never allowed for ever");
 }
 
 #[test]
 fn some_places_are_refused_whatever_the_person_said() {
-    let mut grants = Grants::default();
+    let mut grants = SiteGrants::default();
     grants.refuse_port(9222);
     for (address, why) in [
         ("javascript:alert(1)", StepRefusal::Forbidden(ForbiddenReason::Script)),
@@ -112,32 +116,36 @@ fn some_places_are_refused_whatever_the_person_said() {
         ("http://localhost:9222/json", StepRefusal::DebuggingPort),
         ("chrome-error://chromewebdata/", StepRefusal::ErrorPage),
     ] {
-        assert_eq!(grants.check(TAB, Step::Act, &Address::of(address)), Verdict::Refused(why), "{address}");
+        assert_eq!(
+            grants.check(TAB, PageStep::Act, &Address::of(address)),
+            SiteVerdict::Refused(why),
+            "{address}"
+        );
     }
     assert!(
-        allowed(&grants, TAB, Step::Read, "chrome-error://chromewebdata/"),
+        allowed(&grants, TAB, PageStep::Read, "chrome-error://chromewebdata/"),
         "that there is an error is told"
     );
-    assert!(allowed(&grants, TAB, Step::Navigate, "about:blank"));
+    assert!(allowed(&grants, TAB, PageStep::Navigate, "about:blank"));
 }
 
 #[test]
 fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
-    let mut grants = Grants::default();
-    let asked = question(&grants, TAB, Step::Navigate, "http://a.example");
+    let mut grants = SiteGrants::default();
+    let asked = question(&grants, TAB, PageStep::Navigate, "http://a.example");
     let _ = grants.allow(TAB, asked, GrantLifetime::Once);
-    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example")), Verdict::Allowed(_)));
-    assert!(allowed(&grants, TAB, Step::Act, "https://a.example"));
-    assert!(!allowed(&grants, TAB, Step::Act, "https://b.example"));
-    let encrypted = Grants::new([site("https://a.example")]);
-    assert!(!allowed(&encrypted, TAB, Step::Act, "http://a.example"));
+    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example")), SiteVerdict::Allowed(_)));
+    assert!(allowed(&grants, TAB, PageStep::Act, "https://a.example"));
+    assert!(!allowed(&grants, TAB, PageStep::Act, "https://b.example"));
+    let encrypted = SiteGrants::new([site("https://a.example")]);
+    assert!(!allowed(&encrypted, TAB, PageStep::Act, "http://a.example"));
 }
 
 #[test]
 fn what_is_taken_back_asks_again() {
-    let mut grants = Grants::new([site("https://a.example")]);
+    let mut grants = SiteGrants::new([site("https://a.example")]);
     grants.revoke(&Scope::Site(site("https://a.example")));
-    assert!(!allowed(&grants, TAB, Step::Act, "https://a.example"));
+    assert!(!allowed(&grants, TAB, PageStep::Act, "https://a.example"));
 }
 
 proptest! {
@@ -148,12 +156,12 @@ proptest! {
     ) {
         const PLACES: [&str; 5] =
             ["https://a.example", "https://b.example", "http://localhost:3000", "file:///x", "chrome://settings"];
-        let mut grants = Grants::default();
+        let mut grants = SiteGrants::default();
         let mut granted = std::collections::BTreeSet::new();
         for (kind, lifetime, place) in steps {
             let address = Address::of(PLACES[place]);
             match kind {
-                0 => if let Verdict::Ask(question) = grants.check(TAB, Step::Act, &address) {
+                0 => if let SiteVerdict::Ask(question) = grants.check(TAB, PageStep::Act, &address) {
                     let lifetime = [GrantLifetime::Once, GrantLifetime::Task, GrantLifetime::Always][usize::from(lifetime % 3)];
                     let _ = grants.allow(TAB, question, lifetime);
                     granted.insert(place);
@@ -163,7 +171,7 @@ proptest! {
                 _ => {}
             }
             for (at, place) in PLACES.iter().enumerate() {
-                if allowed(&grants, TAB, Step::Act, place) || allowed(&grants, OTHER, Step::Act, place) {
+                if allowed(&grants, TAB, PageStep::Act, place) || allowed(&grants, OTHER, PageStep::Act, place) {
                     prop_assert!(granted.contains(&at), "{place}");
                 }
             }

@@ -1,14 +1,14 @@
 //! Information in an address, and data carried from site to site.
 
 use super::{asked_with, button, site, text_line};
-use octo_browser::safety::{Action, AddressLeak, Keys, Memory, Sink};
+use octo_browser::safety::{AddressLeak, Keys, PageAction, PageMemory, Sink};
 
 const LETTER: &str = "Dear Ada, the meeting about the merger of both companies has been moved to the second floor on \
     Thursday, please bring the signed papers and tell nobody.";
 const CHINESE: &str = "亲爱的同事，关于两家公司合并的会议已经改到周四下午三点在二楼举行，请带上签好的文件。";
 
-fn memory() -> Memory {
-    let mut memory = Memory::default();
+fn memory() -> PageMemory {
+    let mut memory = PageMemory::default();
     memory.shown(&site("https://mail.example"), LETTER);
     memory.shown(&site("https://mail.example"), CHINESE);
     memory.shown(
@@ -23,7 +23,7 @@ fn memory() -> Memory {
 }
 
 fn opening(url: &str) -> Vec<Sink> {
-    asked_with(&memory(), None, &button(""), Action::Navigate { url })
+    asked_with(&memory(), None, &button(""), PageAction::Navigate { url })
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn ordinary_hosts_are_opened() {
     }
 }
 
-fn typing(memory: &Memory, text: &str) -> Vec<Sink> {
-    asked_with(memory, None, &text_line("Note"), Action::Type { text, keys: Keys::Inserted })
+fn typing(memory: &PageMemory, text: &str) -> Vec<Sink> {
+    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, keys: Keys::Inserted })
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn page_of_frames(page: &str, many: usize) -> Vec<(String, String)> {
         .collect()
 }
 
-fn show(memory: &mut Memory, page: &[(String, String)]) {
+fn show(memory: &mut PageMemory, page: &[(String, String)]) {
     let texts: Vec<(&str, String)> =
         page.iter().map(|(origin, text)| (origin.as_str(), text.clone())).collect();
     memory.record_page(&texts);

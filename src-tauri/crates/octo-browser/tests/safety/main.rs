@@ -11,8 +11,8 @@ mod secrets;
 mod sinks;
 
 use octo_browser::safety::{
-    Act, Action, Address, EditingKind, Element, Field, Judgement, Memory, Origin, OwningForm, Sink, Site,
-    Target, judge,
+    ActionContext, ActionTarget, Address, EditingKind, Element, Field, Judgement, Origin, OwningForm,
+    PageAction, PageMemory, Sink, Site, judge,
 };
 
 /// A site by its address.
@@ -58,17 +58,22 @@ fn text_line(name: &str) -> Element {
 }
 
 /// Returns the sinks of an action on a plain page of `https://a.example`.
-fn asked(language: Option<&str>, element: &Element, action: Action<'_>) -> Vec<Sink> {
-    asked_with(&Memory::default(), language, element, action)
+fn asked(language: Option<&str>, element: &Element, action: PageAction<'_>) -> Vec<Sink> {
+    asked_with(&PageMemory::default(), language, element, action)
 }
 
-fn asked_with(memory: &Memory, language: Option<&str>, element: &Element, action: Action<'_>) -> Vec<Sink> {
-    let act = Act {
+fn asked_with(
+    memory: &PageMemory,
+    language: Option<&str>,
+    element: &Element,
+    action: PageAction<'_>,
+) -> Vec<Sink> {
+    let act = ActionContext {
         page: &Address::of("https://a.example/x"),
         frame: &Origin::read("https://a.example"),
         language,
         loose_fields: None,
-        target: Target::Element(element),
+        target: ActionTarget::Element(element),
         action,
     };
     match judge(&act, memory) {

@@ -1,7 +1,7 @@
 //! Names of buttons in every language: those that ask and those that must not. One row per name.
 
 use super::{asked, button, link};
-use octo_browser::safety::{Action, Deed, Sink};
+use octo_browser::safety::{ControlEffect, PageAction, Sink};
 
 /// Names that ask, by language and effect.
 const ASK: &str = include_str!("ask.txt");
@@ -10,18 +10,18 @@ const HOSTILE: &str = include_str!("hostile.txt");
 /// Names without such an effect.
 const PLAIN: &str = include_str!("plain.txt");
 
-fn deed_of(name: &str) -> Deed {
+fn deed_of(name: &str) -> ControlEffect {
     match name {
-        "buy" => Deed::Buy,
-        "send" => Deed::Send,
-        "publish" => Deed::Publish,
-        "delete" => Deed::Delete,
-        "transfer" => Deed::Transfer,
-        "confirm" => Deed::Confirm,
-        "subscribe" => Deed::Subscribe,
-        "unsubscribe" => Deed::Unsubscribe,
-        "close" => Deed::CloseAccount,
-        "install" => Deed::Install,
+        "buy" => ControlEffect::Buy,
+        "send" => ControlEffect::Send,
+        "publish" => ControlEffect::Publish,
+        "delete" => ControlEffect::Delete,
+        "transfer" => ControlEffect::Transfer,
+        "confirm" => ControlEffect::Confirm,
+        "subscribe" => ControlEffect::Subscribe,
+        "unsubscribe" => ControlEffect::Unsubscribe,
+        "close" => ControlEffect::CloseAccount,
+        "install" => ControlEffect::Install,
         other => panic!("no deed: {other}"),
     }
 }
@@ -41,19 +41,19 @@ fn names_that_cannot_be_taken_back_ask_in_every_language() {
         }
         for name in names.split(" | ") {
             count += 1;
-            let sinks = asked(Some(language), &button(name), Action::Click);
+            let sinks = asked(Some(language), &button(name), PageAction::Click);
             if !matches!(&sinks[..], [Sink::Says(_)]) {
                 wrong.push(format!("{language} {deed} {name}: {sinks:?}"));
             }
             // Whatever language the page claims, or none: it still asks.
             for other in [None, Some("xx-Unknown"), Some("")] {
-                let sinks = asked(other, &button(name), Action::Click);
+                let sinks = asked(other, &button(name), PageAction::Click);
                 if sinks.is_empty() {
                     wrong.push(format!("{language} {name} in a page of {other:?}"));
                 }
             }
             let exact =
-                asked(Some(language), &button(name), Action::Click).contains(&Sink::Says(deed_of(deed)));
+                asked(Some(language), &button(name), PageAction::Click).contains(&Sink::Says(deed_of(deed)));
             if !exact && language == "en" {
                 wrong.push(format!("en {deed} {name}: another deed {sinks:?}"));
             }
@@ -71,7 +71,7 @@ fn names_that_are_dressed_up_ask() {
     for row in rows(HOSTILE) {
         count += 1;
         let name: String = serde_json::from_str(&format!("\"{row}\"")).expect("a JSON string");
-        if asked(Some("en"), &button(&name), Action::Click).is_empty() {
+        if asked(Some("en"), &button(&name), PageAction::Click).is_empty() {
             wrong.push(row);
         }
     }
@@ -86,7 +86,7 @@ fn few_plain_names_ask() {
         let (language, names) = row.split_once('\t').expect("two columns");
         for name in names.split(" | ") {
             count += 1;
-            if !asked(Some(language), &button(name), Action::Click).is_empty() {
+            if !asked(Some(language), &button(name), PageAction::Click).is_empty() {
                 alarms.push(format!("{language} {name}"));
             }
         }
@@ -98,7 +98,7 @@ fn few_plain_names_ask() {
 
 #[test]
 fn links_to_pages_are_read_and_not_obeyed() {
-    let alarm = |name: &str, href: &str| !asked(Some("en"), &link(name, href), Action::Click).is_empty();
+    let alarm = |name: &str, href: &str| !asked(Some("en"), &link(name, href), PageAction::Click).is_empty();
     for (name, href) in [
         ("How to delete your old account before the service closes next month", "https://a.example/news/1"),
         (

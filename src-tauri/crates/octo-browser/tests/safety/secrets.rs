@@ -6,7 +6,7 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use octo_browser::safety::{
-    BoundSecret, Field, Origin, Piece, Redactor, SecretFault, SecretName, SecretTarget, pieces,
+    BoundSecret, Field, Origin, Redactor, SecretFault, SecretName, SecretTarget, TypedPart, pieces,
 };
 use proptest::prelude::*;
 use secrecy::SecretString;
@@ -23,12 +23,12 @@ fn redactor(value: &str) -> Redactor {
 
 #[test]
 fn placeholders_are_read_and_broken_ones_are_not_typed() {
-    let text = |text: &str| Piece::Text(text.to_owned());
+    let text = |text: &str| TypedPart::Text(text.to_owned());
     for (typed, expected) in [
         ("plain", Ok(vec![text("plain")])),
         ("", Ok(vec![])),
-        ("{{secret:SHOP_PASSWORD}}", Ok(vec![Piece::Secret(name())])),
-        ("a{{secret:SHOP_PASSWORD}}b", Ok(vec![text("a"), Piece::Secret(name()), text("b")])),
+        ("{{secret:SHOP_PASSWORD}}", Ok(vec![TypedPart::Secret(name())])),
+        ("a{{secret:SHOP_PASSWORD}}b", Ok(vec![text("a"), TypedPart::Secret(name()), text("b")])),
         ("{{name}}", Ok(vec![text("{{name}}")])),
         ("{{secret:SHOP_PASSWORD", Err(SecretFault::Name)),
         ("{{secret:}}", Err(SecretFault::Name)),

@@ -2,8 +2,8 @@
 
 use super::{asked, asked_with, button, link, site, text_line};
 use octo_browser::safety::{
-    Act, Action, Address, Deed, Dialog, EditingKind, Element, Field, Form, Judgement, Keys, Memory, Origin,
-    OwningForm, Sensitive, Sink, Target, judge,
+    ActionContext, ActionTarget, Address, ControlEffect, Dialog, EditingKind, Element, Field, Form,
+    Judgement, Keys, Origin, OwningForm, PageAction, PageMemory, Sensitive, Sink, judge,
 };
 
 fn field(kind: &str, autocomplete: &str, name: &str) -> Field {
@@ -90,11 +90,14 @@ fn sending_a_form_that_matters_asks() {
         // The role says field; the tag does not.
         (
             Element { role: "textbox".into(), tag: "div".into(), ..button("Delete") },
-            vec![Sink::Says(Deed::Delete)],
+            vec![Sink::Says(ControlEffect::Delete)],
         ),
-        (Element { role: "heading".into(), tag: "h1".into(), ..button("Pay") }, vec![Sink::Says(Deed::Buy)]),
+        (
+            Element { role: "heading".into(), tag: "h1".into(), ..button("Pay") },
+            vec![Sink::Says(ControlEffect::Buy)],
+        ),
     ] {
-        assert_eq!(asked(None, &element, Action::Click), expected, "{element:?}");
+        assert_eq!(asked(None, &element, PageAction::Click), expected, "{element:?}");
     }
 }
 
@@ -102,10 +105,10 @@ fn sending_a_form_that_matters_asks() {
 fn enter_is_the_forms_button() {
     let in_form = |form| Element { form, ..text_line("Name") };
     let here = "https://a.example/x";
-    let enter = Action::Press { key: "Enter" };
+    let enter = PageAction::Press { key: "Enter" };
     for (element, expected) in [
         (in_form(form(vec![field("password", "", "")], here, &[])), vec![Sink::Submits(Sensitive::Password)]),
-        (in_form(form(vec![], here, &["Place order"])), vec![Sink::Says(Deed::Buy)]),
+        (in_form(form(vec![], here, &["Place order"])), vec![Sink::Says(ControlEffect::Buy)]),
         (
             in_form(form(vec![], "https://b.example", &["Search"])),
             vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
@@ -123,26 +126,32 @@ fn enter_is_the_forms_button() {
             Element { tag: "div".into(), editing: EditingKind::Lines, ..text_line("Message") },
             vec![Sink::Enter],
         ),
-        (button("Send"), vec![Sink::Says(Deed::Send)]),
+        (button("Send"), vec![Sink::Says(ControlEffect::Send)]),
         (button("Next"), vec![]),
     ] {
-        for action in [enter, Action::Press { key: "NumpadEnter" }, Action::Press { key: "Control+Enter" }] {
+        for action in
+            [enter, PageAction::Press { key: "NumpadEnter" }, PageAction::Press { key: "Control+Enter" }]
+        {
             assert_eq!(asked(None, &element, action), expected, "{element:?}");
         }
         if element.editing != EditingKind::None {
-            let typed = Action::Type { text: "hello\n", keys: Keys::Pressed };
+            let typed = PageAction::Type { text: "hello\n", keys: Keys::Pressed };
             assert_eq!(asked(None, &element, typed), expected, "a typed line break is Enter: {element:?}");
             assert_eq!(
-                asked(None, &element, Action::Type { text: "hello", keys: Keys::Pressed }),
+                asked(None, &element, PageAction::Type { text: "hello", keys: Keys::Pressed }),
                 [],
                 "{element:?}"
             );
         }
     }
     let lines = Element { tag: "textarea".into(), editing: EditingKind::Lines, ..text_line("Text") };
-    assert_eq!(asked(None, &lines, Action::Press { key: "Shift+Enter" }), []);
+    assert_eq!(asked(None, &lines, PageAction::Press { key: "Shift+Enter" }), []);
     for key in ["Control+Shift+Enter", "Mod+Shift+Enter", "Alt+Shift+Enter", "shift+cmd+return"] {
-        assert_eq!(asked(None, &lines, Action::Press { key }), [Sink::Enter], "{key} sends in many editors");
+        assert_eq!(
+            asked(None, &lines, PageAction::Press { key }),
+            [Sink::Enter],
+            "{key} sends in many editors"
+        );
     }
 }
 
@@ -176,7 +185,7 @@ fn keys_are_what_they_do() {
         (text_line("Name"), "", true),
     ] {
         assert_eq!(
-            !asked(None, &element, Action::Press { key }).is_empty(),
+            !asked(None, &element, PageAction::Press { key }).is_empty(),
             asks,
             "{key} in {}",
             element.tag
@@ -187,10 +196,10 @@ fn keys_are_what_they_do() {
 #[test]
 fn a_key_that_writes_is_judged_with_what_the_field_holds() {
     const LETTER: &str = "the meeting about the merger of both companies has been moved to the second";
-    let mut memory = Memory::default();
+    let mut memory = PageMemory::default();
     memory.shown(&site("https://mail.example"), LETTER);
     memory.shown(&site("https://mail.example"), "Your card is 4111 1111 1111 1111.");
-    let press = |element: &Element, key| asked_with(&memory, None, element, Action::Press { key });
+    let press = |element: &Element, key| asked_with(&memory, None, element, PageAction::Press { key });
     for (field, expected) in [
         (field("password", "", ""), Sensitive::Password),
         (field("text", "cc-number", ""), Sensitive::Payment),
@@ -230,14 +239,18 @@ fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
         ..Element::default()
     };
     for (element, action, expected) in [
-        (editor("Delete", true), Action::Click, vec![Sink::Says(Deed::Delete)]),
-        (editor("Pay now", true), Action::Click, vec![Sink::Says(Deed::Buy)]),
-        (editor("Pay now", true), Action::Press { key: "Space" }, vec![Sink::Says(Deed::Buy)]),
-        (editor("Pay now", true), Action::Press { key: "Enter" }, vec![Sink::Says(Deed::Buy), Sink::Enter]),
-        (editor("Bold", true), Action::Click, vec![]),
-        (editor("Pay the rent and delete this note", false), Action::Click, vec![]),
-        (editor("Pay now", false), Action::Press { key: "Space" }, vec![]),
-        (editor("Pay now", true), Action::Type { text: "hello", keys: Keys::Inserted }, vec![]),
+        (editor("Delete", true), PageAction::Click, vec![Sink::Says(ControlEffect::Delete)]),
+        (editor("Pay now", true), PageAction::Click, vec![Sink::Says(ControlEffect::Buy)]),
+        (editor("Pay now", true), PageAction::Press { key: "Space" }, vec![Sink::Says(ControlEffect::Buy)]),
+        (
+            editor("Pay now", true),
+            PageAction::Press { key: "Enter" },
+            vec![Sink::Says(ControlEffect::Buy), Sink::Enter],
+        ),
+        (editor("Bold", true), PageAction::Click, vec![]),
+        (editor("Pay the rent and delete this note", false), PageAction::Click, vec![]),
+        (editor("Pay now", false), PageAction::Press { key: "Space" }, vec![]),
+        (editor("Pay now", true), PageAction::Type { text: "hello", keys: Keys::Inserted }, vec![]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?} {action:?}");
     }
@@ -254,14 +267,14 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         sends_on_change,
         ..button("When")
     };
-    let set = |text| Action::Type { text, keys: Keys::Inserted };
+    let set = |text| PageAction::Type { text, keys: Keys::Inserted };
     for (kind, action) in [
-        ("checkbox", Action::Click),
-        ("radio", Action::Click),
-        ("radio", Action::Press { key: "Space" }),
-        ("radio", Action::Press { key: "ArrowDown" }),
-        ("range", Action::Click),
-        ("range", Action::Press { key: "ArrowRight" }),
+        ("checkbox", PageAction::Click),
+        ("radio", PageAction::Click),
+        ("radio", PageAction::Press { key: "Space" }),
+        ("radio", PageAction::Press { key: "ArrowDown" }),
+        ("range", PageAction::Click),
+        ("range", PageAction::Press { key: "ArrowRight" }),
         ("range", set("7")),
         ("date", set("2026-11-22")),
         ("time", set("09:30")),
@@ -284,50 +297,54 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         }
     }
     let label = Element { tag: "label".into(), ..input("", card(), true) };
-    assert_eq!(asked(None, &label, Action::Click), [Sink::Submits(Sensitive::Payment)]);
+    assert_eq!(asked(None, &label, PageAction::Click), [Sink::Submits(Sensitive::Payment)]);
 }
 
 #[test]
 fn every_other_action_has_its_rule() {
     let files = ["/home/a/cv.pdf".to_owned()];
-    let confirm = |message| Action::AcceptDialog { kind: Dialog::Confirm, message, text: "" };
+    let confirm = |message| PageAction::AcceptDialog { kind: Dialog::Confirm, message, text: "" };
     let offered =
         Element { download: Some("a\u{202e}fdp.exe".into()), ..link("Report", "https://a.example/r") };
     let tick =
         Element { tag: "input".into(), field: field("checkbox", "", ""), ..button("I agree to the terms") };
     for (element, action, expected) in [
-        (button("x"), Action::Upload { files: &files }, vec![Sink::Uploads(files.to_vec())]),
-        (button("x"), Action::Download { name: "a.pdf" }, vec![Sink::Downloads("a.pdf".into())]),
-        (offered, Action::Click, vec![Sink::Downloads("afdp.exe".into())]),
-        (button("x"), Action::Evaluate, vec![Sink::Evaluates]),
+        (button("x"), PageAction::Upload { files: &files }, vec![Sink::Uploads(files.to_vec())]),
+        (button("x"), PageAction::Download { name: "a.pdf" }, vec![Sink::Downloads("a.pdf".into())]),
+        (offered, PageAction::Click, vec![Sink::Downloads("afdp.exe".into())]),
+        (button("x"), PageAction::Evaluate, vec![Sink::Evaluates]),
         (button("x"), confirm("Sure?"), vec![Sink::Accepts(Dialog::Confirm)]),
-        (button("x"), confirm("Delete all?"), vec![Sink::Accepts(Dialog::Confirm), Sink::Says(Deed::Delete)]),
-        (button("x"), Action::AcceptDialog { kind: Dialog::Alert, message: "Delete", text: "" }, vec![]),
-        (button("Delete"), Action::Hover, vec![]),
-        (button("Delete"), Action::Scroll, vec![]),
+        (
+            button("x"),
+            confirm("Delete all?"),
+            vec![Sink::Accepts(Dialog::Confirm), Sink::Says(ControlEffect::Delete)],
+        ),
+        (button("x"), PageAction::AcceptDialog { kind: Dialog::Alert, message: "Delete", text: "" }, vec![]),
+        (button("Delete"), PageAction::Hover, vec![]),
+        (button("Delete"), PageAction::Scroll, vec![]),
         (
             button("Card"),
-            Action::Drag { onto: Target::Element(&button("Trash: delete")) },
-            vec![Sink::Says(Deed::Delete)],
+            PageAction::Drag { onto: ActionTarget::Element(&button("Trash: delete")) },
+            vec![Sink::Says(ControlEffect::Delete)],
         ),
-        (button("Card"), Action::Drag { onto: Target::Element(&button("Done")) }, vec![]),
-        (button("Card"), Action::Drag { onto: Target::Unknown }, vec![Sink::Unknown]),
-        (tick, Action::Click, vec![]),
-        (text_line("Send message to"), Action::Click, vec![]),
+        (button("Card"), PageAction::Drag { onto: ActionTarget::Element(&button("Done")) }, vec![]),
+        (button("Card"), PageAction::Drag { onto: ActionTarget::Unknown }, vec![Sink::Unknown]),
+        (tick, PageAction::Click, vec![]),
+        (text_line("Send message to"), PageAction::Click, vec![]),
         (
             Element { field: field("password", "", ""), ..text_line("") },
-            Action::Type { text: "x", keys: Keys::Inserted },
+            PageAction::Type { text: "x", keys: Keys::Inserted },
             vec![Sink::Writes(Sensitive::Password)],
         ),
-        (button("x"), Action::Type { text: "e", keys: Keys::Pressed }, vec![Sink::Shortcut]),
-        (link("Mail", "mailto:a@b.example"), Action::Click, vec![Sink::OpensProgram]),
+        (button("x"), PageAction::Type { text: "e", keys: Keys::Pressed }, vec![Sink::Shortcut]),
+        (link("Mail", "mailto:a@b.example"), PageAction::Click, vec![Sink::OpensProgram]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?}");
     }
     let icon = Element { texts: vec!["#compose.btn-send".into()], ..button("") };
     assert_eq!(
-        asked(None, &icon, Action::Click),
-        [Sink::Says(Deed::Send)],
+        asked(None, &icon, PageAction::Click),
+        [Sink::Says(ControlEffect::Send)],
         "a nameless button is told by its hint"
     );
 }
@@ -350,10 +367,10 @@ fn a_drag_asks_for_what_a_press_on_either_end_would() {
             vec![Sink::Downloads("a.exe".into())],
         ),
         (link("Mail", "mailto:a@b.example"), plain.clone(), vec![Sink::OpensProgram]),
-        (button("Delete"), plain.clone(), vec![Sink::Says(Deed::Delete)]),
+        (button("Delete"), plain.clone(), vec![Sink::Says(ControlEffect::Delete)]),
     ] {
         assert_eq!(
-            asked(None, &from, Action::Drag { onto: Target::Element(&onto) }),
+            asked(None, &from, PageAction::Drag { onto: ActionTarget::Element(&onto) }),
             expected,
             "{from:?} onto {onto:?}"
         );
@@ -372,7 +389,7 @@ fn what_is_chosen_is_judged_by_its_words() {
     let pay = form(vec![field("text", "cc-number", "")], "", &[]);
     for (element, option, expected) in [
         (list(OwningForm::None, false), "Mark as read", vec![]),
-        (list(OwningForm::None, false), "Delete account", vec![Sink::Says(Deed::Delete)]),
+        (list(OwningForm::None, false), "Delete account", vec![Sink::Says(ControlEffect::Delete)]),
         (list(pay.clone(), false), "December", vec![]),
         (list(pay, true), "December", vec![Sink::Submits(Sensitive::Payment)]),
         (
@@ -382,30 +399,35 @@ fn what_is_chosen_is_judged_by_its_words() {
         ),
     ] {
         let options = [option.to_owned()];
-        assert_eq!(asked(None, &element, Action::Select { options: &options }), expected, "{option}");
+        assert_eq!(asked(None, &element, PageAction::Select { options: &options }), expected, "{option}");
     }
     let option = Element { tag: "option".into(), ..button("Delete account") };
-    assert_eq!(asked(None, &option, Action::Click), [Sink::Says(Deed::Delete)]);
+    assert_eq!(asked(None, &option, PageAction::Click), [Sink::Says(ControlEffect::Delete)]);
 }
 
 #[test]
 fn what_is_not_known_asks() {
-    let act = |action, loose_fields| Act {
+    let act = |action, loose_fields| ActionContext {
         page: &Address::Blank,
         frame: &Origin::Opaque,
         language: None,
         loose_fields,
-        target: Target::Unknown,
+        target: ActionTarget::Unknown,
         action,
     };
-    for action in
-        [Action::Click, Action::Press { key: "Enter" }, Action::Type { text: "x", keys: Keys::Inserted }]
-    {
-        assert!(matches!(judge(&act(action, None), &Memory::default()), Judgement::Ask(_)), "{action:?}");
+    for action in [
+        PageAction::Click,
+        PageAction::Press { key: "Enter" },
+        PageAction::Type { text: "x", keys: Keys::Inserted },
+    ] {
+        assert!(matches!(judge(&act(action, None), &PageMemory::default()), Judgement::Ask(_)), "{action:?}");
     }
     let element = button("Continue");
-    let pay = Act { target: Target::Element(&element), ..act(Action::Click, Some(Sensitive::Payment)) };
-    let Judgement::Ask(question) = judge(&pay, &Memory::default()) else {
+    let pay = ActionContext {
+        target: ActionTarget::Element(&element),
+        ..act(PageAction::Click, Some(Sensitive::Payment))
+    };
+    let Judgement::Ask(question) = judge(&pay, &PageMemory::default()) else {
         panic!("a page that asks for a card")
     };
     assert_eq!((question.name(), question.role(), question.place()), ("Continue", "button", None));
@@ -415,15 +437,15 @@ fn what_is_not_known_asks() {
 #[test]
 fn the_question_shows_the_real_name_and_the_frames_site() {
     let element = button("Se\u{200b}nd\n\u{202e}now");
-    let act = Act {
+    let act = ActionContext {
         page: &Address::of("https://a.example"),
         frame: &Origin::read("https://frame.example"),
         language: Some("en"),
         loose_fields: None,
-        target: Target::Element(&element),
-        action: Action::Click,
+        target: ActionTarget::Element(&element),
+        action: PageAction::Click,
     };
-    let Judgement::Ask(question) = judge(&act, &Memory::default()) else { panic!("it sends") };
+    let Judgement::Ask(question) = judge(&act, &PageMemory::default()) else { panic!("it sends") };
     assert_eq!(question.name(), "Send now");
     assert_eq!(question.place(), Some(&site("https://frame.example")));
 }

@@ -1,12 +1,12 @@
 //! Telegram's data types, with only the fields Octo reads.
 
-use crate::{ButtonPress, InboundContent, InboundFile, Incoming, Person};
+use crate::{ButtonPress, InboundContent, InboundFile, InboundUpdate, Person};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use std::collections::HashMap;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Answer<T> {
+pub(super) struct ApiAnswer<T> {
     #[serde(default = "Option::default")]
     pub result: Option<T>,
     pub error_code: Option<u16>,
@@ -31,7 +31,7 @@ pub(super) struct Bot {
 
 /// Answer to a sent message; Octo needs none of its fields.
 #[derive(Debug, Deserialize)]
-pub(super) struct Sent {}
+pub(super) struct SentMessage {}
 
 #[derive(Debug, Deserialize)]
 pub(super) struct File {
@@ -122,13 +122,13 @@ impl Update {
         Some(serde_json::from_value(value).unwrap_or(Self { update_id, message: None, callback_query: None }))
     }
 
-    pub(super) fn read(self) -> Incoming {
+    pub(super) fn read(self) -> InboundUpdate {
         let number = self.update_id;
-        let nobody = Incoming { number, from: None, letter: None };
+        let nobody = InboundUpdate { number, from: None, letter: None };
         if let Some(callback) = self.callback_query {
             let Some(data) = callback.data.filter(|_| !callback.from.is_bot) else { return nobody };
             let press = ButtonPress { id: callback.id, data };
-            return Incoming {
+            return InboundUpdate {
                 number,
                 from: Some(callback.from.person()),
                 letter: Some(InboundContent::Pressed(press)),
@@ -156,7 +156,7 @@ impl Update {
         if text.is_empty() && files.is_empty() && !more {
             return nobody;
         }
-        Incoming {
+        InboundUpdate {
             number,
             from: Some(from.person()),
             letter: Some(InboundContent::Message { text, files, more }),
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(update: Value) -> Incoming {
+    fn read(update: Value) -> InboundUpdate {
         serde_json::from_value::<Update>(update).unwrap().read()
     }
 
@@ -233,7 +233,7 @@ mod tests {
     fn an_update_of_another_form_is_passed_over_by_its_number() {
         let odd = json!({ "update_id": 9, "message": { "chat": "?" } });
         let read = Update::of(odd).map(Update::read);
-        assert_eq!(read, Some(Incoming { number: 9, from: None, letter: None }));
+        assert_eq!(read, Some(InboundUpdate { number: 9, from: None, letter: None }));
         assert!(Update::of(json!({ "message": {} })).is_none());
     }
 
@@ -254,7 +254,7 @@ mod tests {
             json!({ "update_id": 1, "edited_message": { "message_id": 1 } }),
             json!({ "update_id": 1, "callback_query": { "id": "c", "from": me() } }),
         ] {
-            assert_eq!(read(update), Incoming { number: 1, from: None, letter: None });
+            assert_eq!(read(update), InboundUpdate { number: 1, from: None, letter: None });
         }
     }
 }

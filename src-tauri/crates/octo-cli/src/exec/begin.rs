@@ -8,14 +8,14 @@ use crate::{
 };
 use octo_core::Octo;
 use octo_protocol::{
-    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Send, Sent, SessionId, SessionInfo,
-    SetFolder, SetMode, SetModel, Settings, Source, StartDemo, StartSession,
+    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Send, SendOutcome, SessionId,
+    SessionInfo, SetFolder, SetMode, SetModel, Settings, Source, StartDemo, StartSession,
 };
 use std::path::PathBuf;
 
 /// Input of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
+pub(super) struct RunInput {
     /// Absolute folder.
     pub folder: PathBuf,
     /// Text of the message.
@@ -24,18 +24,18 @@ pub(super) struct Task {
 
 /// A started turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Begun {
+pub(super) struct StartedTurn {
     /// The session.
     pub session: SessionId,
     /// Sequence number of the session's last event before this run; 0 for a new session.
     pub seen: u64,
     /// Effect of the message.
-    pub asked: Asked,
+    pub asked: MessageEffect,
 }
 
 /// Effect of a sent message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum MessageEffect {
     /// It started a turn.
     Work,
     /// It was a slash command, which was answered; only `/retry` starts a turn.
@@ -44,12 +44,12 @@ pub(super) enum Asked {
     New,
 }
 
-impl From<Sent> for Asked {
-    fn from(sent: Sent) -> Self {
+impl From<SendOutcome> for MessageEffect {
+    fn from(sent: SendOutcome) -> Self {
         match sent {
-            Sent::Started | Sent::Queued { .. } => Self::Work,
-            Sent::Command => Self::Command,
-            Sent::New => Self::New,
+            SendOutcome::Started | SendOutcome::Queued { .. } => Self::Work,
+            SendOutcome::Command => Self::Command,
+            SendOutcome::New => Self::New,
         }
     }
 }
@@ -60,8 +60,8 @@ pub(super) async fn begin(
     arguments: &ExecArguments,
     choice: &ModelChoice,
     settings: &Settings,
-    task: Task,
-) -> Result<Begun, Failure> {
+    task: RunInput,
+) -> Result<StartedTurn, Failure> {
     let folder = task.folder.to_str().map(str::to_owned).ok_or_else(|| {
         ApiError::new("exec.folder").arg("path", task.folder.display()).detail("the path is not UTF-8")
     })?;
@@ -77,7 +77,7 @@ pub(super) async fn begin(
             let effort = arguments.effort.map(Effort::from);
             let start = StartSession { folder, profile, mode, model, effort, title: None, blocks };
             let started = octo.call(start).await?;
-            return Ok(Begun { session: started.id, seen: 0, asked: Asked::Work });
+            return Ok(StartedTurn { session: started.id, seen: 0, asked: MessageEffect::Work });
         }
         Some(SessionChoice::Id(id)) => id,
         Some(SessionChoice::Last) => newest_session(octo, &folder).await?,
@@ -86,7 +86,7 @@ pub(super) async fn begin(
     let seen = head.seq;
     apply_options(octo, arguments, head.info, model, folder).await?;
     let asked = octo.call(Send { session, blocks }).await?.into();
-    Ok(Begun { session, seen, asked })
+    Ok(StartedTurn { session, seen, asked })
 }
 
 /// Prepares the demo, which uses its own folder and session.
@@ -95,7 +95,7 @@ async fn demo(
     arguments: &ExecArguments,
     settings: &Settings,
     blocks: Vec<Block>,
-) -> Result<Begun, Failure> {
+) -> Result<StartedTurn, Failure> {
     let started = octo.call(StartDemo {}).await?;
     let session = started.id;
     if arguments.cwd.is_some() {
@@ -105,7 +105,7 @@ async fn demo(
         octo.call(SetMode { session, mode: mode.into() }).await?;
     }
     let asked = octo.call(Send { session, blocks }).await?.into();
-    Ok(Begun { session, seen: 0, asked })
+    Ok(StartedTurn { session, seen: 0, asked })
 }
 
 /// Applies the options of the command line to a session.

@@ -3,8 +3,8 @@
 
 use crate::{
     exec::{
-        begin::{Asked, Begun},
-        watch::Watch,
+        begin::{MessageEffect, StartedTurn},
+        watch::StorageWatch,
     },
     exit::{Exit, Failure},
     feed::{Feed, FeedItem},
@@ -13,9 +13,9 @@ use crate::{
 };
 use octo_core::Octo;
 use octo_protocol::{
-    Answer, AnswerBudget, AnswerQuestion, ApiError, Ask, BilledCall, BudgetAnswer, BudgetScope, BudgetStop,
-    CallOutcome, Cost, Envelope, ErrorCode, Event, Language, OpenSession, Question, QuestionId, Role,
-    SessionId, SessionSnapshot, SessionStatus, Stop, Topic, TurnEnd, words,
+    Answer, AnswerBudget, AnswerQuestion, ApiError, BilledCall, BudgetAnswer, BudgetScope, BudgetStop,
+    CallOutcome, Cost, Envelope, ErrorCode, Event, Language, OpenSession, Question, QuestionContent,
+    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, Topic, TurnEnd, words,
 };
 use std::{
     cell::Cell,
@@ -37,7 +37,7 @@ const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 /// Content of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum OutputMode {
     /// Every event of the session.
     Events,
     /// Final text of the turn.
@@ -50,13 +50,13 @@ pub(super) struct Follower<'a, W> {
     session: SessionId,
     /// Sequence number of the last processed event.
     seen: u64,
-    asked: Asked,
+    asked: MessageEffect,
     /// Whether a turn began or ended since the start of this run.
     worked: bool,
     /// Whether a slash command was unknown or misused.
     refused: bool,
     language: Language,
-    shown: Shown,
+    shown: OutputMode,
     out: Lines<W>,
     answered: HashSet<QuestionId>,
     /// Budget of the turn given to this run.
@@ -84,8 +84,14 @@ enum NextStep {
 }
 
 impl<'a, W: Write> Follower<'a, W> {
-    pub fn new(octo: &'a Octo, begun: Begun, language: Language, shown: Shown, out: Lines<W>) -> Self {
-        let Begun { session, seen, asked } = begun;
+    pub fn new(
+        octo: &'a Octo,
+        begun: StartedTurn,
+        language: Language,
+        shown: OutputMode,
+        out: Lines<W>,
+    ) -> Self {
+        let StartedTurn { session, seen, asked } = begun;
         Self {
             octo,
             session,
@@ -112,7 +118,7 @@ impl<'a, W: Write> Follower<'a, W> {
     /// stored, so signals are still handled during one.
     pub async fn follow(self, feed: Feed, signals: &mut Signals) -> Result<Exit, Failure> {
         let (octo, session) = (self.octo, self.session);
-        let mut watch = Watch::begin(octo, session, self.language).await?;
+        let mut watch = StorageWatch::begin(octo, session, self.language).await?;
         let stopped = StopFlag::default();
         let mut work = pin!(self.work(feed, &stopped));
         // After an interrupt: the pending stop, and the latest end of the run.
@@ -183,7 +189,7 @@ impl<'a, W: Write> Follower<'a, W> {
             return Ok(NextStep::Wait);
         }
         self.seen = envelope.seq;
-        if self.shown == Shown::Events {
+        if self.shown == OutputMode::Events {
             self.out.json(envelope);
         }
         self.worked |= matches!(envelope.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
@@ -197,7 +203,7 @@ impl<'a, W: Write> Follower<'a, W> {
                 explain(self.language, note);
                 Ok(NextStep::Look)
             }
-            Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
+            Event::CommandAnswered { note } if self.shown == OutputMode::FinalText => {
                 // The answer to a slash command is the run's output; other notes only accompany the work.
                 if note.key.starts_with("command.") {
                     self.out.text(&words::explain(self.language, note));
@@ -277,8 +283,12 @@ impl<'a, W: Write> Follower<'a, W> {
             return Ok(());
         }
         let answer = match question.ask {
-            Ask::Permission { .. } => Answer::No { reason: Some(say(self.language, "exec.nobody_permits")) },
-            Ask::Feedback { .. } => Answer::Text { text: say(self.language, "exec.nobody_answers") },
+            QuestionContent::Permission { .. } => {
+                Answer::No { reason: Some(say(self.language, "exec.nobody_permits")) }
+            }
+            QuestionContent::Feedback { .. } => {
+                Answer::Text { text: say(self.language, "exec.nobody_answers") }
+            }
         };
         let call = AnswerQuestion { session, question: question.id, answer };
         match self.octo.call(call).await {
@@ -335,14 +345,14 @@ impl<'a, W: Write> Follower<'a, W> {
     fn end(&mut self, snapshot: &SessionSnapshot, stopped: &StopFlag) -> Exit {
         // The previous turn's text is not the answer to a command.
         match self.asked {
-            Asked::Command if !self.worked => {
+            MessageEffect::Command if !self.worked => {
                 return if self.refused { Exit::Failed } else { Exit::Finished };
             }
-            Asked::New if !self.worked => {
+            MessageEffect::New if !self.worked => {
                 print_error_line(&say(self.language, "exec.new"));
                 return Exit::Finished;
             }
-            Asked::Work | Asked::Command | Asked::New => {}
+            MessageEffect::Work | MessageEffect::Command | MessageEffect::New => {}
         }
         let Some(turn) = snapshot.page.turns.last() else { return Exit::Finished };
         match &turn.end {
@@ -364,7 +374,7 @@ impl<'a, W: Write> Follower<'a, W> {
                 let last = snapshot.page.messages.iter().rev().find(|message| {
                     message.turn == turn.id && message.role == Role::Assistant && !message.text().is_empty()
                 });
-                if let (Shown::FinalText, Some(message)) = (self.shown, last) {
+                if let (OutputMode::FinalText, Some(message)) = (self.shown, last) {
                     self.out.text(&message.text());
                 }
                 Exit::Finished

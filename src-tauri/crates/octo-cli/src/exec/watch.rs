@@ -5,7 +5,7 @@ use octo_core::{Octo, Subscription};
 use octo_protocol::{ApiError, Language, SessionId, Topic, Trouble, TroubleStage, Update, words};
 
 /// Watches the run's session, and its sub-agents'.
-pub(super) struct Watch {
+pub(super) struct StorageWatch {
     session: SessionId,
     language: Language,
     /// `None` when there is nothing left to watch.
@@ -14,7 +14,7 @@ pub(super) struct Watch {
     said: bool,
 }
 
-impl Watch {
+impl StorageWatch {
     /// Starts watching.
     pub async fn begin(octo: &Octo, session: SessionId, language: Language) -> Result<Self, ApiError> {
         let subscription = Some(octo.subscribe(Topic::Sessions).await?);

@@ -7,15 +7,15 @@ use std::io::{BufRead, Read};
 pub(super) const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
 /// A line, or the reason why there is none.
-pub(super) type Incoming = Result<Vec<u8>, ApiError>;
+pub(super) type InputLine = Result<Vec<u8>, ApiError>;
 
 /// Reads lines until the end, a read error, or until `take` returns that no more are wanted. A line that is too
 /// long is dropped completely and reported in its place.
-pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(Incoming) -> bool) {
+pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(InputLine) -> bool) {
     read_lines_up_to(LONGEST_LINE, input, take);
 }
 
-fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(Incoming) -> bool) {
+fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(InputLine) -> bool) {
     loop {
         let mut line = Vec::new();
         // One byte more than allowed: the line end, or proof that the line is too long.

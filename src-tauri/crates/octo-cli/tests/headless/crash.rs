@@ -11,11 +11,11 @@ use crate::{
     campaign::{Extent, Random, kill},
     support::{PATIENCE, connect, serve},
 };
-use known::{Known, Met};
+use known::{ClientReport, CrashSituations};
 use octo_protocol::{
-    Answer, AnswerQuestion, Ask, Block, Call, Envelope, Event, ListSessions, Mode, ModelId, OpenSession,
-    Profile, Question, QuestionId, Send, SessionId, SessionSnapshot, SessionStatus, StartSession, Topic,
-    TurnEnd,
+    Answer, AnswerQuestion, Block, Envelope, Event, ListSessions, Mode, ModelId, OpenSession, Profile,
+    Question, QuestionContent, QuestionId, Send, SessionId, SessionSnapshot, SessionStatus, StartSession,
+    Topic, TurnEnd, TypedRequest,
 };
 use octo_testkit::{ModelServer, Script, ServeProcess, TempHome};
 use std::{collections::HashSet, time::Duration};
@@ -26,7 +26,7 @@ const KILLS_PER_TASK: usize = 10;
 
 #[test]
 fn nothing_is_lost_or_doubled_by_kill_9() {
-    let mut met = Met::default();
+    let mut met = CrashSituations::default();
     let extent = kill(20_261_121, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);
         campaign.run();
@@ -50,7 +50,7 @@ struct Campaign {
     kills: usize,
     killed: usize,
     /// Everything reported by the processes so far.
-    known: Known,
+    known: ClientReport,
     session: Option<SessionId>,
     model: Option<ModelId>,
 }
@@ -81,7 +81,7 @@ impl Campaign {
             random: Random::new(seed),
             kills,
             killed: 0,
-            known: Known::default(),
+            known: ClientReport::default(),
             session: None,
             model: None,
         }
@@ -229,16 +229,16 @@ impl Campaign {
             return true;
         }
         let (number, answer) = match &question.ask {
-            Ask::Feedback { question, .. } => {
+            QuestionContent::Feedback { question, .. } => {
                 (task::part_of(question), Answer::Text { text: "blue".to_owned() })
             }
-            Ask::Permission { preview, .. } => {
+            QuestionContent::Permission { preview, .. } => {
                 let shown = serde_json::to_string(preview).unwrap();
                 (task::part_of(&shown), task::permission(&question.tool, &shown))
             }
         };
         // While a permission is pending the model is not called, so a message sent now is certainly queued.
-        if let (true, Ask::Permission { .. }) = (task::has_note(number), &question.ask) {
+        if let (true, QuestionContent::Permission { .. }) = (task::has_note(number), &question.ask) {
             let note = format!("{NOTE} {number}");
             let snapshot = self.open(victim, session);
             if known::count(&snapshot, &note) == 0
@@ -290,7 +290,7 @@ impl Victim {
 }
 
 /// Sends a request; returns `None` if the process is to be killed before its reply is read.
-fn act<C: Call>(victim: &mut Victim, call: C) -> Option<C::Reply> {
+fn act<C: TypedRequest>(victim: &mut Victim, call: C) -> Option<C::Reply> {
     if victim.burn() {
         victim.core.send(&call.into());
         return None;

@@ -13,7 +13,7 @@ use crate::{
     fast::{self, MINUTE},
     support::{PATIENCE, connect, is_gone, until},
 };
-use history::{History, Seen, is_over, runs_of};
+use history::{DueSituations, History, is_over, runs_of};
 use octo_protocol::{
     AcceptTask, AnswerMissed, ApiError, GetTask, Millis, MissedAnswer, RunId, RunStatus, RunTask, SaveTask,
     StopRun, Switch, SwitchTask, TaskContent, TaskState,
@@ -37,7 +37,7 @@ const IDLE_AFTER: Duration = Duration::from_secs(90);
 
 #[test]
 fn every_time_fires_once_or_says_why_not_whatever_kill_9_hits() {
-    let mut seen = Seen::default();
+    let mut seen = DueSituations::default();
     let extent = kill(20_261_122, KILLS_PER_HOME, |seed, kills| {
         let mut campaign = Campaign::begin(seed);
         for _ in 0..kills {

@@ -1,6 +1,6 @@
 //! `exec` without problems.
 
-use crate::support::{ExecResult, PATIENCE, Running, exec, run, serve};
+use crate::support::{ExecResult, PATIENCE, RunningExec, exec, run, serve};
 use octo_protocol::{
     Answer, CallState, CallStatus, CommandState, Event, GetSettings, Source, ToolView, Topic, TurnEnd,
 };
@@ -310,7 +310,7 @@ fn a_reader_that_leaves_is_no_fault() {
     let server = ModelServer::start(script);
     let url = server.url();
     let options = ["--protocol", "anthropic", "--base-url", &url, "--model", "m", "--json", "go"];
-    let mut running = Running::start(&mut exec(&home, &options));
+    let mut running = RunningExec::start(&mut exec(&home, &options));
     gate.wait_reached(PATIENCE);
     running.drop_stdout();
     gate.open();

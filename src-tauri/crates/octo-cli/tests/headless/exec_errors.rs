@@ -1,6 +1,6 @@
 //! `exec` with errors: clear messages, the right exit status, nothing lost.
 
-use crate::support::{ExecResult, Running, exec, run};
+use crate::support::{ExecResult, RunningExec, exec, run};
 use nix::sys::signal::Signal;
 use octo_testkit::{Finish, ModelServer, Reply, Script, ServerOptions, TempHome};
 use serde_json::json;
@@ -112,7 +112,7 @@ fn an_unreachable_server_is_named_while_it_is_tried_again() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}");
     let options = ["--protocol", "openai-chat", "--base-url", &url, "--model", "m", "x"];
-    let mut running = Running::start(&mut exec(&home, &options));
+    let mut running = RunningExec::start(&mut exec(&home, &options));
     running.wait_error("attempt 2 of");
     running.signal(Signal::SIGINT);
     running.end().expect(130);

@@ -1,17 +1,17 @@
 //! `exec` when it is interrupted.
 
-use crate::support::{PATIENCE, Running, connect, exec, is_gone, model, run, serve, until};
+use crate::support::{PATIENCE, RunningExec, connect, exec, is_gone, model, run, serve, until};
 use nix::sys::signal::Signal;
 use octo_protocol::{CallState, CallStatus, MessageEnd, OpenSession, Role, SessionStatus, TurnEnd};
 use octo_testkit::{Gate, ModelServer, Outcome, Reply, Script, TempHome};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-fn start(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> Running {
+fn start(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> RunningExec {
     let mut all = model(server);
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    Running::start(&mut exec(home, &all))
+    RunningExec::start(&mut exec(home, &all))
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn interrupted_before_the_prompt_was_read_it_did_nothing() {
     let home = TempHome::new();
     let mut command = exec(&home, &["--protocol", "demo", "-"]);
     command.stdin(std::process::Stdio::piped());
-    let running = Running::start(&mut command);
+    let running = RunningExec::start(&mut command);
     running.wait_handles(Signal::SIGINT);
     running.signal(Signal::SIGINT);
     running.end().expect(130);

@@ -8,7 +8,7 @@ mod task;
 
 use crate::{
     campaign::{Extent, Random, kill},
-    crash::known::{Known, check_pairs, count},
+    crash::known::{ClientReport, check_pairs, count},
     support::{PATIENCE, connect, serve, until},
 };
 use octo_protocol::{
@@ -59,7 +59,7 @@ struct Campaign {
     kills: usize,
     killed: usize,
     parent: Option<SessionId>,
-    known: Known,
+    known: ClientReport,
     /// Sessions of sub-agents reported so far.
     children: HashSet<SessionId>,
     met: SubAgentSituations,
@@ -78,7 +78,7 @@ impl Campaign {
             kills,
             killed: 0,
             parent: None,
-            known: Known::default(),
+            known: ClientReport::default(),
             children: HashSet::new(),
             met: SubAgentSituations::default(),
         }

@@ -1,7 +1,7 @@
 //! A full disk: it is reported, a signal still ends the run, and pending data is stored once there is space.
 #![cfg(target_os = "linux")]
 
-use crate::support::{PATIENCE, Running, connect, exec, model, run, serve, until};
+use crate::support::{PATIENCE, RunningExec, connect, exec, model, run, serve, until};
 use nix::sys::signal::Signal;
 use octo_protocol::{Block, Event, ListSessions, Mode, Profile, StartSession, Topic};
 use octo_testkit::{DiskMode, Gate, ModelServer, Reply, Script, SmallDisk, TempHome};
@@ -22,13 +22,13 @@ fn too_long(gate: &Gate) -> Script {
 }
 
 /// Returns a run whose disk was filled during an answer, once it reported that.
-fn stuck(home: &TempHome, disk: &SmallDisk) -> (ModelServer, Running) {
+fn stuck(home: &TempHome, disk: &SmallDisk) -> (ModelServer, RunningExec) {
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
     let mut arguments = model(&server);
     arguments.push("go".to_owned());
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mut running = Running::start(&mut exec(home, &arguments));
+    let mut running = RunningExec::start(&mut exec(home, &arguments));
     gate.wait_reached(PATIENCE);
     disk.fill();
     gate.open();

@@ -1,7 +1,7 @@
 //! `exec` next to another Octo on the same home: it is listed with its process, and ends when stopped from
 //! there.
 
-use crate::support::{PATIENCE, Running, exec, model, serve, until};
+use crate::support::{PATIENCE, RunningExec, exec, model, serve, until};
 use octo_protocol::{ActivityId, GetActivity, ListSessions, SessionStatus, StopActivity};
 use octo_testkit::{Gate, ModelServer, Reply, Script, TempHome};
 
@@ -16,7 +16,7 @@ fn a_run_in_a_terminal_is_listed_and_stopped_by_another_octo() {
     let arguments: Vec<String> =
         model(&server).into_iter().chain(["--json", "count"].map(str::to_owned)).collect();
     let mut running =
-        Running::start(&mut exec(&home, &arguments.iter().map(String::as_str).collect::<Vec<_>>()));
+        RunningExec::start(&mut exec(&home, &arguments.iter().map(String::as_str).collect::<Vec<_>>()));
     running.wait_output("block_added");
     let row = until("the run among what runs", || core.call(GetActivity {}).unwrap().rows.into_iter().next());
     assert_eq!(row.process, Some(running.process()));

@@ -4,7 +4,7 @@
 use crate::support::{BINARY, run};
 use octo_protocol::{RemovedBy, SessionId};
 use octo_testkit::{ModelServer, Script, TempHome};
-use octo_workspace::{Arrival, Trash, TrashScan, TrashSlip, rm};
+use octo_workspace::{PendingEntry, Trash, TrashScan, TrashSlip, rm};
 use serde_json::json;
 use std::{
     collections::BTreeMap,
@@ -76,8 +76,8 @@ impl RmFolders {
 
     fn in_trash(&self) -> Vec<TrashSlip> {
         let here = |arrival| match arrival {
-            Arrival::Here(slip) => Some(*slip),
-            Arrival::Nothing(_) => None,
+            PendingEntry::Here(slip) => Some(*slip),
+            PendingEntry::Nothing(_) => None,
         };
         self.trash.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect()
     }
@@ -277,7 +277,7 @@ fn a_command_removes_in_a_fresh_home_outside_the_temporary_folders() {
         let said = &server.requests()[1].results()[0].text;
         assert!(!home.work().join("file").exists(), "{mode}: {said}");
         let arrivals = Trash::of_home(&home.octo()).arrivals(TrashScan::All).unwrap();
-        assert!(matches!(arrivals.as_slice(), [Arrival::Here(_)]), "{mode}: {said}");
+        assert!(matches!(arrivals.as_slice(), [PendingEntry::Here(_)]), "{mode}: {said}");
         server.assert_clean();
     }
 }

@@ -7,7 +7,7 @@ use nix::{
 };
 use octo_protocol::{
     Block, ErrorCode, Event, GetAbout, GetSettings, HostRequest, ListSessions, Mode, ModelDraft, ModelId,
-    OpenSession, Profile, Protocol, Request, Send, Sent, SessionId, StartSession, TestModel, Topic,
+    OpenSession, Profile, Protocol, Request, Send, SendOutcome, SessionId, StartSession, TestModel, Topic,
 };
 use octo_testkit::{Gate, ModelServer, Reply, Script, ServeProcess, TempHome};
 use serde_json::{Value, json};
@@ -188,8 +188,8 @@ fn what_is_written_in_a_row_reaches_a_session_in_that_order() {
     let ids: Vec<u64> =
         words.iter().map(|words| core.send(&Send { session, blocks: text(words) }.into())).collect();
     for id in ids {
-        let sent: Sent = serde_json::from_value(core.reply(id).unwrap()).unwrap();
-        assert!(matches!(sent, Sent::Queued { .. }), "{sent:?}");
+        let sent: SendOutcome = serde_json::from_value(core.reply(id).unwrap()).unwrap();
+        assert!(matches!(sent, SendOutcome::Queued { .. }), "{sent:?}");
     }
     let queue = core.call(OpenSession { session }).unwrap().queue;
     let queued: Vec<Vec<Block>> = queue.into_iter().map(|queued| queued.blocks).collect();

@@ -93,7 +93,7 @@ pub fn run(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> ExecRes
 }
 
 /// A running `exec`, with its output being read.
-pub struct Running {
+pub struct RunningExec {
     child: Child,
     output: Option<StreamCapture<ChildStdout>>,
     errors: StreamCapture<ChildStderr>,
@@ -128,7 +128,7 @@ impl<R: Read> StreamCapture<R> {
     }
 }
 
-impl Running {
+impl RunningExec {
     pub fn start(command: &mut Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");

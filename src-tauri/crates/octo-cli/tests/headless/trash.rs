@@ -2,7 +2,7 @@
 
 use crate::support::{run, serve};
 use octo_protocol::{
-    GetTrash, ListTrash, OnConflict, RemovedBy, RestoreTrash, Restored, TrashForm, TrashKind,
+    GetTrash, ListTrash, OnConflict, RemovedBy, RestoreOutcome, RestoreTrash, TrashForm, TrashKind,
 };
 use octo_testkit::{ModelServer, Script, TempHome};
 use serde_json::json;
@@ -49,7 +49,7 @@ fn rm_moves_to_the_trash_with_its_session_and_the_tool_brings_it_back() {
     assert!(entry.turn.is_some());
     let back = RestoreTrash { ids: vec![entry.id], to: None, on_conflict: OnConflict::Ask };
     let report = core.call(back).unwrap();
-    assert!(matches!(report.outcomes.as_slice(), [Restored::Done { .. }]), "{report:?}");
+    assert!(matches!(report.outcomes.as_slice(), [RestoreOutcome::Done { .. }]), "{report:?}");
     assert_eq!(home.read("keep.txt"), "k");
     assert_eq!(core.call(GetTrash {}).unwrap().totals.things, 0);
 }

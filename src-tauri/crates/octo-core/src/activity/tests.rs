@@ -3,13 +3,13 @@
 use super::*;
 use octo_protocol::{CallId, CommandState, Cost, RunCause, RunId};
 
-const PLACES: Places = Places { taken: 1, limit: 4 };
+const PLACES: PermitCount = PermitCount { taken: 1, limit: 4 };
 
 fn doing(title: &str, turn: Option<TurnActivity>) -> SessionActivity {
     SessionActivity { title: title.into(), folder: "/work".into(), fork: None, turn, commands: Vec::new() }
 }
 
-fn turn(since: Millis, stands: Stands) -> TurnActivity {
+fn turn(since: Millis, stands: TurnActivityStatus) -> TurnActivity {
     TurnActivity { turn: TurnId::new(), since, stands, steps: 2, used: Usage::default() }
 }
 
@@ -43,15 +43,15 @@ fn run(name: &str, due: Millis, status: RunStatus, session: Option<SessionId>) -
     }
 }
 
-fn known() -> Known {
+fn known() -> ActivityInputs {
     let (spent, ahead) = (HashMap::new(), HashMap::new());
-    Known { runs: Vec::new(), spent, ahead, places: PLACES, tends: None, neighbours: Vec::new() }
+    ActivityInputs { runs: Vec::new(), spent, ahead, places: PLACES, tends: None, neighbours: Vec::new() }
 }
 
 #[test]
 fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
     let (chat, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
-    let mut with_commands = doing("Chat", Some(turn(50, Stands::NeedsYou)));
+    let mut with_commands = doing("Chat", Some(turn(50, TurnActivityStatus::NeedsYou)));
     with_commands.commands = vec![command("two", 9), command("one", 7)];
     let fork = SubAgentOrigin {
         session: chat,
@@ -60,11 +60,12 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
         call: CallId::new(),
         name: "explore".into(),
     };
-    let forked = SessionActivity { fork: Some(fork), ..doing("explore", Some(turn(60, Stands::Working))) };
+    let forked =
+        SessionActivity { fork: Some(fork), ..doing("explore", Some(turn(60, TurnActivityStatus::Working))) };
     let lines = BTreeMap::from([
         (child, forked),
         (chat, with_commands),
-        (of_task, doing("Brief", Some(turn(40, Stands::Working)))),
+        (of_task, doing("Brief", Some(turn(40, TurnActivityStatus::Working)))),
     ]);
     let mut known = known();
     known.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
@@ -100,12 +101,12 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
 #[test]
 fn how_a_turn_stands_goes_by_the_line() {
     for (stands, ahead, expected) in [
-        (Stands::Working, None, ActivityStatus::Working),
-        (Stands::NeedsYou, None, ActivityStatus::NeedsYou),
-        (Stands::Queued, Some(0), ActivityStatus::Queued { ahead: 0 }),
-        (Stands::Queued, Some(2), ActivityStatus::Queued { ahead: 2 }),
+        (TurnActivityStatus::Working, None, ActivityStatus::Working),
+        (TurnActivityStatus::NeedsYou, None, ActivityStatus::NeedsYou),
+        (TurnActivityStatus::Queued, Some(0), ActivityStatus::Queued { ahead: 0 }),
+        (TurnActivityStatus::Queued, Some(2), ActivityStatus::Queued { ahead: 2 }),
         // Admitted a moment ago.
-        (Stands::Queued, None, ActivityStatus::Working),
+        (TurnActivityStatus::Queued, None, ActivityStatus::Working),
     ] {
         let turn = turn(1, stands);
         let lines = BTreeMap::from([(SessionId::new(), doing("Chat", Some(turn)))]);
@@ -147,7 +148,7 @@ fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
     let entry = board.entry(session);
     entry.tell(None);
     assert!(!news.has_changed().unwrap(), "nothing is nothing new");
-    let working = doing("Chat", Some(turn(1, Stands::Queued)));
+    let working = doing("Chat", Some(turn(1, TurnActivityStatus::Queued)));
     entry.tell(Some(working.clone()));
     assert!(news.has_changed().unwrap());
     news.mark_unchanged();
@@ -210,7 +211,7 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };
     known.spent.insert(theirs, spent);
     let own = SessionId::new();
-    let lines = BTreeMap::from([(own, doing("Here", Some(turn(50, Stands::Working))))]);
+    let lines = BTreeMap::from([(own, doing("Here", Some(turn(50, TurnActivityStatus::Working))))]);
     let state = state(&lines, &known);
     let told: Vec<(&str, Option<u32>, ActivityStatus, Option<u32>)> =
         state.rows.iter().map(|row| (row.name.as_str(), row.process, row.status, row.steps)).collect();

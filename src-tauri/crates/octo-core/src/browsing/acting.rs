@@ -3,19 +3,20 @@
 
 use super::{
     BrowserSession, card,
-    carry::{Told, written},
+    carry::{CallReport, written},
     faults::{CHANGED, fault},
     live,
     reading::DisallowedPage,
-    seat::Work,
+    seat::BrowserWork,
     tabs,
-    weigh::Found,
+    weigh::WeighedCall,
 };
 use octo_browser::{
-    Act, ActError, Arrival, Audience, Came, Connected, Done, LoadProgress, NavigateError, Page, PageError,
-    PageEvent, ReactionObserver, ScrollTarget, Tab, TabNumber, Unfit, Wait, Way,
-    safety::{Address, Origin, PageBlock, PageText, Said},
-    snapshot::{Captured, Change},
+    ActError, ActMethod, ActOutcome, Audience, BrowserAct, Came, Connected, LoadProgress, NavigateError,
+    NavigationOutcome, Page, PageError, PageEvent, ReactionObserver, ScrollTarget, Tab, TabNumber, Unfit,
+    Wait,
+    safety::{Address, Origin, PageBlock, PageText, PageTextKind},
+    snapshot::{Captured, ChangeExtent},
 };
 use octo_tools::{Awaited, BrowserPermission, PageInteraction, RequestedScroll, ToolError};
 use std::time::Duration;
@@ -39,16 +40,18 @@ impl BrowserSession {
     /// Reports whether the page reached its destination.
     pub(super) async fn arrived(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         ground: &Ground<'_>,
-        arrival: Result<Arrival, NavigateError>,
+        arrival: Result<NavigationOutcome, NavigateError>,
         settling: ReactionObserver,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<CallReport, ToolError> {
         let words = match arrival {
-            Ok(Arrival::Loaded | Arrival::SameDocument) => "The page is there.",
-            Ok(Arrival::Loading) => "The page is there and still loads.",
-            Ok(Arrival::Waiting) => "The server has not answered yet. Wait, or take a snapshot later.",
-            Ok(Arrival::Download) => "It is a file and no page; the page is the one it was.",
+            Ok(NavigationOutcome::Loaded | NavigationOutcome::SameDocument) => "The page is there.",
+            Ok(NavigationOutcome::Loading) => "The page is there and still loads.",
+            Ok(NavigationOutcome::Waiting) => {
+                "The server has not answered yet. Wait, or take a snapshot later."
+            }
+            Ok(NavigationOutcome::Download) => "It is a file and no page; the page is the one it was.",
             Err(NavigateError::Page(PageError::Dialog(_))) => "",
             Err(NavigateError::Page(error)) => return Err(fault(&error)),
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
@@ -61,11 +64,11 @@ impl BrowserSession {
     /// Performs an act in the page that was weighed, unless the page becomes one the turn may not be at.
     pub(super) async fn act(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         ground: &Ground<'_>,
-        found: &Found,
-        act: &Act,
-    ) -> Result<Told, ToolError> {
+        found: &WeighedCall,
+        act: &BrowserAct,
+    ) -> Result<CallReport, ToolError> {
         let page = ground.page;
         // Otherwise a background tab is throttled. This lasts until the person takes the page or the turn ends:
         // the page's own menus close when it loses the focus, even between two acts.
@@ -96,12 +99,12 @@ impl BrowserSession {
     /// Performs another operation in the page under the same conditions, and waits for the page's reaction.
     pub(super) async fn do_in_page(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         ground: &Ground<'_>,
-        found: &Found,
+        found: &WeighedCall,
         words: &str,
         doing: impl Future<Output = Result<(), PageError>>,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<CallReport, ToolError> {
         let settling = ground.page.settling();
         let doing = async {
             doing.await?;
@@ -120,7 +123,7 @@ impl BrowserSession {
     pub(super) async fn while_permitted<T>(
         &self,
         ground: &Ground<'_>,
-        found: &Found,
+        found: &WeighedCall,
         doing: impl Future<Output = T>,
     ) -> Result<Option<T>, ToolError> {
         // Subscribe before the check, so that no later event is missed.
@@ -152,12 +155,12 @@ impl BrowserSession {
     /// Reports the page after an act: the changes, and nothing about a site that was not granted.
     pub(super) async fn outcome(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         ground: &Ground<'_>,
         words: &str,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<CallReport, ToolError> {
         let Ground { connected, tab, page, leave } = ground;
-        let mut told = Told::words(words);
+        let mut told = CallReport::words(words);
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
@@ -173,7 +176,7 @@ impl BrowserSession {
             );
             told.page = Some(PageBlock {
                 origin: live::site_of(page),
-                lines: vec![(Said::Dialog, PageText::new(dialog.message))],
+                lines: vec![(PageTextKind::Dialog, PageText::new(dialog.message))],
                 text: PageText::default(),
             });
             return Ok(told);
@@ -204,7 +207,7 @@ impl BrowserSession {
 
     /// Builds the error for a gone element, including the current content, so that the model need not request
     /// it first.
-    pub(super) async fn gone(&self, work: &mut Work, ground: &Ground<'_>, words: &str) -> ToolError {
+    pub(super) async fn gone(&self, work: &mut BrowserWork, ground: &Ground<'_>, words: &str) -> ToolError {
         let captured = match self.read_permitted(work, ground).await {
             Ok(Ok(captured)) => captured,
             Ok(Err(strayed)) => return ToolError::new(strayed.words(words)),
@@ -228,58 +231,62 @@ struct CurrentContent {
 }
 
 impl CurrentContent {
-    fn of(work: &mut Work, tab: TabNumber, captured: &Captured) -> Self {
+    fn of(work: &mut BrowserWork, tab: TabNumber, captured: &Captured) -> Self {
         let view = work.view(tab);
         let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
         let diff = view.changes_in(captured, budget);
-        let is_whole = diff.change == Change::Page;
+        let is_whole = diff.change == ChangeExtent::Page;
         if is_whole {
             work.learn(tab);
         }
         let block = |text| PageBlock { origin: card::captured_site(captured), lines: Vec::new(), text };
         Self {
             words: match diff.change {
-                Change::Nothing => " Nothing that a snapshot shows has changed.",
-                Change::Lines => " What changed (+ new, - gone, ~ now):",
-                Change::Page => " The page now:",
+                ChangeExtent::Nothing => " Nothing that a snapshot shows has changed.",
+                ChangeExtent::Lines => " What changed (+ new, - gone, ~ now):",
+                ChangeExtent::Page => " The page now:",
             },
-            page: (diff.change != Change::Nothing).then(|| block(PageText::new(diff.text))),
+            page: (diff.change != ChangeExtent::Nothing).then(|| block(PageText::new(diff.text))),
             is_whole,
         }
     }
 }
 
 /// Converts a page act on the found elements; `None` if there is no element to act on.
-pub(super) fn to_browser_act(act: &PageInteraction, found: &Found) -> Option<Act> {
+pub(super) fn to_browser_act(act: &PageInteraction, found: &WeighedCall) -> Option<BrowserAct> {
     let place = || found.element.clone();
     Some(match act {
-        PageInteraction::Click(_) => Act::Click(place()?),
-        PageInteraction::DoubleClick(_) => Act::DoubleClick(place()?),
-        PageInteraction::Type(_, text) => Act::Type(place()?, text.clone()),
-        PageInteraction::Fill(_, text) => Act::Fill(place()?, text.clone()),
+        PageInteraction::Click(_) => BrowserAct::Click(place()?),
+        PageInteraction::DoubleClick(_) => BrowserAct::DoubleClick(place()?),
+        PageInteraction::Type(_, text) => BrowserAct::Type(place()?, text.clone()),
+        PageInteraction::Fill(_, text) => BrowserAct::Fill(place()?, text.clone()),
         PageInteraction::Press(None, key) => match &found.focus {
-            Some(place) => Act::PressAtFocus(place.clone(), key.clone()),
-            None => Act::Press(None, key.clone()),
+            Some(place) => BrowserAct::PressAtFocus(place.clone(), key.clone()),
+            None => BrowserAct::Press(None, key.clone()),
         },
-        PageInteraction::Press(Some(_), key) => Act::Press(Some(place()?), key.clone()),
-        PageInteraction::Hover(_) => Act::Hover(place()?),
-        PageInteraction::Drag(..) => Act::Drag(place()?, found.onto.clone()?),
-        PageInteraction::Select(_, values) => Act::Select(place()?, values.clone()),
-        PageInteraction::Scroll(RequestedScroll::To(_)) => Act::Scroll(ScrollTarget::To(place()?)),
+        PageInteraction::Press(Some(_), key) => BrowserAct::Press(Some(place()?), key.clone()),
+        PageInteraction::Hover(_) => BrowserAct::Hover(place()?),
+        PageInteraction::Drag(..) => BrowserAct::Drag(place()?, found.onto.clone()?),
+        PageInteraction::Select(_, values) => BrowserAct::Select(place()?, values.clone()),
+        PageInteraction::Scroll(RequestedScroll::To(_)) => BrowserAct::Scroll(ScrollTarget::To(place()?)),
         PageInteraction::Scroll(RequestedScroll::ToText(text)) => {
-            Act::Scroll(ScrollTarget::ToText(text.clone()))
+            BrowserAct::Scroll(ScrollTarget::ToText(text.clone()))
         }
-        PageInteraction::Scroll(RequestedScroll::By(x, y)) => Act::Scroll(ScrollTarget::By(None, *x, *y)),
-        PageInteraction::Wait(Awaited::Text(text)) => Act::Wait(Wait::Text(text.clone())),
-        PageInteraction::Wait(Awaited::Time(time)) => Act::Wait(Wait::Time(Duration::from_millis(*time))),
-        PageInteraction::ClickAt(x, y) => Act::ClickAt(place()?, *x, *y),
-        PageInteraction::Upload(_, files) => Act::Upload(place()?, files.clone()),
+        PageInteraction::Scroll(RequestedScroll::By(x, y)) => {
+            BrowserAct::Scroll(ScrollTarget::By(None, *x, *y))
+        }
+        PageInteraction::Wait(Awaited::Text(text)) => BrowserAct::Wait(Wait::Text(text.clone())),
+        PageInteraction::Wait(Awaited::Time(time)) => {
+            BrowserAct::Wait(Wait::Time(Duration::from_millis(*time)))
+        }
+        PageInteraction::ClickAt(x, y) => BrowserAct::ClickAt(place()?, *x, *y),
+        PageInteraction::Upload(_, files) => BrowserAct::Upload(place()?, files.clone()),
     })
 }
 
-fn words_of(done: &Done) -> &'static str {
+fn words_of(done: &ActOutcome) -> &'static str {
     match (done.way, &done.came) {
-        (Way::Nothing, _) => "Nothing had to be done: it is so already.",
+        (ActMethod::Nothing, _) => "Nothing had to be done: it is so already.",
         (_, Came::Navigated(LoadProgress::Partly)) => "Done. The page still loads.",
         (_, Came::Navigated(LoadProgress::Awaited)) => {
             "Done. It leads to another page, whose server has not answered yet: take a snapshot later."
@@ -292,11 +299,11 @@ fn words_of(done: &Done) -> &'static str {
 }
 
 /// Reports why an act failed. Page text is put into the block.
-fn report_failure(page: &Page, error: ActError) -> Result<Told, ToolError> {
-    let in_block = |words: String, lines, text| Told {
+fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError> {
+    let in_block = |words: String, lines, text| CallReport {
         words,
         page: Some(PageBlock { origin: card::current_site(page), lines, text }),
-        ..Told::default()
+        ..CallReport::default()
     };
     match error {
         ActError::NoRoom | ActError::Gone => Err(ToolError::new(
@@ -306,7 +313,7 @@ fn report_failure(page: &Page, error: ActError) -> Result<Told, ToolError> {
         ActError::Page(error) => Err(fault(&error)),
         ActError::Covered(cover) => Ok(in_block(
             "Not done: something else covers the element and would be pressed instead.".to_owned(),
-            vec![(Said::Element, PageText::new(cover.words))],
+            vec![(PageTextKind::Element, PageText::new(cover.words))],
             PageText::default(),
         )),
         ActError::Unfit(unfit) => {

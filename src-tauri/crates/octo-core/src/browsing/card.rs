@@ -1,6 +1,6 @@
 //! A call as displayed on its card, and names for display and for the model.
 
-use super::{live, weigh::Found};
+use super::{live, weigh::WeighedCall};
 use octo_browser::{
     Page,
     safety::{Address, Element},
@@ -19,7 +19,7 @@ pub(super) fn whole_text(deed: &BrowserAction) -> Option<String> {
 
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
-pub(super) fn view_of(wish: &BrowserRequest, found: &Found) -> BrowserView {
+pub(super) fn view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
     let (deed, text) = deed_of(&wish.deed);
     BrowserView {
         deed,
@@ -34,7 +34,7 @@ pub(super) fn view_of(wish: &BrowserRequest, found: &Found) -> BrowserView {
 }
 
 /// Returns a finished call for display; the beginning of its text is enough.
-pub(super) fn done_view_of(wish: &BrowserRequest, found: &Found) -> BrowserView {
+pub(super) fn done_view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
     let mut view = view_of(wish, found);
     view.text = view.text.map(|text| {
         let mut characters = text.chars();
@@ -92,7 +92,7 @@ pub(super) fn line(text: &str) -> String {
 }
 
 /// Returns the tab's title for the live card.
-pub(super) fn title_of(found: &Found) -> String {
+pub(super) fn title_of(found: &WeighedCall) -> String {
     found.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
 }
 

@@ -6,17 +6,17 @@ use super::{
     acting::{Ground, to_browser_act},
     card,
     faults::{CHANGED, fault},
-    fetching::{Course, ExpectedDownload},
+    fetching::{DownloadStatus, ExpectedDownload},
     live,
-    seat::{ControlHistory, STOPPED, TAKEN, Work},
+    seat::{BrowserWork, ControlHistory, STOPPED, TAKEN},
     tabs,
-    weigh::Found,
+    weigh::WeighedCall,
 };
 use octo_browser::{
-    Act, Answer, Boxes, Connected, Front, History, Page, TabNumber,
+    Boxes, BrowserAct, Connected, DialogReply, Front, History, Page, TabNumber,
     cdp::js_protocol::runtime::EvaluateParams,
-    safety::{PageBlock, PageText, Said, Site, block},
-    snapshot::Place,
+    safety::{PageBlock, PageText, PageTextKind, Site, block},
+    snapshot::NodeRef,
 };
 use octo_protocol::{BlobHash, BrowserState, CallId, PageRisk, ResultImage, ToolView};
 use octo_tools::{
@@ -43,7 +43,7 @@ const DOWNLOAD_NOT_ASKED: &str = "\n(The person was not asked about a file, so i
 
 /// The result of a call.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct CallReport {
     /// Octo's own text.
     pub words: String,
     /// The page's text.
@@ -58,7 +58,7 @@ pub(super) struct Told {
     pub file: Option<String>,
 }
 
-impl Told {
+impl CallReport {
     pub fn words(words: impl Into<String>) -> Self {
         Self { words: words.into(), ..Self::default() }
     }
@@ -108,7 +108,7 @@ impl BrowserSession {
 
     async fn perform_while_controlled(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         connected: &Connected,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
@@ -144,7 +144,13 @@ impl BrowserSession {
         Ok(self.output(work, wish, &found, told))
     }
 
-    fn output(&self, work: &mut Work, wish: &BrowserRequest, found: &Found, told: Told) -> ToolOutput {
+    fn output(
+        &self,
+        work: &mut BrowserWork,
+        wish: &BrowserRequest,
+        found: &WeighedCall,
+        told: CallReport,
+    ) -> ToolOutput {
         let mut text = told.words.trim_end().to_owned();
         if let Some(page) = &told.page {
             let _ = write!(text, "\n{}", written(work, page, told.learnt));
@@ -178,20 +184,20 @@ impl BrowserSession {
             BrowserState::Attached { browser, version, .. } => format!("Attached to {browser} ({version})."),
             BrowserState::Lost { error } => super::state::for_model(&error).text,
         };
-        let mut view = card::view_of(wish, &Found::default());
+        let mut view = card::view_of(wish, &WeighedCall::default());
         view.output.clone_from(&words);
         ToolOutput { text: words, images: Vec::new(), view: ToolView::Browser(view), outcome: Outcome::Done }
     }
 
     async fn done(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         connected: &Connected,
         wish: &BrowserRequest,
-        found: &Found,
+        found: &WeighedCall,
         leave: &BrowserPermission,
         call: CallId,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<CallReport, ToolError> {
         let tab = match (&wish.deed, &found.tab) {
             (BrowserAction::Tabs, _) => return tabs::list(self, work, connected).await,
             (BrowserAction::Open { url }, _) => return self.open(work, connected, url, leave, call).await,
@@ -242,9 +248,9 @@ impl BrowserSession {
             }
             BrowserAction::Dialog(answer) => {
                 let answer = match answer {
-                    DialogAnswer::Accept(Some(text)) => Answer::AcceptWith(text.clone()),
-                    DialogAnswer::Accept(None) => Answer::Accept,
-                    DialogAnswer::Dismiss => Answer::Dismiss,
+                    DialogAnswer::Accept(Some(text)) => DialogReply::AcceptWith(text.clone()),
+                    DialogAnswer::Accept(None) => DialogReply::Accept,
+                    DialogAnswer::Dismiss => DialogReply::Dismiss,
                 };
                 let doing = page.answer(answer);
                 self.do_in_page(work, &ground, found, "The dialog was answered.", doing).await
@@ -258,7 +264,7 @@ impl BrowserSession {
             }
             BrowserAction::Download { .. } => {
                 let place = found.element.clone().ok_or_else(|| ToolError::new(CHANGED))?;
-                self.act(work, &ground, found, &Act::Click(place)).await
+                self.act(work, &ground, found, &BrowserAct::Click(place)).await
             }
             BrowserAction::Act(act) => {
                 let act = to_browser_act(act, found).ok_or_else(|| ToolError::new(CHANGED))?;
@@ -273,19 +279,19 @@ impl BrowserSession {
     }
 
     /// Returns the position of the coming act, for display to the person.
-    async fn mark(&self, page: &Page, found: &Found) -> Option<octo_protocol::PageMark> {
+    async fn mark(&self, page: &Page, found: &WeighedCall) -> Option<octo_protocol::PageMark> {
         let place = found.element.as_ref()?;
         live::mark(page, page.spot(place).await.ok()?).await
     }
 
     async fn open(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         connected: &Connected,
         url: &str,
         leave: &BrowserPermission,
         call: CallId,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<CallReport, ToolError> {
         let failed =
             |error: &dyn std::fmt::Display| ToolError::new(format!("The tab was not opened: {error}."));
         // Start with an empty tab, so that its navigation is observed from the first step.
@@ -308,7 +314,7 @@ impl BrowserSession {
     /// Takes a picture of an element for the person who is asked about it. It is stored, so secrets are
     /// covered. The browser is not brought to the front, because the person is about to answer in Octo's own
     /// window.
-    pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &Place) -> Option<BlobHash> {
+    pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &NodeRef) -> Option<BlobHash> {
         // The element is pictured without the overlay.
         let _drawn = page.clear_overlay().await;
         let area = page.area_of(place).await.ok()?;
@@ -346,7 +352,7 @@ impl Drop for NewTabGuard {
         let Some(tab) = self.tab.take() else { return };
         let connected = self.connected.clone();
         tokio::spawn(async move {
-            if let Err(error) = connected.tabs.close(&tab, octo_browser::Closing::OnlyOurs).await {
+            if let Err(error) = connected.tabs.close(&tab, octo_browser::CloseScope::OnlyOurs).await {
                 tracing::debug!(%error, "an empty tab stays");
             }
         });
@@ -354,7 +360,7 @@ impl Drop for NewTabGuard {
 }
 
 /// Formats page text for the model: marked, bounded, and remembered as read at that site.
-pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> String {
+pub(super) fn written(work: &mut BrowserWork, page: &PageBlock, is_learnt: bool) -> String {
     if let Ok(site) = page.origin.parse::<Site>() {
         if !is_learnt {
             work.read().memory.shown(&site, page.text.raw());
@@ -365,7 +371,7 @@ pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> Str
 }
 
 /// Adds a report on files downloaded by the page, whenever they arrived.
-async fn report_downloads(work: &mut Work, awaiting: ExpectedDownload, told: &mut Told) {
+async fn report_downloads(work: &mut BrowserWork, awaiting: ExpectedDownload, told: &mut CallReport) {
     let files = work.fetching.told(awaiting).await;
     if files.is_empty() {
         if awaiting == ExpectedDownload::AFile {
@@ -375,21 +381,21 @@ async fn report_downloads(work: &mut Work, awaiting: ExpectedDownload, told: &mu
     }
     let block =
         told.page.get_or_insert_with(|| PageBlock { origin: "downloads".to_owned(), ..PageBlock::default() });
-    block.lines.extend(files.iter().map(|file| (Said::Download, PageText::new(file.line()))));
+    block.lines.extend(files.iter().map(|file| (PageTextKind::Download, PageText::new(file.line()))));
     told.after.push_str("\n(Files of this page: see Download.)");
-    if files.iter().any(|file| matches!(file.course, Course::Unasked { .. })) {
+    if files.iter().any(|file| matches!(file.course, DownloadStatus::Unasked { .. })) {
         told.after.push_str(DOWNLOAD_NOT_ASKED);
     }
     told.file = files.into_iter().find_map(|file| match file.course {
-        Course::Done { path, .. } | Course::Unasked { kept: path, .. } => {
+        DownloadStatus::Done { path, .. } | DownloadStatus::Unasked { kept: path, .. } => {
             path.map(|path| path.display().to_string())
         }
-        Course::Coming | Course::Stopped => None,
+        DownloadStatus::Coming | DownloadStatus::Stopped => None,
     });
 }
 
 /// Runs a script with all rights of the page: the person was asked about exactly this script.
-async fn evaluate(page: &Page, script: &str) -> Result<Told, ToolError> {
+async fn evaluate(page: &Page, script: &str) -> Result<CallReport, ToolError> {
     let run = EvaluateParams {
         return_by_value: Some(true),
         await_promise: Some(true),
@@ -403,7 +409,7 @@ async fn evaluate(page: &Page, script: &str) -> Result<Told, ToolError> {
         Some(value) => value.to_string(),
         None => answer.result.description.unwrap_or_else(|| "undefined".to_owned()),
     };
-    let mut told = Told::words(if failed { "The script failed:" } else { "The script ran:" });
+    let mut told = CallReport::words(if failed { "The script failed:" } else { "The script ran:" });
     let text: String = said.chars().take(MAX_SCRIPT_RESULT).collect();
     told.page =
         Some(PageBlock { origin: card::current_site(page), lines: Vec::new(), text: PageText::new(text) });

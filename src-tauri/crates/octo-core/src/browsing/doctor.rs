@@ -1,7 +1,9 @@
 //! The browser doctor: checks everything needed to work in a browser, one line each, and suggests repairs.
 
 use super::{HomeBrowser, is_open, state};
-use octo_browser::{BrowserProduct, CAN_LAUNCH, Channel, Environment, Found, Probe, candidates, executables};
+use octo_browser::{
+    BrowserProduct, CAN_LAUNCH, Channel, Environment, Probe, ProbedBrowser, candidates, executables,
+};
 use octo_protocol::{
     ApiError, AttachMethod, BrowserAccess, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice,
     BrowserRepair, BrowserState, FoundBrowser, FoundBrowsers,
@@ -19,7 +21,7 @@ impl HomeBrowser {
             Some(folder) => octo_browser::find(&self.0.environment, Some(&folder)).await,
             None => Vec::new(),
         };
-        let door = |found: &Found| match found.probe {
+        let door = |found: &ProbedBrowser| match found.probe {
             Probe::Flag { .. } => BrowserAccess::Open,
             Probe::Approval { .. } => BrowserAccess::Asks,
             Probe::Stranger | Probe::Off => BrowserAccess::Closed,
@@ -105,7 +107,7 @@ impl HomeBrowser {
                 Err(error) => Err(error.to_string()),
             };
             drop(page);
-            let closed = connected.tabs.close(&tab, octo_browser::Closing::OnlyOurs).await;
+            let closed = connected.tabs.close(&tab, octo_browser::CloseScope::OnlyOurs).await;
             read.and(closed.map_err(|error| error.to_string()))
         };
         match tried.await {
@@ -146,7 +148,7 @@ fn check(about: BrowserCheckKind, result: BrowserCheckResult, note: ApiError) ->
 
 /// Checks the version, if known. A browser that asks its person reveals it only after approval, but only recent
 /// ones ask.
-fn version(state: &BrowserState, found: &[Found], own: OwnProfileSupport) -> BrowserCheck {
+fn version(state: &BrowserState, found: &[ProbedBrowser], own: OwnProfileSupport) -> BrowserCheck {
     let about = BrowserCheckKind::Version;
     let told = match state {
         BrowserState::Attached { version, .. } => Some(version.clone()),
@@ -178,7 +180,7 @@ fn major_of(version: &str) -> Option<u32> {
 
 fn listens(
     state: &BrowserState,
-    found: &[Found],
+    found: &[ProbedBrowser],
     installed: &[(&'static octo_browser::BrowserProduct, std::path::PathBuf)],
     own: OwnProfileSupport,
 ) -> BrowserCheck {
@@ -187,7 +189,7 @@ fn listens(
         let note = ApiError::new("browser.check.listens").arg("browser", browser);
         return check(about, BrowserCheckResult::Fine, note);
     }
-    let answers = |found: &&Found| matches!(found.probe, Probe::Flag { .. } | Probe::Approval { .. });
+    let answers = |found: &&ProbedBrowser| matches!(found.probe, Probe::Flag { .. } | Probe::Approval { .. });
     if let Some(found) = found.iter().find(answers) {
         let note = ApiError::new("browser.check.listens").arg("browser", found.candidate.product.name());
         return check(about, BrowserCheckResult::Fine, note);
@@ -241,7 +243,7 @@ fn known(environment: &Environment) -> Vec<&'static BrowserProduct> {
 
 fn private(
     state: &BrowserState,
-    found: &[Found],
+    found: &[ProbedBrowser],
     known: &[&'static BrowserProduct],
     own: OwnProfileSupport,
 ) -> BrowserCheck {

@@ -4,7 +4,7 @@
 use octo_browser::{
     Page, PageError,
     safety::{EditingKind, Element, Field, Form, OwningForm, Sensitive},
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use serde::Deserialize;
 
@@ -85,7 +85,7 @@ impl Facts {
 /// Inspects an element. `None` if that failed: then everything needs a question.
 pub(super) async fn of(
     page: &Page,
-    place: &Place,
+    place: &NodeRef,
     (role, name): (&str, &str),
     chosen: &[String],
 ) -> Result<Option<Facts>, PageError> {

@@ -38,15 +38,15 @@ pub(super) enum ExpectedDownload {
 
 /// The report on a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fetched {
+pub(super) struct DownloadReport {
     /// The name given by its server or page.
     pub name: String,
-    pub course: Course,
+    pub course: DownloadStatus,
 }
 
 /// Progress of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum DownloadStatus {
     /// It is complete.
     Done {
         /// The path, if the browser reports it.
@@ -68,26 +68,28 @@ pub(super) enum Course {
 
 /// A download event of the page.
 #[derive(Debug)]
-enum News {
+enum DownloadUpdate {
     /// It began.
     Began { guid: String, name: String },
     /// It reached this state.
-    Came { guid: String, course: Course },
+    Came { guid: String, course: DownloadStatus },
 }
 
-impl Fetched {
+impl DownloadReport {
     /// Formats it as one line. It is put into the block, because file names and text derived from them are
     /// page-controlled.
     pub fn line(&self) -> String {
         match &self.course {
-            Course::Done { path: Some(path), bytes } => format!("there, {bytes} bytes: {}", path.display()),
-            Course::Done { path: None, bytes } => format!("there, {bytes} bytes: {}", self.name),
-            Course::Coming => format!("still coming: {}", self.name),
-            Course::Stopped => format!("stopped, nothing was kept: {}", self.name),
-            Course::Unasked { from, kept: None } => {
+            DownloadStatus::Done { path: Some(path), bytes } => {
+                format!("there, {bytes} bytes: {}", path.display())
+            }
+            DownloadStatus::Done { path: None, bytes } => format!("there, {bytes} bytes: {}", self.name),
+            DownloadStatus::Coming => format!("still coming: {}", self.name),
+            DownloadStatus::Stopped => format!("stopped, nothing was kept: {}", self.name),
+            DownloadStatus::Unasked { from, kept: None } => {
                 format!("not taken, nothing was kept: {} from {from}", self.name)
             }
-            Course::Unasked { from, kept: Some(path) } => {
+            DownloadStatus::Unasked { from, kept: Some(path) } => {
                 format!("it was there before it could be stopped: {} from {from}", path.display())
             }
         }
@@ -110,7 +112,7 @@ pub(super) struct SessionDownloads {
     /// The page whose downloads are accepted, and which of them.
     guard: Arc<Mutex<Guard>>,
     /// Events received but not processed yet.
-    news: VecDeque<News>,
+    news: VecDeque<DownloadUpdate>,
     /// The names of the downloads in progress.
     coming: HashMap<String, String>,
 }
@@ -151,7 +153,7 @@ impl SessionDownloads {
     }
 
     /// Returns the downloads since the last query. Waits briefly for those that have just begun.
-    pub async fn told(&mut self, awaiting: ExpectedDownload) -> Vec<Fetched> {
+    pub async fn told(&mut self, awaiting: ExpectedDownload) -> Vec<DownloadReport> {
         let began = Instant::now();
         let (mut until, limit) = match awaiting {
             ExpectedDownload::AFile => (began + BEGINNING, began + REQUESTED_WAIT),
@@ -162,15 +164,15 @@ impl SessionDownloads {
             self.drain();
             while let Some(news) = self.news.pop_front() {
                 match news {
-                    News::Began { guid, name } => {
+                    DownloadUpdate::Began { guid, name } => {
                         self.coming.insert(guid.clone(), name);
                         fresh.insert(guid);
                         until = limit;
                     }
-                    News::Came { guid, course } => {
+                    DownloadUpdate::Came { guid, course } => {
                         fresh.remove(&guid);
                         let name = self.coming.remove(&guid);
-                        told.extend(name.map(|name| Fetched { name, course }));
+                        told.extend(name.map(|name| DownloadReport { name, course }));
                     }
                 }
             }
@@ -185,7 +187,7 @@ impl SessionDownloads {
             }
         }
         let coming = fresh.iter().filter_map(|guid| self.coming.get(guid));
-        told.extend(coming.map(|name| Fetched { name: name.clone(), course: Course::Coming }));
+        told.extend(coming.map(|name| DownloadReport { name: name.clone(), course: DownloadStatus::Coming }));
         told
     }
 

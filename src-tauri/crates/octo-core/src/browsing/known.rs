@@ -1,9 +1,9 @@
 //! The knowledge of pages shared by a root session and its sub-agents: texts read by site, and values to
 //! redact. Includes knowledge from before the last restart of Octo.
 
-use super::{BrowserSession, HomeBrowser, kept::in_folder, lock, seat::Work};
+use super::{BrowserSession, HomeBrowser, kept::in_folder, lock, seat::BrowserWork};
 use octo_browser::safety::{
-    BoundSecret, Memory, Origin, Piece, Redactor, SecretName, Site, parse_blocks, pieces,
+    BoundSecret, Origin, PageMemory, Redactor, SecretName, Site, TypedPart, parse_blocks, pieces,
 };
 use octo_protocol::{Block, SessionId};
 use octo_tools::ToolError;
@@ -20,26 +20,26 @@ const IN_CALLS: &str = "{{secret:";
 
 /// The knowledge of pages.
 #[derive(Default)]
-pub(super) struct Known {
-    read: Mutex<Read>,
+pub(super) struct PageKnowledge {
+    read: Mutex<ReadTexts>,
     /// Set once earlier messages have been recalled.
     recalled: OnceCell<()>,
 }
 
 /// The knowledge of pages that were read.
 #[derive(Default)]
-pub(super) struct Read {
+pub(super) struct ReadTexts {
     /// Texts read, by site.
-    pub memory: Memory,
+    pub memory: PageMemory,
     /// Redacts secret values in text that is read.
     pub redactor: Redactor,
     /// The secrets being redacted, with the change counter at which they were loaded.
     kept_out: (u64, Vec<BoundSecret>),
 }
 
-impl Known {
+impl PageKnowledge {
     /// Locks the knowledge. Never held across an await.
-    pub fn read(&self) -> MutexGuard<'_, Read> {
+    pub fn read(&self) -> MutexGuard<'_, ReadTexts> {
         lock(&self.read)
     }
 
@@ -129,8 +129,8 @@ fn names_in(block: &Block) -> Vec<SecretName> {
         let rest = call.arguments.get(at..)?;
         let end = rest.find("}}")? + 2;
         match pieces(rest.get(..end)?).ok()?.pop()? {
-            Piece::Secret(name) => Some(name),
-            Piece::Text(_) => None,
+            TypedPart::Secret(name) => Some(name),
+            TypedPart::Text(_) => None,
         }
     });
     named.collect()
@@ -140,7 +140,7 @@ impl BrowserSession {
     /// Recalls messages from before Octo was started. Called first in every call: after a restart or a
     /// compaction, text read at one site must still not be carried to another, and a typed value must still not
     /// be read.
-    pub(super) async fn recall(&self, work: &Work) -> Result<(), ToolError> {
+    pub(super) async fn recall(&self, work: &BrowserWork) -> Result<(), ToolError> {
         let known = work.known();
         known.recalled.get_or_try_init(|| known.recall(&self.0.browser, self.0.root)).await.map(drop)
     }
@@ -151,7 +151,7 @@ impl BrowserSession {
     /// # Errors
     ///
     /// If the keychain does not answer: a page whose secrets cannot be redacted is not read.
-    pub(super) async fn keep_out(&self, work: &Work, origins: &[Origin]) -> Result<(), ToolError> {
+    pub(super) async fn keep_out(&self, work: &BrowserWork, origins: &[Origin]) -> Result<(), ToolError> {
         let secrets = self.0.browser.secrets().bound_to(origins);
         work.known().keep_out(&self.0.browser, secrets).await
     }

@@ -22,7 +22,7 @@ const QUALITY: i64 = 55;
 
 /// The displayed state of a page.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct LiveState {
     /// The page; `None` if none is in use.
     pub page: Option<LivePage>,
     pictures: VecDeque<(u32, Arc<[u8]>)>,
@@ -34,7 +34,7 @@ pub(super) struct Shown {
 
 /// Guard under which pictures are taken, plus one after it that shows the call's result. No call waits for a
 /// picture: in a background tab it may take up to the timeout.
-pub(super) struct Watching {
+pub(super) struct PictureGuard {
     taking: JoinHandle<()>,
     seat: BrowserSession,
     page: Page,
@@ -42,7 +42,7 @@ pub(super) struct Watching {
     leaving: CancellationToken,
 }
 
-impl Drop for Watching {
+impl Drop for PictureGuard {
     fn drop(&mut self) {
         self.taking.abort();
         let (seat, page, leaving) = (self.seat.clone(), self.page.clone(), self.leaving.clone());
@@ -101,7 +101,7 @@ impl BrowserSession {
         title: String,
         call: CallId,
         mark: Option<PageMark>,
-    ) -> Watching {
+    ) -> PictureGuard {
         let picture = lock(&self.0.shown).page.as_ref().and_then(|page| page.picture);
         let live = LivePage {
             session: self.0.session,
@@ -132,7 +132,7 @@ impl BrowserSession {
                 }
             }
         });
-        Watching { taking, leaving: seat.leaving(), seat, page }
+        PictureGuard { taking, leaving: seat.leaving(), seat, page }
     }
 
     /// Takes a picture and displays it. A picture that does not arrive is not awaited.

@@ -16,7 +16,7 @@ pub(super) fn risks(judgement: &Judgement) -> Vec<PageRisk> {
 }
 
 fn risk(sink: &Sink) -> PageRisk {
-    use safety::Deed;
+    use safety::ControlEffect;
     match sink {
         Sink::Submits(Sensitive::Payment) | Sink::Writes(Sensitive::Payment) => PageRisk::Pays,
         Sink::Submits(Sensitive::Password | Sensitive::Code)
@@ -27,12 +27,14 @@ fn risk(sink: &Sink) -> PageRisk {
         | Sink::Enter
         | Sink::Shortcut
         | Sink::Unknown => PageRisk::Sends,
-        Sink::Says(Deed::Buy | Deed::Transfer | Deed::Subscribe) => PageRisk::Pays,
-        Sink::Says(Deed::Send | Deed::Publish) => PageRisk::Sends,
-        Sink::Says(Deed::Delete | Deed::Unsubscribe | Deed::CloseAccount) => PageRisk::Deletes,
-        Sink::Says(Deed::Confirm | Deed::Install) | Sink::Accepts(_) | Sink::OpensProgram => {
-            PageRisk::Confirms
+        Sink::Says(ControlEffect::Buy | ControlEffect::Transfer | ControlEffect::Subscribe) => PageRisk::Pays,
+        Sink::Says(ControlEffect::Send | ControlEffect::Publish) => PageRisk::Sends,
+        Sink::Says(ControlEffect::Delete | ControlEffect::Unsubscribe | ControlEffect::CloseAccount) => {
+            PageRisk::Deletes
         }
+        Sink::Says(ControlEffect::Confirm | ControlEffect::Install)
+        | Sink::Accepts(_)
+        | Sink::OpensProgram => PageRisk::Confirms,
         Sink::Carries(_) | Sink::Leaks(AddressLeak::Quote(_)) => PageRisk::Carries,
         Sink::Leaks(
             AddressLeak::Long { .. } | AddressLeak::Encoded | AddressLeak::Mail | AddressLeak::Number,

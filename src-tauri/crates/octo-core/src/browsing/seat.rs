@@ -3,10 +3,10 @@
 use super::{
     HomeBrowser,
     fetching::SessionDownloads,
-    known::{Known, Read},
-    live::Shown,
+    known::{PageKnowledge, ReadTexts},
+    live::LiveState,
     lock, state,
-    weigh::Found,
+    weigh::WeighedCall,
 };
 use futures::future::BoxFuture;
 use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View};
@@ -42,16 +42,16 @@ const CLEAR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A session's use of the browser. Clones share it.
 #[derive(Clone)]
-pub(crate) struct BrowserSession(pub(super) Arc<Place>);
+pub(crate) struct BrowserSession(pub(super) Arc<BrowserSessionInner>);
 
-pub(super) struct Place {
+pub(super) struct BrowserSessionInner {
     pub browser: HomeBrowser,
     pub session: SessionId,
     /// The root session, or itself.
     pub root: SessionId,
     pub outputs: Outputs,
-    work: tokio::sync::Mutex<Work>,
-    pub shown: Mutex<Shown>,
+    work: tokio::sync::Mutex<BrowserWork>,
+    pub shown: Mutex<LiveState>,
     /// Locked while a picture for the person is taken: one at a time.
     pub camera: tokio::sync::Mutex<()>,
     pub hand: watch::Sender<PageController>,
@@ -63,7 +63,7 @@ pub(super) struct Place {
 
 /// The state of the work in the browser. One call at a time.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct BrowserWork {
     /// The tab in use.
     pub tab: Option<TabNumber>,
     /// Its page, while attached.
@@ -78,23 +78,27 @@ pub(super) struct Work {
     /// The model's views of the tabs, which outlive an attachment.
     pub views: HashMap<TabNumber, View>,
     /// The last weighed call, for the card of the same call.
-    pub weighed: Option<(BrowserRequest, Found)>,
+    pub weighed: Option<(BrowserRequest, WeighedCall)>,
     /// The downloads of its pages.
     pub fetching: SessionDownloads,
     /// The page knowledge of the session and its relatives.
-    known: Arc<Known>,
+    known: Arc<PageKnowledge>,
 }
 
 impl BrowserSession {
     pub(super) fn new(
         browser: HomeBrowser,
         (session, root): (SessionId, SessionId),
-        known: Arc<Known>,
+        known: Arc<PageKnowledge>,
     ) -> Self {
         let hand = watch::Sender::new(PageController::Agent);
-        let work = Work { fetching: SessionDownloads::new(hand.subscribe()), known, ..Work::default() };
+        let work = BrowserWork {
+            fetching: SessionDownloads::new(hand.subscribe()),
+            known,
+            ..BrowserWork::default()
+        };
         let outputs = browser.paths().outputs(session);
-        Self(Arc::new(Place {
+        Self(Arc::new(BrowserSessionInner {
             browser,
             session,
             root,
@@ -187,7 +191,7 @@ impl BrowserSession {
         }
     }
 
-    pub(super) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
+    pub(super) async fn work(&self) -> tokio::sync::MutexGuard<'_, BrowserWork> {
         self.0.work.lock().await
     }
 
@@ -223,7 +227,7 @@ pub(super) enum ControlHistory {
     Returned,
 }
 
-impl Work {
+impl BrowserWork {
     /// Makes this the tab in use.
     pub fn use_tab(&mut self, tab: &Tab) {
         if self.tab != Some(tab.number) {
@@ -269,12 +273,12 @@ impl Work {
     }
 
     /// Returns the page knowledge of the session and its relatives.
-    pub fn known(&self) -> &Known {
+    pub fn known(&self) -> &PageKnowledge {
         &self.known
     }
 
     /// Locks that knowledge, to look something up or to record it. Never held across an await.
-    pub fn read(&self) -> MutexGuard<'_, Read> {
+    pub fn read(&self) -> MutexGuard<'_, ReadTexts> {
         self.known.read()
     }
 

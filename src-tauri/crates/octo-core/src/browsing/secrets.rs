@@ -1,17 +1,18 @@
 //! Secrets that the model types by name. It never receives a value: it writes `{{secret:NAME}}`, and the value
 //! is fetched from the keychain at the last moment, for the one site the person bound it to.
 
-use super::{BrowserSession, weigh::Found};
+use super::{BrowserSession, weigh::WeighedCall};
 use crate::{
-    browsing::{facts::Facts, seat::Work},
+    browsing::{facts::Facts, seat::BrowserWork},
     keys::{KeyRing, Slot},
 };
 use octo_browser::{
-    Act, Page,
+    BrowserAct, Page,
     safety::{
-        BoundSecret, Origin, OwningForm, Piece, Release, SecretFault, SecretName, SecretTarget, Site, pieces,
+        BoundSecret, Origin, OwningForm, Release, SecretFault, SecretName, SecretTarget, Site, TypedPart,
+        pieces,
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use octo_protocol::{ApiError, Secret, SiteSecret};
 use octo_tools::ToolError;
@@ -175,7 +176,7 @@ impl Secrets {
     pub(super) fn release(
         &self,
         page: &Page,
-        place: &Place,
+        place: &NodeRef,
         facts: Option<&Facts>,
         text: &str,
     ) -> Result<Plain, ToolError> {
@@ -187,11 +188,11 @@ impl Secrets {
         let mut plain = Plain { text: String::new(), releases: Vec::new() };
         for piece in pieces(text).map_err(|fault| refused(&fault))? {
             let name = match piece {
-                Piece::Text(text) => {
+                TypedPart::Text(text) => {
                     plain.text.push_str(&text);
                     continue;
                 }
-                Piece::Secret(name) => name,
+                TypedPart::Secret(name) => name,
             };
             let main = Origin::read(&page.origin());
             let secret = self.named(&name).ok_or_else(|| {
@@ -223,22 +224,22 @@ impl BrowserSession {
     /// Returns the act with values in place of names. The redactor learns each value before the page does.
     pub(super) async fn with_secrets(
         &self,
-        work: &mut Work,
-        act: Act,
-        found: &Found,
-    ) -> Result<Act, ToolError> {
+        work: &mut BrowserWork,
+        act: BrowserAct,
+        found: &WeighedCall,
+    ) -> Result<BrowserAct, ToolError> {
         if found.releases.is_empty() {
             return Ok(act);
         }
-        let (Act::Type(_, text) | Act::Fill(_, text)) = &act else {
+        let (BrowserAct::Type(_, text) | BrowserAct::Fill(_, text)) = &act else {
             return Err(ToolError::new(super::faults::CHANGED));
         };
         let mut typed = String::new();
         let mut releases = found.releases.iter();
         for piece in pieces(text).map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))? {
             match piece {
-                Piece::Text(text) => typed.push_str(&text),
-                Piece::Secret(name) => {
+                TypedPart::Text(text) => typed.push_str(&text),
+                TypedPart::Secret(name) => {
                     let release = releases.next().filter(|release| *release.name() == name);
                     let release = release.ok_or_else(|| ToolError::new(super::faults::CHANGED))?;
                     let value = self.0.browser.secrets().fetch(release).await?;
@@ -249,8 +250,8 @@ impl BrowserSession {
             }
         }
         Ok(match act {
-            Act::Type(place, _) => Act::Type(place, typed),
-            Act::Fill(place, _) => Act::Fill(place, typed),
+            BrowserAct::Type(place, _) => BrowserAct::Type(place, typed),
+            BrowserAct::Fill(place, _) => BrowserAct::Fill(place, typed),
             other => other,
         })
     }

@@ -1,21 +1,21 @@
 //! Converts the attachment's state for the window, and connection errors for the model.
 
-use octo_browser::{BrowserFamily, BrowserProduct, Channel, ConnectError, Mode, State};
+use octo_browser::{AttachmentState, BrowserFamily, BrowserProduct, Channel, ConnectError, Mode};
 use octo_protocol::{ApiError, AttachMethod, BrowserState, Millis};
 use octo_tools::ToolError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Converts the state for the window. `failure` is the reason why the last attempt failed.
-pub(super) fn told(state: State, failure: Option<&ApiError>) -> BrowserState {
+pub(super) fn told(state: AttachmentState, failure: Option<&ApiError>) -> BrowserState {
     match state {
-        State::Off => {
+        AttachmentState::Off => {
             failure.map_or(BrowserState::Apart, |error| BrowserState::Lost { error: error.clone() })
         }
-        State::Looking => BrowserState::Looking,
-        State::WaitingForAllow { browser, since } => {
+        AttachmentState::Looking => BrowserState::Looking,
+        AttachmentState::WaitingForAllow { browser, since } => {
             BrowserState::WaitingForAllow { browser, since: millis(since) }
         }
-        State::Connected { browser, version, mode } => {
+        AttachmentState::Connected { browser, version, mode } => {
             let way = match mode {
                 Mode::Flag => AttachMethod::Switch,
                 Mode::Approval => AttachMethod::Approved,
@@ -23,7 +23,9 @@ pub(super) fn told(state: State, failure: Option<&ApiError>) -> BrowserState {
             };
             BrowserState::Attached { browser, version, way }
         }
-        State::Lost { why } => BrowserState::Lost { error: ApiError::new("browser.ended").detail(why) },
+        AttachmentState::Lost { why } => {
+            BrowserState::Lost { error: ApiError::new("browser.ended").detail(why) }
+        }
     }
 }
 
@@ -95,9 +97,12 @@ mod tests {
     #[test]
     fn a_failure_is_told_until_something_new_is_tried() {
         let declined = connect_error(&ConnectError::Declined);
-        assert_eq!(told(State::Off, None), BrowserState::Apart);
-        assert_eq!(told(State::Off, Some(&declined)), BrowserState::Lost { error: declined.clone() });
-        assert_eq!(told(State::Looking, Some(&declined)), BrowserState::Looking);
+        assert_eq!(told(AttachmentState::Off, None), BrowserState::Apart);
+        assert_eq!(
+            told(AttachmentState::Off, Some(&declined)),
+            BrowserState::Lost { error: declined.clone() }
+        );
+        assert_eq!(told(AttachmentState::Looking, Some(&declined)), BrowserState::Looking);
     }
 
     #[test]

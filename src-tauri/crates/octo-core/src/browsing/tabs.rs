@@ -1,6 +1,6 @@
 //! The browser's tabs: selects the tab of a call, and reports the others.
 
-use super::{BrowserSession, card, carry::Told, seat::Work};
+use super::{BrowserSession, card, carry::CallReport, seat::BrowserWork};
 use octo_browser::{
     Connected, Page, Tab, TabNumber,
     safety::{Address, PageBlock, PageText},
@@ -13,7 +13,7 @@ const TABS: usize = 60;
 
 /// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
 pub(super) async fn tab_in_use(
-    work: &Work,
+    work: &BrowserWork,
     connected: &Connected,
     wish: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
@@ -45,7 +45,7 @@ async fn find(connected: &Connected, number: TabNumber) -> Result<Tab, ToolError
 
 /// Returns the tab to read: the named one, the one in use, or the one the person is looking at.
 pub(super) async fn tab_to_read(
-    work: &Work,
+    work: &BrowserWork,
     connected: &Connected,
     wish: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
@@ -65,7 +65,7 @@ pub(super) async fn tab_to_read(
 
 /// Returns a tab's address: its main frame's document while attached. The tab list does not contain the origin
 /// of an empty page, so such a tab is attached to for a moment, without reading its content.
-pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) -> Address {
+pub(super) async fn address_of(work: &BrowserWork, connected: &Connected, tab: &Tab) -> Address {
     let shown = |page: &Page| {
         let committed = page.committed();
         Address::of_frame(&committed.url, &committed.origin)
@@ -87,9 +87,9 @@ pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) ->
 /// Lists all tabs by title and site: more of a page is visible only once it is granted.
 pub(super) async fn list(
     seat: &BrowserSession,
-    work: &Work,
+    work: &BrowserWork,
     connected: &Connected,
-) -> Result<Told, ToolError> {
+) -> Result<CallReport, ToolError> {
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
     let mut text = String::new();
@@ -101,7 +101,7 @@ pub(super) async fn list(
         if tab.place.is_some_and(|place| place.shown) {
             marks.push("shown");
         }
-        if tab.owner == octo_browser::Owner::Octo {
+        if tab.owner == octo_browser::TabOwner::Octo {
             let is_ours = seat.0.browser.has_opened(tab.number, seat.0.session);
             marks.push(if is_ours { "opened from here" } else { "opened in another conversation" });
         }
@@ -110,7 +110,7 @@ pub(super) async fn list(
         let _ = writeln!(text, "{} {} \"{}\"{marks}", tab.number, site, card::line(&tab.title));
     }
     let more = tabs.len().saturating_sub(TABS);
-    let mut told = Told::words(format!("{} tabs.", tabs.len()));
+    let mut told = CallReport::words(format!("{} tabs.", tabs.len()));
     if more > 0 {
         told.after = format!("({more} more are not listed.)");
     }
@@ -118,18 +118,22 @@ pub(super) async fn list(
     Ok(told)
 }
 
-pub(super) async fn close(work: &mut Work, connected: &Connected, tab: &Tab) -> Result<Told, ToolError> {
-    let closed = connected.tabs.close(tab, octo_browser::Closing::OnlyOurs).await;
+pub(super) async fn close(
+    work: &mut BrowserWork,
+    connected: &Connected,
+    tab: &Tab,
+) -> Result<CallReport, ToolError> {
+    let closed = connected.tabs.close(tab, octo_browser::CloseScope::OnlyOurs).await;
     closed.map_err(|error| ToolError::new(format!("The tab was not closed: {error}.")))?;
     if work.tab == Some(tab.number) {
         (work.tab, work.page) = (None, None);
     }
     work.views.remove(&tab.number);
-    Ok(Told::words(format!("Tab {} was closed.", tab.number)))
+    Ok(CallReport::words(format!("Tab {} was closed.", tab.number)))
 }
 
 /// Reports tabs that the page in use opened.
-pub(super) async fn popups(work: &mut Work, connected: &Connected, tab: &Tab) -> String {
+pub(super) async fn popups(work: &mut BrowserWork, connected: &Connected, tab: &Tab) -> String {
     let Ok(tabs) = connected.tabs.list().await else { return String::new() };
     // Views of tabs that the person closed are no longer needed: no number is reused.
     work.views.retain(|number, _| tabs.iter().any(|tab| tab.number == *number));

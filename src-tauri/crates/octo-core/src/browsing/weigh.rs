@@ -8,22 +8,22 @@ use super::{
     card::{line, name_of, view_of, whole_text},
     faults::fault,
     risks::risks,
-    seat::Work,
+    seat::BrowserWork,
     tabs,
 };
 use about::About;
 use octo_browser::{
-    Connected, History, NavigateError, Owner, Tab,
+    Connected, History, NavigateError, Tab, TabOwner,
     safety::{
-        self, Act, Action, Address, Dialog, GrantLifetime, Grants, Origin, Release, SiteKind, Step, Target,
-        Verdict, judge,
+        self, ActionContext, ActionTarget, Address, Dialog, GrantLifetime, Origin, PageAction, PageStep,
+        Release, SiteGrants, SiteKind, SiteVerdict, judge,
     },
-    snapshot::Place,
+    snapshot::NodeRef,
 };
 use octo_protocol::{BrowserView, PageElement};
 use octo_tools::{
-    BrowserAction, BrowserAssessment, BrowserPermission, BrowserRequest, DialogAnswer, Entry,
-    InspectionDepth, NavigationScope, ToolError,
+    BrowserAction, BrowserAssessment, BrowserPermission, BrowserRequest, DialogAnswer, InspectionDepth,
+    LocationAccess, NavigationScope, ToolError,
 };
 use std::sync::Arc;
 
@@ -32,15 +32,15 @@ const WHOLE: usize = 32_000;
 
 /// The targets found.
 #[derive(Clone, Default)]
-pub(super) struct Found {
+pub(super) struct WeighedCall {
     pub weight: BrowserAssessment,
     /// The tab of the call.
     pub tab: Option<Tab>,
     /// The element acted on, and the drop target of a drag.
-    pub element: Option<Place>,
-    pub onto: Option<Place>,
+    pub element: Option<NodeRef>,
+    pub onto: Option<NodeRef>,
     /// The focused element, for a key that is sent there.
-    pub focus: Option<Place>,
+    pub focus: Option<NodeRef>,
     /// Permissions to type secrets into the element now, in the order of the text.
     pub releases: Arc<[Release]>,
     /// The inspected document; empty if the call touches none.
@@ -50,21 +50,23 @@ pub(super) struct Found {
 }
 
 /// Returns the kind of step that a call is.
-fn step(deed: &BrowserAction) -> Step {
+fn step(deed: &BrowserAction) -> PageStep {
     match deed {
-        BrowserAction::Open { .. } | BrowserAction::Navigate { .. } | BrowserAction::Back => Step::Navigate,
+        BrowserAction::Open { .. } | BrowserAction::Navigate { .. } | BrowserAction::Back => {
+            PageStep::Navigate
+        }
         BrowserAction::Snapshot { .. }
         | BrowserAction::Find { .. }
         | BrowserAction::Read { .. }
         | BrowserAction::Screenshot { .. }
-        | BrowserAction::Focus => Step::Read,
+        | BrowserAction::Focus => PageStep::Read,
         BrowserAction::Status
         | BrowserAction::Tabs
         | BrowserAction::Close
         | BrowserAction::Act(_)
         | BrowserAction::Dialog(_)
         | BrowserAction::Download { .. }
-        | BrowserAction::Evaluate { .. } => Step::Act,
+        | BrowserAction::Evaluate { .. } => PageStep::Act,
     }
 }
 
@@ -75,9 +77,9 @@ impl BrowserSession {
         &self,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
-    ) -> Result<Found, ToolError> {
+    ) -> Result<WeighedCall, ToolError> {
         if wish.deed == BrowserAction::Status {
-            return Ok(Found::default());
+            return Ok(WeighedCall::default());
         }
         if let Some(text) = whole_text(&wish.deed).filter(|text| text.chars().count() > WHOLE) {
             return Err(ToolError::new(format!(
@@ -102,7 +104,7 @@ impl BrowserSession {
         connected: &Connected,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
-    ) -> Result<Found, ToolError> {
+    ) -> Result<WeighedCall, ToolError> {
         let mut work = self.work().await;
         self.recall(&work).await?;
         work.over(self.0.browser.attachment());
@@ -117,11 +119,11 @@ impl BrowserSession {
     /// Weighs a call. For a page that the grant does not cover, only its address is read.
     pub(super) async fn look_in(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         connected: &Connected,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
-    ) -> Result<Found, ToolError> {
+    ) -> Result<WeighedCall, ToolError> {
         let mut found = self.look_at(work, connected, wish, leave).await?;
         // A page may name an element after text typed elsewhere, and repeat it in a dialog. Redact before
         // cutting to a line, because the rest of a cut value would not be recognised.
@@ -133,32 +135,32 @@ impl BrowserSession {
 
     async fn look_at(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         connected: &Connected,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
-    ) -> Result<Found, ToolError> {
+    ) -> Result<WeighedCall, ToolError> {
         let step = step(&wish.deed);
         match &wish.deed {
-            BrowserAction::Status | BrowserAction::Tabs => Ok(Found::default()),
+            BrowserAction::Status | BrowserAction::Tabs => Ok(WeighedCall::default()),
             BrowserAction::Open { url } => {
                 let address = Address::of(url);
                 let weight = BrowserAssessment { mark: url.clone(), ..self.leads(work, step, &address, url) };
-                Ok(Found { weight, ..Found::default() })
+                Ok(WeighedCall { weight, ..WeighedCall::default() })
             }
             BrowserAction::Navigate { url } => {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let address = Address::of(url);
                 let mark = format!("{} {url}", tab.number);
                 let weight = BrowserAssessment { mark, ..self.leads(work, step, &address, url) };
-                Ok(Found { weight, tab: Some(tab), ..Found::default() })
+                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
             }
             BrowserAction::Close => {
                 let tab = tabs::named(connected, wish).await?;
                 let whose = match tab.owner {
-                    Owner::Octo if self.0.browser.has_opened(tab.number, self.0.session) => None,
-                    Owner::Octo => Some("was opened in another conversation"),
-                    Owner::Person => Some("is the person's own"),
+                    TabOwner::Octo if self.0.browser.has_opened(tab.number, self.0.session) => None,
+                    TabOwner::Octo => Some("was opened in another conversation"),
+                    TabOwner::Person => Some("is the person's own"),
                 };
                 if let Some(whose) = whose {
                     return Err(ToolError::new(format!(
@@ -168,7 +170,7 @@ impl BrowserSession {
                 }
                 let weight =
                     BrowserAssessment { mark: tab.number.to_string(), ..BrowserAssessment::default() };
-                Ok(Found { weight, tab: Some(tab), ..Found::default() })
+                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
             }
             BrowserAction::Focus
             | BrowserAction::Snapshot { .. }
@@ -180,7 +182,7 @@ impl BrowserSession {
                 let place = self.place(step, &address);
                 let weight =
                     BrowserAssessment { place, mark: tab.number.to_string(), ..BrowserAssessment::default() };
-                Ok(Found { weight, tab: Some(tab), ..Found::default() })
+                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
             }
             BrowserAction::Back => {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
@@ -193,7 +195,7 @@ impl BrowserSession {
                 let place = self.place(step, &Address::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
                 let weight = BrowserAssessment { place, mark, ..BrowserAssessment::default() };
-                Ok(Found { weight, tab: Some(tab), ..Found::default() })
+                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
             }
             BrowserAction::Act(_)
             | BrowserAction::Dialog(_)
@@ -204,19 +206,19 @@ impl BrowserSession {
 
     async fn look_at_act(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         connected: &Connected,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
-    ) -> Result<Found, ToolError> {
+    ) -> Result<WeighedCall, ToolError> {
         let tab = tabs::tab_in_use(work, connected, wish).await?;
         let page = work.attached(connected, &tab).await?;
         // Read before the address: if the page navigates in between, acts on this document are refused.
         let document = page.document();
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);
-        let place = self.place(Step::Act, &address);
-        let mut found = Found {
+        let place = self.place(PageStep::Act, &address);
+        let mut found = WeighedCall {
             weight: BrowserAssessment {
                 place,
                 mark: format!("{} {document}", tab.number),
@@ -224,7 +226,7 @@ impl BrowserSession {
             },
             tab: Some(tab.clone()),
             document,
-            ..Found::default()
+            ..WeighedCall::default()
         };
         // No page is inspected before its site is granted; questions about its content follow after that.
         if !self.may_be_at(leave, &address) {
@@ -247,7 +249,7 @@ impl BrowserSession {
                         octo_browser::DialogKind::BeforeUnload => Dialog::BeforeUnload,
                     };
                     let text = text.as_deref().unwrap_or_default();
-                    let action = Action::AcceptDialog { kind, message: &dialog.message, text };
+                    let action = PageAction::AcceptDialog { kind, message: &dialog.message, text };
                     about.judged(&mut found.weight, work, (&Origin::read(&dialog.url), None), action);
                     found.weight.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
@@ -258,7 +260,7 @@ impl BrowserSession {
             }
             BrowserAction::Evaluate { script } => {
                 let origin = Origin::read(&committed.origin);
-                about.judged(&mut found.weight, work, (&origin, None), Action::Evaluate);
+                about.judged(&mut found.weight, work, (&origin, None), PageAction::Evaluate);
                 found.weight.mark.push_str(&format!(" {script}"));
             }
             BrowserAction::Download { target } => about.download(work, *target, &mut found).await?,
@@ -269,39 +271,41 @@ impl BrowserSession {
     }
 
     /// Returns an address's destination, and the data it would disclose there.
-    fn leads(&self, work: &Work, step: Step, address: &Address, url: &str) -> BrowserAssessment {
+    fn leads(&self, work: &BrowserWork, step: PageStep, address: &Address, url: &str) -> BrowserAssessment {
         let frame = Origin::Opaque;
-        let act = Act {
+        let act = ActionContext {
             page: address,
             frame: &frame,
             language: None,
             loose_fields: None,
-            target: Target::Unknown,
-            action: Action::Navigate { url },
+            target: ActionTarget::Unknown,
+            action: PageAction::Navigate { url },
         };
         let place = self.place(step, address);
-        let forbidden = matches!(place.as_ref().map(|place| &place.entry), Some(Entry::Never { .. }));
+        let forbidden =
+            matches!(place.as_ref().map(|place| &place.entry), Some(LocationAccess::Never { .. }));
         let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
         BrowserAssessment { place, risks, ..BrowserAssessment::default() }
     }
 
     /// Returns the question for an address, if the turn may not be there yet.
-    fn place(&self, step: Step, address: &Address) -> Option<octo_tools::Place> {
+    fn place(&self, step: PageStep, address: &Address) -> Option<octo_tools::BrowserLocation> {
         let entry = match self.grants().check(safety::TabNumber(0), step, address) {
-            Verdict::Allowed(_) => Entry::Open,
-            Verdict::Refused(why) => Entry::Never { why: why.to_string() },
-            Verdict::Ask(question) => match question.longest() {
-                GrantLifetime::Always => Entry::Asks,
-                GrantLifetime::Task => Entry::AsksEachTask,
-                GrantLifetime::Once => Entry::AsksEachTime,
+            SiteVerdict::Allowed(_) => LocationAccess::Open,
+            SiteVerdict::Refused(why) => LocationAccess::Never { why: why.to_string() },
+            SiteVerdict::Ask(question) => match question.longest() {
+                GrantLifetime::Always => LocationAccess::Asks,
+                GrantLifetime::Task => LocationAccess::AsksEachTask,
+                GrantLifetime::Once => LocationAccess::AsksEachTime,
             },
         };
         let site = name_of(address);
-        (entry != Entry::Open || !site.is_empty()).then_some(octo_tools::Place { site, entry })
+        (entry != LocationAccess::Open || !site.is_empty())
+            .then_some(octo_tools::BrowserLocation { site, entry })
     }
 
-    fn grants(&self) -> Grants {
-        let mut grants = Grants::default();
+    fn grants(&self) -> SiteGrants {
+        let mut grants = SiteGrants::default();
         for port in self.0.browser.ports() {
             grants.refuse_port(port);
         }
@@ -313,7 +317,7 @@ impl BrowserSession {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
         let place = leave.weight.place.iter().map(|place| &place.site);
         let mut allow = |site: &str, shortest: GrantLifetime| {
-            if let Verdict::Ask(question) = grants.check(tab, Step::Navigate, &Address::of(site))
+            if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &Address::of(site))
                 && question.longest() >= shortest
             {
                 let _kept = grants.allow(tab, question, GrantLifetime::Task);
@@ -322,13 +326,13 @@ impl BrowserSession {
         // A site that needs a grant each time is granted only to the call that was asked about.
         leave.granted.iter().for_each(|site| allow(site, GrantLifetime::Task));
         place.for_each(|site| allow(site, GrantLifetime::Once));
-        match grants.check(tab, Step::Commit, address) {
-            Verdict::Allowed(_) => true,
-            Verdict::Ask(question) => {
+        match grants.check(tab, PageStep::Commit, address) {
+            SiteVerdict::Allowed(_) => true,
+            SiteVerdict::Ask(question) => {
                 leave.roam == NavigationScope::Web
                     && matches!(question.kind(), SiteKind::Web | SiteKind::Near)
             }
-            Verdict::Refused(_) => false,
+            SiteVerdict::Refused(_) => false,
         }
     }
 

@@ -1,10 +1,10 @@
 //! `octo browser …`: an agent's questions about the browser.
 
-use super::{BuiltinCommands, in_english};
+use super::{HomeCommands, in_english};
 use octo_protocol::BrowserState;
 use octo_tools::{BrowserQuery, ToolError};
 
-impl BuiltinCommands {
+impl HomeCommands {
     /// Answers a question; the text is for the model.
     pub(super) async fn browser(&self, query: BrowserQuery) -> Result<String, ToolError> {
         match query {

@@ -1,6 +1,6 @@
 //! `octo memory …` and `octo persona …`: an agent's work with memories, SOUL.md and USER.md.
 
-use super::{BuiltinCommands, Deed, diff, told};
+use super::{Deed, HomeCommands, diff, told};
 use crate::{blocking::blocking, library::MemoryDraft};
 use octo_protocol::{PersonaKind, RemovedBy, ToolView};
 use octo_tools::{CommandOrigin, MemoryCommand, PersonaCommand, ToolError};
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-impl BuiltinCommands {
+impl HomeCommands {
     /// Returns a preview of a memory command's effect, for the person who is asked.
     pub(super) async fn memory_view(&self, errand: MemoryCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;

@@ -1,6 +1,6 @@
 //! `octo skill …`: an agent's work with skills.
 
-use super::{BuiltinCommands, Deed, diff, in_english, told};
+use super::{Deed, HomeCommands, diff, in_english, told};
 use crate::{
     blocking::blocking,
     library::{Proposal, SKILL_FILE, label, remark, text_of},
@@ -16,7 +16,7 @@ use std::{
 /// Maximum size of a proposed `SKILL.md`, in bytes.
 const MAX_PROPOSAL: u64 = 256 * 1024;
 
-impl BuiltinCommands {
+impl HomeCommands {
     /// Returns a preview of a command's effect, for the person who is asked.
     pub(super) async fn skill_view(
         &self,

@@ -3,7 +3,7 @@
 //! Octo shows the person the agent's draft in words, with the plan and its next times, and then saves exactly
 //! that or nothing.
 
-use super::{BuiltinCommands, in_english, told};
+use super::{HomeCommands, in_english, told};
 use crate::{
     models::Models,
     schedule::{ShownPlan, file, own_zone, wording},
@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, fmt::Write};
 /// Number of runs listed per task.
 const RUNS: u32 = 10;
 
-impl BuiltinCommands {
+impl HomeCommands {
     /// Returns a preview of the effect, for the person who is asked.
     pub(super) async fn task_view(
         &self,

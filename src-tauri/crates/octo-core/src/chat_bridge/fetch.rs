@@ -10,11 +10,11 @@ use crate::{
     chats::pairing::{Pairing, Stranger},
     clock::now,
 };
-use octo_chats::{ChatError, Incoming, POLL_TIME, Post, Telegram};
+use octo_chats::{ChatError, InboundUpdate, POLL_TIME, Post, Telegram};
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, KeyState, Millis, Switch,
 };
-use octo_store::{ChatRow, Fetched, Store};
+use octo_store::{ChatRow, FetchPosition, Store};
 use secrecy::ExposeSecret;
 use std::{
     sync::{Arc, Weak},
@@ -182,7 +182,7 @@ impl Fetcher {
         let fetched = bridge.base.store.read(move |reader| reader.fetched(service, &account.id)).await;
         let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
         // A time in the future is from a clock that was ahead.
-        let is_fresh = |fetched: &Fetched| (0..NUMBERED_ANEW).contains(&(now() - fetched.at));
+        let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next);
         // Without a wait the request shows at once whether the connection works.
         let wait = match bridge.chats.state().await.map_err(ChatError::Here)?.telegram {
@@ -236,9 +236,13 @@ pub(super) async fn line(bridge: &ChatBridge) -> Result<Line, ChatError> {
 }
 
 /// Stores the messages of admitted people and the fetch position; returns the people who are not admitted.
-async fn keep(bridge: &ChatBridge, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stranger>, ApiError> {
+async fn keep(
+    bridge: &ChatBridge,
+    line: &Line,
+    batch: Vec<InboundUpdate>,
+) -> Result<Vec<Stranger>, ApiError> {
     let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
-    let fetched = Fetched { next: last.saturating_add(1), at: now() };
+    let fetched = FetchPosition { next: last.saturating_add(1), at: now() };
     let account = line.account.id.clone();
     let mut letters: Vec<(octo_chats::Person, String)> = Vec::new();
     for one in batch {

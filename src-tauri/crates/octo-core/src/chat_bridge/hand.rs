@@ -9,10 +9,12 @@ use super::{
 };
 use crate::{
     session::{Ask as SessionAsk, ChatOrigin},
-    slash::{self, Command, Parsed},
+    slash::{self, Parsed, SlashCommand},
 };
 use octo_chats::{ButtonPress, ChatError, InboundContent, InboundFile, LARGEST_FILE, Post};
-use octo_protocol::{Answer, ApiError, Ask, Block, ErrorCode, Role, SessionId, SessionInfo, SessionStatus};
+use octo_protocol::{
+    Answer, ApiError, Block, ErrorCode, QuestionContent, Role, SessionId, SessionInfo, SessionStatus,
+};
 use octo_store::{ChatRow, InboundMessageRow};
 use std::collections::HashSet;
 
@@ -182,7 +184,7 @@ impl Talk<'_> {
             blocks.push(self.fetch(session, file).await?);
         }
         let via = ChatOrigin::new(self.chat.service, letter);
-        let renames = matches!(slash::parse(&blocks), Parsed::Command(Command::Rename(_)));
+        let renames = matches!(slash::parse(&blocks), Parsed::Command(SlashCommand::Rename(_)));
         // The person may have been removed while the files were fetched.
         let chat = self.chat.key;
         let known_still = self.bridge.base.store.read(move |reader| reader.chat(chat)).await;
@@ -324,8 +326,8 @@ impl Talk<'_> {
         let option =
             questions.into_iter().flatten().find(|question| question.id == wanted).and_then(|question| {
                 match question.ask {
-                    Ask::Feedback { options, .. } => options.into_iter().nth(at),
-                    Ask::Permission { .. } => None,
+                    QuestionContent::Feedback { options, .. } => options.into_iter().nth(at),
+                    QuestionContent::Permission { .. } => None,
                 }
             });
         let Some(text) = option else { return Ok(None) };

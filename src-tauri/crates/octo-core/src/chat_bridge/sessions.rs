@@ -6,7 +6,7 @@ use crate::{
     session::{ChatOrigin, UserMessage},
     sessions::Kind,
 };
-use octo_protocol::{ApiError, Block, ChatAccount, Sent, SessionId, SessionInfo};
+use octo_protocol::{ApiError, Block, ChatAccount, SendOutcome, SessionId, SessionInfo};
 use octo_workspace::session_folder;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ impl ChatBridge {
         session: SessionId,
         blocks: Vec<Block>,
         via: ChatOrigin,
-    ) -> Result<Sent, ApiError> {
+    ) -> Result<SendOutcome, ApiError> {
         self.sessions.send(session, UserMessage::in_chat(blocks, via)).await
     }
 

@@ -3,7 +3,9 @@
 
 use super::Words;
 use octo_chats::{Button, Post, posts};
-use octo_protocol::{Ask, Event, Message, MessageEnd, MessageId, Origin, Question, QuestionId, TurnEnd};
+use octo_protocol::{
+    Event, Message, MessageEnd, MessageId, Origin, Question, QuestionContent, QuestionId, TurnEnd,
+};
 
 /// Maximum length of a button's label, in characters; longer text appears in the post.
 const LABEL: usize = 48;
@@ -106,10 +108,10 @@ fn at_desk(message: &Message, words: Words) -> Vec<Post> {
 /// is.
 fn asked(question: &Question, words: Words) -> Vec<Post> {
     let (asked, context, options) = match &question.ask {
-        Ask::Permission { .. } => {
+        QuestionContent::Permission { .. } => {
             return vec![Post::plain(words.fill("chat.approval", &[("tool", &question.tool)]))];
         }
-        Ask::Feedback { question, context, options } => (question, context, options),
+        QuestionContent::Feedback { question, context, options } => (question, context, options),
     };
     let mut text = asked.clone();
     for (number, option) in (1..).zip(options).filter(|(_, option)| option.chars().count() > LABEL) {

@@ -1,6 +1,6 @@
 //! Splits a step as a model would stream it: small pieces of text, then the calls.
 
-use super::script::Step;
+use super::script::ScriptStep;
 use octo_llm::{BlockKind, FinishReason, ModelEvent};
 use octo_protocol::{Block, CallId, ToolCall};
 
@@ -11,7 +11,7 @@ const PIECE_WIDTH: usize = 6;
 const ARGUMENT_PIECE: usize = 24;
 
 /// Returns the step's events, in order.
-pub(super) fn events(step: Step) -> Vec<ModelEvent> {
+pub(super) fn events(step: ScriptStep) -> Vec<ModelEvent> {
     let mut events = Vec::new();
     events.push(ModelEvent::BlockStarted { block: 0, kind: BlockKind::Text });
     events.extend(pieces(&step.text).into_iter().map(|text| ModelEvent::Delta { block: 0, text }));

@@ -9,7 +9,7 @@ const MARK: &str = "demo";
 
 /// A message of the script with calls, and their results.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Played {
+pub(super) struct PlayedScene {
     /// The scene.
     pub scene: Scene,
     /// Its calls, in order.
@@ -43,7 +43,7 @@ pub(super) fn provider_id(count: usize, scene: Scene, call: CallName) -> String 
 }
 
 /// Returns the script's messages with calls, oldest first.
-pub(super) fn played(messages: &[Message]) -> Vec<Played> {
+pub(super) fn played(messages: &[Message]) -> Vec<PlayedScene> {
     let results: HashMap<CallId, &ToolResult> = messages
         .iter()
         .flat_map(|message| &message.blocks)
@@ -61,7 +61,7 @@ pub(super) fn played(messages: &[Message]) -> Vec<Played> {
             scene = Some(of);
             calls.push(PlayedCall { name, status, text });
         }
-        scene.map(|scene| Played { scene, calls })
+        scene.map(|scene| PlayedScene { scene, calls })
     });
     acts.collect()
 }

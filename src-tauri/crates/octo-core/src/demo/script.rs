@@ -1,7 +1,7 @@
 //! The script's next words and actions: a pure function of the conversation.
 
 use super::{
-    progress::{LatestInput, Played, played, provider_id, since},
+    progress::{LatestInput, PlayedScene, played, provider_id, since},
     project::{ALL_WORDS, BY_NAME, COMMAND, PROGRAM, SAMPLE, TOP_WORDS, TOTAL, program},
 };
 use octo_protocol::{CallStatus, Language, Message, words};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// One message of the script.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct ScriptStep {
     /// The words.
     pub text: String,
     /// The calls; without any the turn ends.
@@ -102,13 +102,13 @@ slugs! {
 }
 
 /// Returns the script's next step in this conversation.
-pub(super) fn next(messages: &[Message], language: Language) -> Step {
+pub(super) fn next(messages: &[Message], language: Language) -> ScriptStep {
     DemoScript { language, played: played(messages) }.next(&since(messages))
 }
 
 struct DemoScript {
     language: Language,
-    played: Vec<Played>,
+    played: Vec<PlayedScene>,
 }
 
 /// The person's wish, in so much detail as a script can recognise.
@@ -129,7 +129,7 @@ enum FeatureChoice {
 }
 
 impl DemoScript {
-    fn next(&self, since: &LatestInput) -> Step {
+    fn next(&self, since: &LatestInput) -> ScriptStep {
         let Some(last) = self.played.last() else { return self.play(Scene::Plan, "demo.hello") };
         match (since.person.as_deref().map(wish), since.results) {
             (Some(PersonIntent::StartOver), _) => self.play(Scene::PlanAgain, "demo.hello_again"),
@@ -144,7 +144,7 @@ impl DemoScript {
     }
 
     /// Continues after the results of the last scene.
-    fn onward(&self, last: &Played, since: &LatestInput) -> Step {
+    fn onward(&self, last: &PlayedScene, since: &LatestInput) -> ScriptStep {
         // A plan that cannot be ticked off or emptied, because the person did it already, blocks nothing.
         let matters = |status: CallStatus| {
             let aside = [CallName::Tick, CallName::Clear];
@@ -171,7 +171,7 @@ impl DemoScript {
                     "demo.failed",
                     &[("words", &failed.text), ("next", &self.say("demo.key.next"))],
                 );
-                Step { text, calls: Vec::new() }
+                ScriptStep { text, calls: Vec::new() }
             } else {
                 self.again(last, "demo.redo")
             };
@@ -194,7 +194,7 @@ impl DemoScript {
     }
 
     /// Handles the answer to how to continue after a no.
-    fn after_no(&self, last: &Played, since: &LatestInput) -> Step {
+    fn after_no(&self, last: &PlayedScene, since: &LatestInput) -> ScriptStep {
         let Some(refused) = self.played.iter().rev().find(|act| act.scene != Scene::AfterNo) else {
             return self.play(Scene::Plan, "demo.hello");
         };
@@ -218,7 +218,7 @@ impl DemoScript {
     }
 
     /// Repeats the unfinished part of a scene.
-    fn again(&self, act: &Played, key: &str) -> Step {
+    fn again(&self, act: &PlayedScene, key: &str) -> ScriptStep {
         let open = act.calls.iter().filter(|call| call.status != CallStatus::Done);
         let calls = open.map(|call| {
             let uncertain = matches!(call.status, CallStatus::Interrupted | CallStatus::Stopped);
@@ -229,7 +229,7 @@ impl DemoScript {
         self.step(self.say(key), act.scene, calls.collect())
     }
 
-    fn play(&self, scene: Scene, key: &str) -> Step {
+    fn play(&self, scene: Scene, key: &str) -> ScriptStep {
         let names: &[CallName] = match scene {
             Scene::Plan => &[CallName::Add],
             Scene::PlanAgain => &[CallName::Clear, CallName::Add],
@@ -249,26 +249,26 @@ impl DemoScript {
         self.step(self.say(key), scene, calls.collect())
     }
 
-    fn step(&self, text: String, scene: Scene, calls: Vec<(CallName, &'static str, Value)>) -> Step {
+    fn step(&self, text: String, scene: Scene, calls: Vec<(CallName, &'static str, Value)>) -> ScriptStep {
         let before = self.played.iter().map(|act| act.calls.len()).sum::<usize>();
         let calls = (before + 1..).zip(calls).map(|(count, (name, tool, arguments))| ScriptedCall {
             provider_id: provider_id(count, scene, name),
             tool,
             arguments,
         });
-        Step { text, calls: calls.collect() }
+        ScriptStep { text, calls: calls.collect() }
     }
 
-    fn end(&self, key: &str) -> Step {
-        Step { text: self.say_with(key, &[("again", &self.say("demo.key.again"))]), calls: Vec::new() }
+    fn end(&self, key: &str) -> ScriptStep {
+        ScriptStep { text: self.say_with(key, &[("again", &self.say("demo.key.again"))]), calls: Vec::new() }
     }
 
     /// Replies to words the script cannot understand.
-    fn honest(&self, last: &Played) -> Step {
+    fn honest(&self, last: &PlayedScene) -> ScriptStep {
         let over = last.scene == Scene::Finish;
         let key = if over { "demo.honest_over" } else { "demo.honest" };
         let [go_on, again] = ["demo.key.next", "demo.key.again"].map(|key| self.say(key));
-        Step { text: self.say_with(key, &[("next", &go_on), ("again", &again)]), calls: Vec::new() }
+        ScriptStep { text: self.say_with(key, &[("next", &go_on), ("again", &again)]), calls: Vec::new() }
     }
 
     /// Returns a call's tool and arguments.
@@ -332,13 +332,13 @@ impl DemoScript {
 
     /// Returns the number of items in earlier plans: their numbers are never reused.
     fn items_before(&self) -> usize {
-        let filled = |act: &&Played| {
+        let filled = |act: &&PlayedScene| {
             act.calls.iter().any(|call| call.name == CallName::Add && call.status == CallStatus::Done)
         };
         4 * self.played.iter().filter(filled).count().saturating_sub(1)
     }
 
-    fn choice(&self, act: &Played) -> FeatureChoice {
+    fn choice(&self, act: &PlayedScene) -> FeatureChoice {
         let answer =
             act.calls.iter().find(|call| call.name == CallName::Question).map_or("", |call| &call.text);
         match self.chosen(answer, OPTIONS) {

@@ -3,7 +3,7 @@
 use super::{
     DemoProvider,
     project::{COMMAND, PROGRAM},
-    script::{Step, next},
+    script::{ScriptStep, next},
 };
 use futures::StreamExt;
 use octo_llm::{CachePlan, ErrorClass, ModelEvent, ModelRequest, Provider};
@@ -46,7 +46,7 @@ impl Talk {
     }
 
     /// Returns the script's next message, without results for its calls.
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> ScriptStep {
         let step = next(&self.messages, self.language);
         let calls = step.calls.iter().map(|call| {
             Block::ToolCall(ToolCall {
@@ -86,7 +86,7 @@ impl Talk {
     }
 
     /// Plays on, completing everything, until a call of this tool is made.
-    fn until(&mut self, tool: &str, answer: &str) -> Step {
+    fn until(&mut self, tool: &str, answer: &str) -> ScriptStep {
         for _ in 0..20 {
             let step = self.step();
             if step.calls.iter().any(|call| call.tool == tool) {
@@ -98,7 +98,7 @@ impl Talk {
     }
 
     /// Plays on, completing everything, until a message without calls.
-    fn play_out(&mut self, answer: &str) -> Vec<Step> {
+    fn play_out(&mut self, answer: &str) -> Vec<ScriptStep> {
         let mut steps = Vec::new();
         while steps.len() < 20 {
             let step = self.step();
@@ -113,7 +113,7 @@ impl Talk {
     }
 }
 
-fn tools(step: &Step) -> Vec<&'static str> {
+fn tools(step: &ScriptStep) -> Vec<&'static str> {
     step.calls.iter().map(|call| call.tool).collect()
 }
 
@@ -386,7 +386,7 @@ proptest! {
         let options = ["demo.option.total", "demo.no.retry", "demo.no.end"];
         let mut talk = Talk::new(Language::En);
         let mut ids = std::collections::HashSet::new();
-        let mut check = |step: &Step| {
+        let mut check = |step: &ScriptStep| {
             assert!(!step.text.is_empty());
             for call in &step.calls {
                 assert!(ids.insert(call.provider_id.clone()), "{} twice", call.provider_id);

@@ -26,7 +26,7 @@ pub(crate) struct Hooks {
 
 /// The combined answers of all hooks of one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct HookVerdict {
     /// Why the call is denied; a single denial suffices.
     pub(crate) deny: Option<String>,
     /// Text for the model.
@@ -45,10 +45,15 @@ struct HookAnswer {
 impl Hooks {
     /// Runs the hooks of a moment one after the other, passing each `facts` and the moment's name. Stops at the
     /// first denial.
-    pub(crate) async fn hear(&self, on: Moment, tool: Option<&str>, mut facts: Map<String, Value>) -> Heard {
+    pub(crate) async fn hear(
+        &self,
+        on: Moment,
+        tool: Option<&str>,
+        mut facts: Map<String, Value>,
+    ) -> HookVerdict {
         let (file, tools) = (self.file.clone(), self.tools.clone());
         let read = tokio::task::spawn_blocking(move || HookFile::read(&file, &tools)).await;
-        let mut heard = Heard::default();
+        let mut heard = HookVerdict::default();
         let hooks = match read {
             Ok(HookFile::Hooks(hooks)) => hooks,
             Ok(HookFile::Broken { why }) => {

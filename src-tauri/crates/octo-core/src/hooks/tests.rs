@@ -23,7 +23,7 @@ impl Bench {
         Self { keep, hooks }
     }
 
-    async fn hear(&self, on: Moment, tool: Option<&str>) -> Heard {
+    async fn hear(&self, on: Moment, tool: Option<&str>) -> HookVerdict {
         let facts: Map<String, Value> =
             [("session".to_owned(), json!("s")), ("tool".to_owned(), json!(tool))].into_iter().collect();
         self.hooks.hear(on, tool, facts).await
@@ -71,13 +71,13 @@ async fn hooks_are_told_what_happens_and_add_words_in_order() {
         + &hook("finish", "touch finished");
     let bench = Bench::new(&file);
     let heard = bench.hear(Moment::AfterTool, Some("write")).await;
-    assert_eq!(heard, Heard { deny: None, context: Some("first\nsecond".to_owned()) });
+    assert_eq!(heard, HookVerdict { deny: None, context: Some("first\nsecond".to_owned()) });
     let told: Value =
         serde_json::from_str(&fs::read_to_string(bench.keep.path().join("told.json")).unwrap()).unwrap();
     assert_eq!(told, json!({ "event": "after_tool", "session": "s", "tool": "write" }));
-    assert_eq!(bench.hear(Moment::Finish, None).await, Heard::default());
+    assert_eq!(bench.hear(Moment::Finish, None).await, HookVerdict::default());
     assert!(bench.keep.path().join("finished").exists());
     // A broken file blocks only tools.
     fs::write(&bench.hooks.file, "[[").unwrap();
-    assert_eq!(bench.hear(Moment::Finish, None).await, Heard::default());
+    assert_eq!(bench.hear(Moment::Finish, None).await, HookVerdict::default());
 }

@@ -5,7 +5,7 @@ use octo_protocol::{
     ApiError, SkillCaller, SkillCard, SkillExecution, SkillFile, SkillFileKind, SkillOrigin, SkillTrust,
     Switch,
 };
-use octo_skills::{Candidate, CandidateKind, Invocable, Run, Skill, Trust, Usage, Warning};
+use octo_skills::{Candidate, CandidateKind, Invocable, Skill, SkillRun, Trust, Usage, Warning};
 
 /// Maximum number of a skill's files that are listed.
 pub(super) const FILES: usize = 200;
@@ -30,8 +30,8 @@ impl Shelf {
             argument: fields.argument_hint.clone().unwrap_or_default(),
             folder: skill.folder.display().to_string(),
             way: match fields.run {
-                Run::Inline => SkillExecution::Inline,
-                Run::Fork { .. } => SkillExecution::Fork,
+                SkillRun::Inline => SkillExecution::Inline,
+                SkillRun::Fork { .. } => SkillExecution::Fork,
             },
             caller: match (fields.person_invocation, fields.model_invocation) {
                 (Invocable::Yes, Invocable::No) => SkillCaller::Person,

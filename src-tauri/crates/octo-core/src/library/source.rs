@@ -10,7 +10,7 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SkillOrigin};
-use octo_skills::{CallRefusal, Invocation, InvokedFrom, Run, Skill, SkillCallOrigin, expand};
+use octo_skills::{CallRefusal, Invocation, InvokedFrom, Skill, SkillCallOrigin, SkillRun, expand};
 use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ impl SkillSource for Library {
             let shelf = library.shelf_for(&ask).await?;
             let skill = called(&shelf, &ask)?;
             let manner = match skill.fields.run {
-                Run::Inline => Manner::Inline,
-                Run::Fork { .. } => Manner::Fork,
+                SkillRun::Inline => Manner::Inline,
+                SkillRun::Fork { .. } => Manner::Fork,
             };
             Ok(SkillCard { name: skill.name.clone(), label: label(skill.source).to_owned(), manner })
         })
@@ -45,8 +45,8 @@ impl SkillSource for Library {
             }
             library.changed();
             Ok(match skill.fields.run {
-                Run::Inline => LoadedSkill::Inline { instructions, ran },
-                Run::Fork { .. } => LoadedSkill::Fork(Fork {
+                SkillRun::Inline => LoadedSkill::Inline { instructions, ran },
+                SkillRun::Fork { .. } => LoadedSkill::Fork(Fork {
                     instructions,
                     ran,
                     forbidden_tools: skill

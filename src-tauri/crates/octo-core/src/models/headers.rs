@@ -10,7 +10,7 @@ use secrecy::SecretString;
 pub(super) type Headers = Vec<(String, SecretString)>;
 
 /// A header of a draft that can be sent: its name in lower case, and its value if it has one.
-pub(super) struct Given {
+pub(super) struct GivenHeader {
     name: String,
     value: Option<Secret>,
 }
@@ -22,12 +22,12 @@ pub(super) struct HeaderSave<'a> {
     /// The model's current host.
     pub host: &'a str,
     pub before: Option<&'a ModelEntry>,
-    pub moved: Moved,
+    pub moved: HostChange,
 }
 
 /// Whether a model's address is on another host than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
+pub(super) enum HostChange {
     Yes,
     No,
 }
@@ -37,11 +37,11 @@ pub(super) enum Moved {
 /// # Errors
 ///
 /// `provider.header` for a header that cannot be sent or is Octo's own; never contains a value.
-pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<Given>>, ApiError> {
+pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<GivenHeader>>, ApiError> {
     let Some(drafts) = drafts else { return Ok(None) };
-    let given: Vec<Given> = drafts
+    let given: Vec<GivenHeader> = drafts
         .into_iter()
-        .map(|draft| Given {
+        .map(|draft| GivenHeader {
             name: draft.name.trim().to_ascii_lowercase(),
             value: draft.value.filter(|value| !value.expose().trim().is_empty()),
         })
@@ -61,15 +61,15 @@ impl Models {
     pub(super) async fn keep_headers(
         &self,
         saving: HeaderSave<'_>,
-        given: Option<Vec<Given>>,
+        given: Option<Vec<GivenHeader>>,
     ) -> Result<Vec<SavedHeader>, ApiError> {
         let HeaderSave { id, host, before, moved } = saving;
         let known = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
         let lost = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
         let kept: Vec<SavedHeader> = match moved {
             // Bound to the host they were given for: at another host they have no values.
-            Moved::Yes => known.iter().map(lost).collect(),
-            Moved::No => known.to_vec(),
+            HostChange::Yes => known.iter().map(lost).collect(),
+            HostChange::No => known.to_vec(),
         };
         let Some(given) = given else { return Ok(kept) };
         let named = |name: &str| kept.iter().find(|header| header.name == name);
@@ -78,7 +78,7 @@ impl Models {
         {
             return Err(ApiError::new("model.header_value_missing").arg("name", &header.name));
         }
-        if before.is_some() && moved == Moved::No && self.keys.is_pass_through() {
+        if before.is_some() && moved == HostChange::No && self.keys.is_pass_through() {
             // Values that are only passed through say nothing about those the window has saved.
             let run = given.into_iter().filter_map(|header| {
                 let value = header.value?;
@@ -89,7 +89,7 @@ impl Models {
             return Ok(kept);
         }
         let mut saved = Vec::with_capacity(given.len());
-        for Given { name, value } in given {
+        for GivenHeader { name, value } in given {
             saved.push(match (value, named(&name)) {
                 (Some(value), _) => {
                     let value = Secret::new(value.expose().trim());
@@ -133,7 +133,7 @@ impl Models {
             None => Headers::new(),
         };
         let Some(given) = read(drafts)? else { return Ok(kept) };
-        let value = |header: Given| {
+        let value = |header: GivenHeader| {
             let saved = || kept.iter().find(|(name, _)| *name == header.name).map(|(_, value)| value.clone());
             let value = header.value.as_ref().map(|value| SecretString::from(value.expose())).or_else(saved);
             value.map(|value| (header.name, value))

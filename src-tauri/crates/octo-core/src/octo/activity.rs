@@ -1,7 +1,9 @@
 //! Requests about running work.
 
 use super::{Octo, json};
-use octo_protocol::{ActivityId, ActivityRequest, ActivityStatus, ApiError, Done, ErrorCode, SessionId};
+use octo_protocol::{
+    Acknowledgement, ActivityId, ActivityRequest, ActivityStatus, ApiError, ErrorCode, SessionId,
+};
 use serde_json::Value;
 
 impl Octo {
@@ -10,7 +12,7 @@ impl Octo {
             ActivityRequest::GetActivity(_) => json(self.topics.activity().await?),
             ActivityRequest::StopActivity(call) => {
                 self.stop_activity(call.id).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             ActivityRequest::StopAllActivity(_) => {
                 json(octo_protocol::StoppedActivity { count: self.stop_all().await? })

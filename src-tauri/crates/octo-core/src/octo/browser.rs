@@ -2,8 +2,8 @@
 
 use super::{Octo, json};
 use octo_protocol::{
-    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, GrantedSite, GrantedSites, PageController,
-    Rule, SessionId, SiteSecret, SiteSecrets,
+    Acknowledgement, ApiError, BrowserReport, BrowserRequest, ErrorCode, GrantedSite, GrantedSites,
+    PageController, Rule, SessionId, SiteSecret, SiteSecrets,
 };
 use serde_json::Value;
 
@@ -19,18 +19,18 @@ impl Octo {
                         Ok(())
                     })
                     .await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             BrowserRequest::AttachBrowser(_) => {
                 browser.person_acted();
                 let browser = browser.clone();
                 // The browser's topic reports the progress.
                 tokio::spawn(async move { browser.connect().await.map(drop) });
-                json(Done {})
+                json(Acknowledgement {})
             }
             BrowserRequest::DetachBrowser(_) => {
                 browser.detach().await;
-                json(Done {})
+                json(Acknowledgement {})
             }
             BrowserRequest::ExamineBrowser(_) => json(BrowserReport { checks: browser.examine().await }),
             BrowserRequest::ListSiteSecrets(_) => {
@@ -67,7 +67,7 @@ impl Octo {
                         .await?;
                     browser.secrets().forget(&secret).await?;
                 }
-                json(Done {})
+                json(Acknowledgement {})
             }
             BrowserRequest::TakePage(call) => self.hand(call.session, PageController::Person),
             BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageController::Agent),
@@ -92,7 +92,7 @@ impl Octo {
                     let _ended =
                         handle.ask(|reply| crate::session::Ask::ForgetRule(folder, rule, reply)).await;
                 }
-                json(Done {})
+                json(Acknowledgement {})
             }
         }
     }
@@ -107,10 +107,10 @@ impl Octo {
         match seat {
             Some(seat) => {
                 seat.hand(hand);
-                json(Done {})
+                json(Acknowledgement {})
             }
             // Handing back a page that was released meanwhile is not an error.
-            None if hand == PageController::Agent => json(Done {}),
+            None if hand == PageController::Agent => json(Acknowledgement {}),
             None => Err(ApiError::new("browser.no_page").code(ErrorCode::Gone)),
         }
     }

@@ -1,7 +1,9 @@
 //! Requests about chat services.
 
 use super::{Octo, json};
-use octo_protocol::{ApiError, ChatRequest, ChatService, Done, SettingsSnapshot, TelegramSettings};
+use octo_protocol::{
+    Acknowledgement, ApiError, ChatRequest, ChatService, SettingsSnapshot, TelegramSettings,
+};
 use serde_json::Value;
 
 impl Octo {
@@ -41,7 +43,7 @@ impl Octo {
                 gone?;
                 chats.changed();
                 chats.tell();
-                json(Done {})
+                json(Acknowledgement {})
             }
         }
     }

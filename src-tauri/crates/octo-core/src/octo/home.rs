@@ -9,7 +9,7 @@ use octo_protocol::{
     ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeDeletion, HomeRequest, HomeSizes,
     Language, SavedFile, words,
 };
-use octo_store::Health;
+use octo_store::DatabaseHealth;
 use octo_workspace::{copy_home, erase_all, measure_home, write_copy_manifest, write_private};
 use serde_json::Value;
 use std::{
@@ -140,7 +140,7 @@ impl Octo {
         let settings = self.base.preferences();
         let health = self.base.store.health().await.unwrap_or_else(|error| {
             // A report is most needed when something is wrong.
-            Health { schema: 0, fault: Some(error.to_string()), sessions: 0 }
+            DatabaseHealth { schema: 0, fault: Some(error.to_string()), sessions: 0 }
         });
         let facts = Facts {
             home: self.base.config.home.clone(),

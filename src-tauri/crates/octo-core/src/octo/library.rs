@@ -2,7 +2,7 @@
 
 use super::{Octo, json};
 use crate::library::MemoryDraft;
-use octo_protocol::{ApiError, Done, MemoryRequest, RemovedBy, SkillRequest};
+use octo_protocol::{Acknowledgement, ApiError, MemoryRequest, RemovedBy, SkillRequest};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ impl Octo {
             SkillRequest::GetSkill(call) => json(library.sheet(call.skill).await?),
             SkillRequest::SwitchSkill(call) => {
                 library.switch(call.skill, call.on, call.automatic).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             SkillRequest::AcceptSkill(call) => {
                 library.accept(call.skill, &call.seen).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             SkillRequest::SaveSkill(call) => json(library.save(call.skill, &call.from, call.text).await?),
             SkillRequest::GetSkillVersion(call) => json(library.version(call.skill, call.number).await?),
             SkillRequest::DeleteSkill(call) => {
                 library.delete(call.skill, trash).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             SkillRequest::ExportSkill(call) => {
                 json(library.export(call.skill, PathBuf::from(call.to)).await?)
@@ -38,7 +38,7 @@ impl Octo {
             SkillRequest::ListSuggestions(_) => json(library.suggestions().await?),
             SkillRequest::AnswerSuggestion(call) => {
                 library.answer(call.id, call.answer).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
         }
     }
@@ -60,7 +60,7 @@ impl Octo {
             }
             MemoryRequest::DeleteMemory(call) => {
                 library.forget(call.file, RemovedBy::Person, None, trash).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             MemoryRequest::GetPersona(_) => json(library.persona().await?),
             MemoryRequest::SavePersona(call) => {

@@ -2,7 +2,7 @@
 
 use super::{Octo, json};
 use crate::models::Companion;
-use octo_protocol::{ApiError, CompanionRole, Done, ModelEntry, ModelId, ModelRequest, Source};
+use octo_protocol::{Acknowledgement, ApiError, CompanionRole, ModelEntry, ModelId, ModelRequest, Source};
 use serde_json::Value;
 
 impl Octo {
@@ -13,7 +13,7 @@ impl Octo {
             ModelRequest::TestModel(call) => json(models.test(call.draft).await),
             ModelRequest::RemoveModel(call) => {
                 self.remove_model(call.model).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             ModelRequest::ListPresets(_) => json(models.presets()),
             ModelRequest::FindLocalServers(_) => json(models.local_servers().await?),
@@ -21,7 +21,7 @@ impl Octo {
             ModelRequest::MeasureModel(call) => json(models.measure(call.model).await?),
             ModelRequest::StopMeasuring(_) => {
                 models.stop_measuring();
-                json(Done {})
+                json(Acknowledgement {})
             }
             ModelRequest::ChooseLightModel(call) => {
                 self.known_model(call.model)?;
@@ -31,12 +31,12 @@ impl Octo {
                         Ok(())
                     })
                     .await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             ModelRequest::AddCompanion(call) => json(self.add_companion(call.model, call.role).await?),
             ModelRequest::ChooseFallback(call) => {
                 self.choose_fallback(call.model, call.fallback).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
         }
     }

@@ -2,11 +2,11 @@
 
 use super::Octo;
 use crate::blocking::blocking;
-use octo_protocol::{ApiError, CopyInspection, HomePlan, HomeState, KeptHome, OldHomeDeletion};
-use octo_store::{Life, probe};
+use octo_protocol::{ApiError, CopyInspection, HomePlan, HomeState, OldHome, OldHomeDeletion};
+use octo_store::{HolderState, probe};
 use octo_workspace::{
-    Chosen, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, Plan, cancel_plan, delete_former_home,
-    former_homes, look_at_copy, plan_move, plan_restore,
+    Chosen, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
+    delete_former_home, former_homes, look_at_copy, plan_move, plan_restore,
 };
 use std::path::{Path, PathBuf};
 
@@ -85,7 +85,8 @@ impl Octo {
         let (store, own) = (self.base.store.clone(), std::process::id());
         let holders = store.read(|reader| reader.holders()).await?;
         let is_alone = blocking(move || {
-            let others = holders.iter().any(|holder| holder.process != own && probe(holder) == Life::Alive);
+            let others =
+                holders.iter().any(|holder| holder.process != own && probe(holder) == HolderState::Alive);
             Ok(!others && store.is_alone())
         });
         if is_alone.await? { Ok(()) } else { Err(HomePlanError::InUse.into()) }
@@ -109,14 +110,14 @@ fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
         Chosen::ByOcto => None,
     };
     let planned = PendingHomePlan::read(residence)?.map(|planned| match planned.plan {
-        Plan::Restore { from, aside, .. } => {
+        HomeChange::Restore { from, aside, .. } => {
             HomePlan::Restore { from: from.display().to_string(), aside: aside.display().to_string() }
         }
-        Plan::Move { to, .. } => HomePlan::Move { to: to.display().to_string() },
+        HomeChange::Move { to, .. } => HomePlan::Move { to: to.display().to_string() },
     });
     let kept = former_homes(residence)
         .into_iter()
-        .map(|kept| KeptHome { path: kept.path.display().to_string(), bytes: kept.bytes })
+        .map(|kept| OldHome { path: kept.path.display().to_string(), bytes: kept.bytes })
         .collect();
     Ok(HomeState { home: residence.home.display().to_string(), fixed, planned, kept })
 }

@@ -1,7 +1,9 @@
 //! Requests about tasks that run at their time.
 
 use super::{Octo, json};
-use octo_protocol::{ApiError, Done, RemovedBy, ScheduleRequest, SessionId, TaskContent, TaskNotifications};
+use octo_protocol::{
+    Acknowledgement, ApiError, RemovedBy, ScheduleRequest, SessionId, TaskContent, TaskNotifications,
+};
 use serde_json::Value;
 
 /// Number of newest runs searched for the run of a session. A run with news is among them, since at most three
@@ -22,16 +24,16 @@ impl Octo {
             ScheduleRequest::DuplicateTask(call) => json(tasks.duplicate(call.task).await?),
             ScheduleRequest::DeleteTask(call) => {
                 tasks.delete(call.task, RemovedBy::Person, None).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             ScheduleRequest::ListRuns(call) => json(tasks.runs(call.task, call.after, call.limit).await?),
             ScheduleRequest::AnswerMissed(call) => {
                 tasks.answer(call.run, call.answer).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
             ScheduleRequest::StopRun(call) => {
                 tasks.stop(call.run).await?;
-                json(Done {})
+                json(Acknowledgement {})
             }
         }
     }

@@ -7,8 +7,8 @@ use crate::{
     sessions::{Kind, unknown_session},
 };
 use octo_protocol::{
-    ApiError, Block, Done, Mode, Profile, Sent, SessionFolders, SessionHits, SessionId, SessionInfo,
-    SessionList, SessionPicture, SessionRequest,
+    Acknowledgement, ApiError, Block, Mode, Profile, SendOutcome, SessionFolders, SessionHits, SessionId,
+    SessionInfo, SessionList, SessionPicture, SessionRequest,
 };
 use octo_tools::SkillTask;
 use octo_workspace::session_folder;
@@ -140,7 +140,7 @@ impl Octo {
         session: SessionId,
         typed: Vec<Block>,
         wish: SkillTask,
-    ) -> Result<Sent, ApiError> {
+    ) -> Result<SendOutcome, ApiError> {
         self.sessions.invoke_skill(session, typed, wish).await
     }
 
@@ -166,5 +166,5 @@ impl Octo {
 
 fn done(outcome: Result<(), ApiError>) -> Result<Value, ApiError> {
     outcome?;
-    json(Done {})
+    json(Acknowledgement {})
 }

@@ -4,7 +4,7 @@ use super::{Octo, json};
 use crate::{
     clock::now,
     sessions::unknown_session,
-    transfer::{self, Incoming, Outgoing},
+    transfer::{self, ImportedSession, Outgoing},
 };
 use octo_protocol::{
     ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, SessionStatus, Source,
@@ -126,7 +126,7 @@ impl Octo {
     }
 }
 
-async fn read_file(from: String) -> Result<Incoming, ApiError> {
+async fn read_file(from: String) -> Result<ImportedSession, ApiError> {
     let read = tokio::task::spawn_blocking(move || transfer::read(Path::new(&from)));
     read.await.map_err(|error| ApiError::new("internal").detail(error))?
 }

@@ -3,8 +3,8 @@
 use super::{Octo, json};
 use crate::trash::picked;
 use octo_protocol::{
-    ApiError, Millis, OnConflict, Restored, TrashEntry, TrashExcerpt, TrashId, TrashKind, TrashOverview,
-    TrashPage, TrashPreview, TrashRequest, TrashRestoreResult,
+    ApiError, Millis, OnConflict, RestoreOutcome, TrashEntry, TrashExcerpt, TrashId, TrashKind,
+    TrashOverview, TrashPage, TrashPreview, TrashRequest, TrashRestoreResult,
 };
 use octo_store::{TrashFilter, TrashRow};
 use octo_workspace::TrashScan;
@@ -74,7 +74,12 @@ impl Octo {
         }
     }
 
-    async fn restore_one(&self, id: TrashId, folder: Option<PathBuf>, on_conflict: OnConflict) -> Restored {
+    async fn restore_one(
+        &self,
+        id: TrashId,
+        folder: Option<PathBuf>,
+        on_conflict: OnConflict,
+    ) -> RestoreOutcome {
         let restored = async {
             let row = self.services.trash.row(id).await?;
             match (row.entry.kind, row.entry.session) {
@@ -84,12 +89,12 @@ impl Octo {
                 (TrashKind::Task, _) => self.restore_task(&row, folder, on_conflict).await,
                 (TrashKind::Session, Some(session)) => {
                     let back = self.base.store.write(move |tx| tx.undelete(session)).await;
-                    Ok(Restored::Done { id, at: back?.id.to_string() })
+                    Ok(RestoreOutcome::Done { id, at: back?.id.to_string() })
                 }
                 (TrashKind::Session, None) => Err(ApiError::new("trash.gone")),
             }
         };
-        restored.await.unwrap_or_else(|error| Restored::Failed { id, error })
+        restored.await.unwrap_or_else(|error| RestoreOutcome::Failed { id, error })
     }
 
     /// Restores a scheduled task from the trash. If a scheduled time passed meanwhile it returns paused, so
@@ -99,7 +104,7 @@ impl Octo {
         row: &TrashRow,
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
-    ) -> Result<Restored, ApiError> {
+    ) -> Result<RestoreOutcome, ApiError> {
         let (trash, tasks) = (&self.services.trash, &self.services.tasks);
         let done = match (folder, on_conflict) {
             // Task files are not named like other files when both are kept.
@@ -110,15 +115,15 @@ impl Octo {
             (folder, on_conflict) => trash.restore_file(row, folder, on_conflict).await?,
         };
         match done {
-            Restored::Done { id, at } => {
+            RestoreOutcome::Done { id, at } => {
                 // The file is already restored, whatever the state of its task.
                 let paused = tasks.restored_from_trash(PathBuf::from(&at), row.entry.at).await;
                 Ok(match paused {
-                    Ok(Some(task)) => Restored::Paused { id, at, task },
-                    Ok(None) => Restored::Done { id, at },
+                    Ok(Some(task)) => RestoreOutcome::Paused { id, at, task },
+                    Ok(None) => RestoreOutcome::Done { id, at },
                     Err(error) => {
                         tracing::warn!(%error, "a task that came back was not looked at");
-                        Restored::Done { id, at }
+                        RestoreOutcome::Done { id, at }
                     }
                 })
             }

@@ -4,7 +4,10 @@
 use super::{Basis, Decision, Ground};
 use octo_browser::safety::Address;
 use octo_protocol::{AskReason, Mode, PageFile, Refusal, Rule};
-use octo_tools::{BrowserEffect, BrowserPermission, Effects, Entry, InspectionDepth, NavigationScope, Place};
+use octo_tools::{
+    BrowserEffect, BrowserLocation, BrowserPermission, Effects, InspectionDepth, LocationAccess,
+    NavigationScope,
+};
 use std::path::PathBuf;
 
 /// Decides on a browser call that gives these files away. `about_files` is the decision on reading them
@@ -20,7 +23,7 @@ pub(super) fn decide(
         return Decision::Ask { reason: AskReason::Mode, rule: None };
     };
     let site = weight.place.as_ref().map(|place| place.site.clone()).unwrap_or_default();
-    if let Some(Place { entry: Entry::Never { why }, .. }) = &weight.place {
+    if let Some(BrowserLocation { entry: LocationAccess::Never { why }, .. }) = &weight.place {
         return Decision::Deny { refusal: Refusal::Address, subject: site, part: Some(why.clone()) };
     }
     // A yes covers everything the action triggers, so one question names all of it: the site, the element and
@@ -43,20 +46,22 @@ pub(super) fn decide(
         return if changes { by_mode() } else { Decision::Run(Basis::Policy) };
     };
     match &place.entry {
-        Entry::Open if changes => by_mode(),
-        Entry::Open => Decision::Run(Basis::Policy),
-        Entry::Asks | Entry::AsksEachTask if is_granted(ground, place) || ground.mode == Mode::Autonomous => {
+        LocationAccess::Open if changes => by_mode(),
+        LocationAccess::Open => Decision::Run(Basis::Policy),
+        LocationAccess::Asks | LocationAccess::AsksEachTask
+            if is_granted(ground, place) || ground.mode == Mode::Autonomous =>
+        {
             if changes {
                 by_mode()
             } else {
                 Decision::Run(Basis::Person)
             }
         }
-        Entry::Asks => {
+        LocationAccess::Asks => {
             let rule = Some(Rule::Site { site: site.clone() });
             Decision::Ask { reason: AskReason::Site { site }, rule }
         }
-        Entry::AsksEachTask | Entry::AsksEachTime | Entry::Never { .. } => {
+        LocationAccess::AsksEachTask | LocationAccess::AsksEachTime | LocationAccess::Never { .. } => {
             Decision::Ask { reason: AskReason::Site { site }, rule: None }
         }
     }
@@ -77,11 +82,11 @@ fn asks_about_changes(ground: &Ground) -> bool {
     ground.mode == Mode::Ask || ground.policy.is_strict()
 }
 
-fn is_granted(ground: &Ground, place: &Place) -> bool {
+fn is_granted(ground: &Ground, place: &BrowserLocation) -> bool {
     let by_rule = || ground.rules.contains(&Rule::Site { site: place.site.clone() });
     // A site that can only be granted for one turn is covered by no rule.
     ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site))
-        || (place.entry == Entry::Asks && by_rule())
+        || (place.entry == LocationAccess::Asks && by_rule())
 }
 
 /// Whether `site` is the encrypted form of `plain`, to which plain addresses of the usual port nearly always

@@ -8,7 +8,7 @@ mod desk;
 use super::*;
 use octo_protocol::{LibraryChange, Refusal, SessionId};
 use octo_shell::{CommandRules, PathRules, PolicyRules};
-use octo_tools::{BuiltinCommandEffect, Order};
+use octo_tools::{BuiltinCommandEffect, CallConcurrency};
 
 fn ground(mode: Mode, folder: &Path) -> Ground {
     Ground {
@@ -190,7 +190,7 @@ fn ask_risky_table() {
         command("ls -la"),
         command("cat src/a.rs | head -5"),
         Effects { command: Some(CommandEffect::Control), ..Effects::none() },
-        Effects { order: Order::Parallel, ..Effects::none() },
+        Effects { order: CallConcurrency::Parallel, ..Effects::none() },
     ];
     for effects in &runs {
         assert_eq!(decide(&ground, effects).decision, Decision::Run(Basis::Policy), "{effects:?}");
@@ -286,7 +286,8 @@ fn always_for_a_folder_does_not_open_the_secrets_in_it() {
 fn the_world_is_read_unasked_and_near_places_ask() {
     let (_keep, folder) = work();
     let site = |reach| octo_tools::Site { host: "localhost".into(), port: 3000, reach };
-    let fetches = |reach| Effects { sites: vec![site(reach)], order: Order::Parallel, ..Effects::none() };
+    let fetches =
+        |reach| Effects { sites: vec![site(reach)], order: CallConcurrency::Parallel, ..Effects::none() };
     for mode in [Mode::Ask, Mode::AskRisky] {
         let mut ground = ground(mode, &folder);
         assert_eq!(decide(&ground, &fetches(Reach::World)).decision, Decision::Run(Basis::Policy));

@@ -21,7 +21,7 @@ const MAX_MISSED_AGE: Millis = 366 * 24 * 60 * MINUTE;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct TaskInputs<'a> {
     /// Its file.
     pub(crate) task: &'a str,
     pub(crate) plan: &'a TaskPlan,
@@ -36,7 +36,7 @@ pub(crate) struct Standing<'a> {
 
 /// Whether waiting runs may have been left by a process that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum LookKind {
     /// They may: this is the process's first look.
     First,
     /// They wait for their turn.
@@ -57,7 +57,7 @@ pub(crate) struct Decision {
 }
 
 /// Decides on the times up to `now`.
-pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
+pub(crate) fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> Decision {
     let mut decision = Decision::default();
     let from = task.decided.unwrap_or(now);
     if task.decided.is_none() || from > now {
@@ -153,7 +153,7 @@ pub(crate) fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
 
 /// Settles waiting runs: those of a paused task are withdrawn, and those an earlier process left too long ago
 /// follow the policy for missed times.
-fn settle_waiting(task: &Standing<'_>, now: Millis, look: Look, decision: &mut Decision) {
+fn settle_waiting(task: &TaskInputs<'_>, now: Millis, look: LookKind, decision: &mut Decision) {
     for row in task.open {
         let RunStatus::Waiting { .. } = row.run.status else { continue };
         if task.on == Switch::Off && row.run.cause != RunCause::Hand {
@@ -161,9 +161,9 @@ fn settle_waiting(task: &Standing<'_>, now: Millis, look: Look, decision: &mut D
             continue;
         }
         let times = match (look, row.run.cause) {
-            (Look::First, RunCause::Time) => 1,
-            (Look::First, RunCause::Missed { times }) => times,
-            (Look::Again, _) | (Look::First, RunCause::Hand | RunCause::Retry { .. }) => continue,
+            (LookKind::First, RunCause::Time) => 1,
+            (LookKind::First, RunCause::Missed { times }) => times,
+            (LookKind::Again, _) | (LookKind::First, RunCause::Hand | RunCause::Retry { .. }) => continue,
         };
         if now - row.run.due <= GRACE {
             continue;
@@ -197,7 +197,7 @@ fn missed_times(cause: RunCause) -> u32 {
 
 /// Creates a new run of a task, or the record of a time without a run.
 pub(crate) fn new_run(
-    task: &Standing<'_>,
+    task: &TaskInputs<'_>,
     cause: RunCause,
     slot: Option<Millis>,
     status: RunStatus,
@@ -275,7 +275,7 @@ pub(crate) fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
 
 /// The result of following a run in progress.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Followed {
+pub(crate) struct RunFollowUp {
     /// The run in its current state.
     pub(crate) row: RunRow,
     /// Whether to stop its session.
@@ -302,8 +302,8 @@ pub(crate) fn follow(
     passed: Millis,
     plan: Option<&TaskPlan>,
     now: Millis,
-) -> Followed {
-    let leave = |row| Followed { row, session: RunSessionAction::Leave, retry: None };
+) -> RunFollowUp {
+    let leave = |row| RunFollowUp { row, session: RunSessionAction::Leave, retry: None };
     let Some(outlook) = outlook else {
         // Deleted meanwhile.
         return leave(ended(row, RunStatus::Interrupted, now));
@@ -322,7 +322,7 @@ pub(crate) fn follow(
             };
             let row = ended(&row, status, now);
             let retry = plan.and_then(|plan| retry(&row, plan, now));
-            Followed { row, session: RunSessionAction::Leave, retry }
+            RunFollowUp { row, session: RunSessionAction::Leave, retry }
         }
         (SessionStatus::Waiting, _) => {
             let is_out_of_money = outlook.budget.is_some_and(|stop| {
@@ -345,9 +345,9 @@ pub(crate) fn follow(
     }
 }
 
-fn stop_if_ending(row: RunRow) -> Followed {
+fn stop_if_ending(row: RunRow) -> RunFollowUp {
     let session = if row.ending.is_some() { RunSessionAction::Stop } else { RunSessionAction::Leave };
-    Followed { row, session, retry: None }
+    RunFollowUp { row, session, retry: None }
 }
 
 /// Returns the retry after a failed run.

@@ -1,12 +1,12 @@
 //! Tasks restored from the trash.
 
-use super::{Tasks, card::is_accepted, timing::Times};
+use super::{HomeTasks, card::is_accepted, timing::Times};
 use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, Switch};
 use octo_store::TaskStateRow;
 use std::path::PathBuf;
 
-impl Tasks {
+impl HomeTasks {
     /// Returns an unused path for a task's file of this name.
     pub(crate) async fn free_place(&self, file: &str) -> Result<PathBuf, ApiError> {
         let (tasks, name) = (self.clone(), file.strip_suffix(".md").unwrap_or(file).to_owned());

@@ -1,6 +1,6 @@
 //! Plans that were shown to the person in a question: exactly what was shown is saved.
 
-use super::Tasks;
+use super::HomeTasks;
 use octo_protocol::{CallId, TaskPlan};
 use std::sync::PoisonError;
 
@@ -23,7 +23,7 @@ pub(crate) struct ShownPlan {
 #[derive(Debug)]
 pub(crate) struct PlanChanged;
 
-impl Tasks {
+impl HomeTasks {
     /// Keeps a plan until its question is answered.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use octo_protocol::{
     ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
     SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState,
 };
-use octo_skills::Watch;
+use octo_skills::SkillWatch;
 use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;
 use std::{
@@ -27,7 +27,7 @@ const MONTH: Millis = 30 * 24 * 60 * 60 * 1_000;
 
 /// The tasks of a home. Clones are one.
 #[derive(Clone)]
-pub(crate) struct Tasks(Arc<Inner>);
+pub(crate) struct HomeTasks(Arc<Inner>);
 
 struct Inner {
     schedule: Schedule,
@@ -37,7 +37,7 @@ struct Inner {
     trash: HomeTrash,
 }
 
-impl Tasks {
+impl HomeTasks {
     /// Those of a home.
     pub(crate) fn new(base: Arc<Base>, models: Arc<Models>, agents: AgentFiles, trash: HomeTrash) -> Self {
         let schedule = Schedule::new(base.paths.home());
@@ -73,7 +73,7 @@ impl Tasks {
         }
         let weak = Arc::downgrade(&self.0);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let watch = Watch::folders(std::iter::once(folder.as_path()), move || {
+        let watch = SkillWatch::folders(std::iter::once(folder.as_path()), move || {
             let _in = runtime.enter();
             if let Some(inner) = weak.upgrade() {
                 Self(inner).changed();

@@ -9,8 +9,8 @@
 
 use super::{Scheduler, Tending};
 use crate::schedule::{
-    Decision, Look, QuietPeriod, RunSessionAction, Standing, TaskFile, Times, begins, decide, ended, follow,
-    is_accepted, left_out, must_hold, unrunnable,
+    Decision, LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, Times, begins, decide, ended,
+    follow, is_accepted, left_out, must_hold, unrunnable,
 };
 use octo_protocol::{
     ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
@@ -40,7 +40,7 @@ const DAY_BUDGET: &str = "task.day_budget";
 /// Looks after tasks for as long as the application runs.
 pub(super) struct Tender {
     scheduler: Weak<Scheduler>,
-    look: Look,
+    look: LookKind,
     /// The steady clock at the last look.
     steady: Duration,
     followed: HashSet<SessionId>,
@@ -81,7 +81,7 @@ impl Tender {
         let mut events = scheduler.base.store.published();
         let mut tender = Self {
             scheduler: Arc::downgrade(scheduler),
-            look: Look::First,
+            look: LookKind::First,
             steady: clock.steady(),
             followed: HashSet::new(),
             queued: HashSet::new(),
@@ -141,7 +141,7 @@ impl Tender {
         }
         let tasks = &scheduler.tasks;
         if !self.has_lease(scheduler).await? {
-            self.look = Look::First;
+            self.look = LookKind::First;
             self.followed.clear();
             self.look_over_shoulder(scheduler).await?;
             return Ok(LONGEST);
@@ -154,7 +154,7 @@ impl Tender {
         };
         let mut scene = Scene { now: tasks.now(), passed, files, states, open };
         let mut news = self.claim(scheduler, &mut scene).await?;
-        self.look = Look::Again;
+        self.look = LookKind::Again;
         news |= self.begin_runs(scheduler, &scene).await?;
         news |= self.follow_runs(scheduler, &scene).await?;
         if news {
@@ -201,7 +201,7 @@ impl Tender {
                 Some((plan, times)) => {
                     let open: Vec<RunRow> =
                         scene.open.iter().filter(|row| row.run.task == *task).cloned().collect();
-                    let standing = Standing {
+                    let standing = TaskInputs {
                         task,
                         plan,
                         times: &times,

@@ -17,7 +17,7 @@ use octo_protocol::{ApiError, Event, Message, Origin, Role, Source, Switch, Tool
 use octo_tools::INVOKE_SKILL;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
-use work::{Aim, Look};
+use work::{Aim, LookBackRun};
 
 /// Number of the model's answers from which a turn may contain something to remember.
 const REMEMBERS_FROM: u32 = 10;
@@ -29,7 +29,7 @@ const PROPOSES_FROM: u32 = 12;
 
 /// Data about a turn that the look back needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Course {
+pub(crate) struct TurnFacts {
     /// Answers of its own model, without those of sub-agents.
     answers: u32,
     skills: InvokedSkills,
@@ -47,7 +47,7 @@ enum InvokedSkills {
     BySlash(String),
 }
 
-impl Course {
+impl TurnFacts {
     /// Starts with a skill the person called.
     pub(super) fn begun_with(skill: &str) -> Self {
         Self { answers: 0, skills: InvokedSkills::BySlash(skill.to_owned()) }
@@ -95,23 +95,23 @@ impl Course {
 /// Returns the skill a call names.
 fn called(call: &ToolCall) -> Option<String> {
     #[derive(Deserialize)]
-    struct Named {
+    struct SkillCallArguments {
         skill_name: String,
     }
-    serde_json::from_str::<Named>(&call.arguments).ok().map(|named| named.skill_name)
+    serde_json::from_str::<SkillCallArguments>(&call.arguments).ok().map(|named| named.skill_name)
 }
 
 /// A finished turn.
 pub(crate) struct FinishedTurn {
     turn: TurnId,
-    course: Course,
+    course: TurnFacts,
     task: TurnStep,
     /// Summary of the turn's step in the time machine.
     summary: String,
 }
 
 impl FinishedTurn {
-    pub(super) fn new(turn: TurnId, course: Course, task: TurnStep, summary: String) -> Self {
+    pub(super) fn new(turn: TurnId, course: TurnFacts, task: TurnStep, summary: String) -> Self {
         Self { turn, course, task, summary }
     }
 }
@@ -120,12 +120,12 @@ impl FinishedTurn {
 #[derive(Default)]
 pub(super) struct After {
     work: Option<RunningLookBack>,
-    memory: Memory,
+    memory: MemoryUpdateState,
 }
 
 /// Whether an earlier turn's memory update was cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Memory {
+pub(super) enum MemoryUpdateState {
     #[default]
     UpToDate,
     Owed,
@@ -133,8 +133,8 @@ pub(super) enum Memory {
 
 struct RunningLookBack {
     turn: TurnId,
-    /// The value of `Memory` if it is ended before it could look.
-    memory: Memory,
+    /// The value of `MemoryUpdateState` if it is ended before it could look.
+    memory: MemoryUpdateState,
     calls: LookBackSignals,
 }
 
@@ -171,13 +171,13 @@ impl After {
 }
 
 /// A finished look back.
-pub(crate) struct LookedBack {
+pub(crate) struct LookBackResult {
     turn: TurnId,
     /// Files of the memories that were written.
     remembered: Vec<String>,
     /// The earliest time since when this look back has kept the conversation in the cache.
     warm_since: Option<Moment>,
-    memory: Memory,
+    memory: MemoryUpdateState,
 }
 
 impl Session {
@@ -194,31 +194,32 @@ impl Session {
         }
         if !is_alone {
             if aims.contains(&Aim::Remember) {
-                self.after.memory = Memory::Owed;
+                self.after.memory = MemoryUpdateState::Owed;
             }
             return Ok(());
         }
         // A failed lookup is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let calls = LookBackSignals { way: self.actor.child_token(), end: self.actor.child_token() };
-        let memory = if aims.contains(&Aim::Remember) { Memory::Owed } else { Memory::UpToDate };
+        let memory =
+            if aims.contains(&Aim::Remember) { MemoryUpdateState::Owed } else { MemoryUpdateState::UpToDate };
         self.after.work = Some(RunningLookBack { turn, memory, calls: calls.clone() });
         let state = self.parent_state(task, summary, Vec::new());
-        let look = Look::new(self, turn, (model, last), state, calls);
+        let look = LookBackRun::new(self, turn, (model, last), state, calls);
         let (looking, report) = (look.run(aims), self.reporter());
         tokio::spawn(async move { report.send(Report::LookedBack(looking.await)) });
         Ok(())
     }
 
-    fn aims(&self, course: Course) -> Vec<Aim> {
+    fn aims(&self, course: TurnFacts) -> Vec<Aim> {
         let settings = self.runtime.base.preferences().library;
-        let Course { answers, skills } = course;
+        let TurnFacts { answers, skills } = course;
         let improve = match skills {
             InvokedSkills::BySlash(name) if answers >= REFLECTS_FROM => Some(Aim::Reflect(name)),
             InvokedSkills::None if answers >= PROPOSES_FROM => Some(Aim::Propose),
             InvokedSkills::None | InvokedSkills::ByModel | InvokedSkills::BySlash(_) => None,
         };
-        let remembers = answers >= REMEMBERS_FROM || self.after.memory == Memory::Owed;
+        let remembers = answers >= REMEMBERS_FROM || self.after.memory == MemoryUpdateState::Owed;
         improve
             .filter(|_| settings.propose == Switch::On)
             .into_iter()
@@ -227,8 +228,8 @@ impl Session {
     }
 
     /// Takes the result of a look back.
-    pub(super) async fn finish_look_back(&mut self, news: LookedBack) -> Result<(), ApiError> {
-        let LookedBack { turn, remembered, warm_since, memory } = news;
+    pub(super) async fn finish_look_back(&mut self, news: LookBackResult) -> Result<(), ApiError> {
+        let LookBackResult { turn, remembered, warm_since, memory } = news;
         if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {
             self.after.work = None;
             self.after.memory = memory;
@@ -275,9 +276,9 @@ mod tests {
     fn what_a_turn_did_is_read_off_its_own_messages() {
         let (turn, other) = (TurnId::new(), TurnId::new());
         let slash = asked_call(turn, &SkillTask { name: "tidy".into(), task: String::new() }).0;
-        let with = |answers, skills| Course { answers, skills };
+        let with = |answers, skills| TurnFacts { answers, skills };
         for (messages, expected) in [
-            (vec![], Course::default()),
+            (vec![], TurnFacts::default()),
             (vec![answer(other, Some(INVOKE_SKILL)), answer(turn, None)], with(1, InvokedSkills::None)),
             (
                 vec![answer(turn, Some("glob")), answer(turn, Some(INVOKE_SKILL))],
@@ -288,7 +289,7 @@ mod tests {
                 with(1, InvokedSkills::BySlash("tidy".into())),
             ),
         ] {
-            assert_eq!(Course::of(&messages, turn), expected);
+            assert_eq!(TurnFacts::of(&messages, turn), expected);
         }
     }
 }

@@ -7,7 +7,7 @@ use octo_protocol::{ApiError, Block, Event};
 
 /// How the conversation's pictures and documents are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Attached {
+pub(super) enum AttachmentMode {
     /// As they are, if the model accepts them.
     #[default]
     Shown,
@@ -20,7 +20,7 @@ impl Session {
     /// Reacts to a request refused as invalid and returns whether it is sent again without attachments. This
     /// lasts until another model is chosen or the session is reopened; then attachments are tried again.
     pub(super) fn retry_without_attachments(&mut self, error: &ProviderError, step: &mut Step) -> bool {
-        let shown = self.attached == Attached::Shown
+        let shown = self.attached == AttachmentMode::Shown
             && self.conversation.iter().any(|message| {
                 message.blocks.iter().any(|block| match block {
                     Block::Image { .. } | Block::Document { .. } => true,
@@ -37,7 +37,7 @@ impl Session {
         if error.class != ErrorClass::Invalid || !shown {
             return false;
         }
-        self.attached = Attached::Named;
+        self.attached = AttachmentMode::Named;
         let note = ApiError::new("attach.refused").detail(&error.message);
         step.event(Event::CommandAnswered { note });
         true

@@ -14,7 +14,7 @@
 mod notice;
 
 use super::{
-    Reply, Report,
+    ReplySender, Report,
     state::Session,
     step::{Step, StoreRetry},
     turns::TurnCause,
@@ -23,7 +23,7 @@ use crate::turn::Input;
 use octo_protocol::{
     ApiError, BackgroundCommand, Block, CallId, CommandState, ErrorCode, Event, Origin, Role, TurnEnd, TurnId,
 };
-use octo_shell::News;
+use octo_shell::BackgroundNews;
 use std::{collections::HashMap, time::Duration};
 
 /// How long ends are gathered before an automatic turn starts: related commands often end together.
@@ -162,17 +162,17 @@ impl BackgroundCommands {
 
 impl Session {
     /// Takes the shell's news of a command.
-    pub(super) async fn command_news(&mut self, news: News) -> Result<(), ApiError> {
-        if let News::Reported { command, .. } | News::Ended(command) = &news {
+    pub(super) async fn command_news(&mut self, news: BackgroundNews) -> Result<(), ApiError> {
+        if let BackgroundNews::Reported { command, .. } | BackgroundNews::Ended(command) = &news {
             self.command_over(&command.handle);
         }
         match news {
-            News::Stands(command) => self.background.put(command),
-            News::Reported { command, by } => {
+            BackgroundNews::Stands(command) => self.background.put(command),
+            BackgroundNews::Reported { command, by } => {
                 self.background.tell_by(&command, by);
                 self.background.put(command);
             }
-            News::Ended(command) => self.background.put(command),
+            BackgroundNews::Ended(command) => self.background.put(command),
         }
         self.commands_changed().await
     }
@@ -236,7 +236,7 @@ impl Session {
     }
 
     /// Stops a command for the person. Its end is reported like any other.
-    pub(super) fn stop_command(&self, handle: String, reply: Reply<()>) {
+    pub(super) fn stop_command(&self, handle: String, reply: ReplySender<()>) {
         let shell = self.workspace.shell().clone();
         // The command may take a second or two to obey.
         tokio::spawn(async move {

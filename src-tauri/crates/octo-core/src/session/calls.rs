@@ -15,13 +15,13 @@ use super::{
     tasks::goes_on,
 };
 use crate::{
-    builtin::BuiltinCommands,
+    builtin::HomeCommands,
     permission::Ground,
     turn::{Input, SettleReason},
 };
 use octo_protocol::{ApiError, CallId, Event, MessageId, Mode, StreamKind, Todo, ToolView, TurnId};
 use octo_shell::{PolicyPaths, StartupFiles};
-use octo_tools::{Approver, Http, INVOKE_SKILL, Tasks, TodoList, ToolContext, ToolError, ToolOutput};
+use octo_tools::{Approver, Http, INVOKE_SKILL, TodoList, ToolContext, ToolError, ToolOutput, TurnHistory};
 use octo_workspace::{Outputs, RunningCommand, Scripts};
 use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -83,7 +83,7 @@ impl Session {
         message: MessageId,
         vetted: Approver,
         cancel: CancellationToken,
-        tasks: Tasks,
+        tasks: TurnHistory,
     ) -> ToolContext {
         let live = self.live.clone();
         let ground = self.ground();
@@ -109,7 +109,7 @@ impl Session {
             trash: Arc::new(self.runtime.services.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
-            desk: Arc::new(BuiltinCommands::new(
+            desk: Arc::new(HomeCommands::new(
                 self.runtime.base.clone(),
                 &self.runtime.services,
                 self.client(),

@@ -1,14 +1,14 @@
 //! The running or waiting turn, if any.
 
 use super::{
-    after::{Course, FinishedTurn},
+    after::{FinishedTurn, TurnFacts},
     before_call::TurnPermit,
     calls::{Batch, OpenCall},
     model_call::ModelCalls,
     sub_agent::Children,
     tasks::TurnStep,
 };
-use crate::turn::{Action, Input, Limits, Restored, Turn};
+use crate::turn::{Input, Limits, StoredTurnState, Turn, TurnAction};
 use octo_protocol::{CallId, Millis, TurnEnd, TurnId, TurnView, Usage};
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ pub(super) struct RunningTurn {
     view: TurnView,
     task: TurnStep,
     /// Data about the turn for the look back after it.
-    course: Course,
+    course: TurnFacts,
     cancel: CancellationToken,
     /// The person's message, once it has left the context.
     summary: Option<String>,
@@ -78,7 +78,7 @@ impl CurrentTurn {
     }
 
     /// Feeds an input to the machine and returns the actions to perform.
-    pub(super) fn on(&mut self, input: Input) -> Vec<Action> {
+    pub(super) fn on(&mut self, input: Input) -> Vec<TurnAction> {
         self.0.as_mut().map(|turn| turn.machine.on(input)).unwrap_or_default()
     }
 
@@ -102,7 +102,7 @@ impl RunningTurn {
             machine: Turn::new(Limits::default()),
             view,
             task,
-            course: Course::default(),
+            course: TurnFacts::default(),
             cancel,
             summary: None,
             permit: TurnPermit::default(),
@@ -115,12 +115,12 @@ impl RunningTurn {
     /// Restores a turn that an earlier process left open, and returns it with its next actions.
     pub(super) fn restored(
         view: TurnView,
-        state: &Restored,
-        course: Course,
+        state: &StoredTurnState,
+        course: TurnFacts,
         batch: Batch,
         task: TurnStep,
         cancel: CancellationToken,
-    ) -> (Self, Vec<Action>) {
+    ) -> (Self, Vec<TurnAction>) {
         let (machine, actions) = Turn::restore(Limits::default(), state);
         let permit = TurnPermit::restored(&batch);
         let fresh = Self::new(view.id, view.started_at, task, cancel);
@@ -140,11 +140,11 @@ impl RunningTurn {
         &self.task
     }
 
-    pub(super) fn course(&self) -> &Course {
+    pub(super) fn course(&self) -> &TurnFacts {
         &self.course
     }
 
-    pub(super) fn course_mut(&mut self) -> &mut Course {
+    pub(super) fn course_mut(&mut self) -> &mut TurnFacts {
         &mut self.course
     }
 

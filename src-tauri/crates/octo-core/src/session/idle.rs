@@ -2,7 +2,7 @@
 //! the cache expire. Any new work ends the idle time.
 
 use super::{Report, outgoing::RequestMessages, side_call::Aim, state::Session, step::Step};
-use crate::idle::{self, Choice};
+use crate::idle::{self, IdleAction};
 use octo_protocol::{ApiError, Block, Origin, Role};
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Session {
         };
         let mut step = Step::default();
         match idle::choose(&idle, &self.runtime.base.preferences()) {
-            Choice::Refresh(after) => {
+            IdleAction::Refresh(after) => {
                 let left = after.saturating_sub(self.warmth.unused().unwrap_or_default());
                 if left.is_zero() {
                     self.refresh(&mut step);
@@ -59,8 +59,8 @@ impl Session {
                     self.wake_after(left);
                 }
             }
-            Choice::Compact => self.compact_idle(&mut step),
-            Choice::LetGo => {}
+            IdleAction::Compact => self.compact_idle(&mut step),
+            IdleAction::LetGo => {}
         }
         self.finish(step).await
     }

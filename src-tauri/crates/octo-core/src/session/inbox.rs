@@ -1,27 +1,27 @@
 //! Requests of clients to a session.
 
 use super::{
-    attached::Attached,
-    journey::Target,
+    attached::AttachmentMode,
+    journey::RestoreTarget,
     state::Session,
     step::{Change, Step},
 };
 use crate::{
     naming,
-    slash::{self, Command, Parsed},
+    slash::{self, Parsed, SlashCommand},
 };
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
     Answer, ApiError, Block, BudgetAnswer, ChatService, Effort, ErrorCode, Event, FileSelection, Mode,
-    ModelId, QuestionId, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
-    StepNumber, StepView, SwitchCost, Usage,
+    ModelId, QuestionId, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, SendOutcome,
+    SessionInfo, StepNumber, StepView, SwitchCost, Usage,
 };
 use octo_tools::SkillTask;
 use std::path::Path;
 use tokio::sync::oneshot;
 
 /// The sender for a reply.
-pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
+pub(crate) type ReplySender<T> = oneshot::Sender<Result<T, ApiError>>;
 
 /// A change to a session's head.
 pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
@@ -97,47 +97,47 @@ impl UserMessage {
 /// A client's request to a session.
 pub(crate) enum Ask {
     /// Send a message or a slash command.
-    Send(UserMessage, Reply<Sent>),
+    Send(UserMessage, ReplySender<SendOutcome>),
     /// Show Octo's own reply to the typed text.
-    Note(ApiError, Reply<Sent>),
+    Note(ApiError, ReplySender<SendOutcome>),
     /// Begin a turn with a skill the person invoked: the typed text, and the skill with its task.
-    Invoke(UserMessage, SkillTask, Reply<Sent>),
+    Invoke(UserMessage, SkillTask, ReplySender<SendOutcome>),
     /// Stop the turn.
-    Stop(Reply<()>),
+    Stop(ReplySender<()>),
     /// Continue from where the last turn failed or was stopped.
-    Retry(Reply<()>),
+    Retry(ReplySender<()>),
     /// Answer a question.
-    Answer(QuestionId, Answer, Reply<()>),
+    Answer(QuestionId, Answer, ReplySender<()>),
     /// Answer a used-up budget.
-    AnswerBudget(BudgetAnswer, Reply<()>),
+    AnswerBudget(BudgetAnswer, ReplySender<()>),
     /// Stop a background command.
-    StopCommand(String, Reply<()>),
+    StopCommand(String, ReplySender<()>),
     /// Change the reasoning effort.
-    SetEffort(Option<Effort>, Reply<()>),
+    SetEffort(Option<Effort>, ReplySender<()>),
     /// Estimate the cost of a change of model.
-    EstimateSwitch(ModelId, Reply<SwitchCost>),
+    EstimateSwitch(ModelId, ReplySender<SwitchCost>),
     /// Change a waiting message.
-    EditQueued(QueuedId, Vec<Block>, Reply<()>),
+    EditQueued(QueuedId, Vec<Block>, ReplySender<()>),
     /// Remove a waiting message.
-    RemoveQueued(QueuedId, Reply<()>),
+    RemoveQueued(QueuedId, ReplySender<()>),
     /// Change the mode.
-    SetMode(Mode, Reply<()>),
+    SetMode(Mode, ReplySender<()>),
     /// Change the model.
-    SetModel(ModelId, Reply<()>),
+    SetModel(ModelId, ReplySender<()>),
     /// Change the folder.
-    SetFolder(String, Reply<()>),
+    SetFolder(String, ReplySender<()>),
     /// Change its entry in the session list: title or pin.
-    Change(HeadChange, Reply<()>),
+    Change(HeadChange, ReplySender<()>),
     /// Preview a restore.
-    PreviewRestore(StepNumber, FileSelection, Reply<RestorePreview>),
+    PreviewRestore(StepNumber, FileSelection, ReplySender<RestorePreview>),
     /// Restore a step of the time machine, or some of its files.
-    RestoreTask(RestoreTask, Reply<RestoreReport>),
+    RestoreTask(RestoreTask, ReplySender<RestoreReport>),
     /// Name the present state.
-    AddCheckpoint(String, Reply<StepView>),
+    AddCheckpoint(String, ReplySender<StepView>),
     /// A rule of this folder was revoked.
-    ForgetRule(String, Rule, Reply<()>),
+    ForgetRule(String, Rule, ReplySender<()>),
     /// Wait until no turn is running.
-    WhenIdle(Reply<()>),
+    WhenIdle(ReplySender<()>),
 }
 
 impl Session {
@@ -238,7 +238,7 @@ impl Session {
         }
     }
 
-    async fn send(&mut self, said: UserMessage, reply: Reply<Sent>) -> Result<(), ApiError> {
+    async fn send(&mut self, said: UserMessage, reply: ReplySender<SendOutcome>) -> Result<(), ApiError> {
         let said = match said.sendable() {
             Ok(said) => said,
             Err(error) => return respond(reply, Err(error)),
@@ -251,8 +251,12 @@ impl Session {
         }
         let sent = match parsed {
             // These two take time, and the actor continues meanwhile.
-            Parsed::Command(Command::Undo) => return self.restore_by_command(Target::Undo, reply).await,
-            Parsed::Command(Command::Redo) => return self.restore_by_command(Target::Redo, reply).await,
+            Parsed::Command(SlashCommand::Undo) => {
+                return self.restore_by_command(RestoreTarget::Undo, reply).await;
+            }
+            Parsed::Command(SlashCommand::Redo) => {
+                return self.restore_by_command(RestoreTarget::Redo, reply).await;
+            }
             Parsed::Message => self.send_message(said).await,
             Parsed::Command(command) => self.command(command).await,
             Parsed::Misused { name } => {
@@ -271,26 +275,26 @@ impl Session {
         self.finish(step).await
     }
 
-    async fn answer_command(&mut self, note: ApiError) -> Result<Sent, ApiError> {
+    async fn answer_command(&mut self, note: ApiError) -> Result<SendOutcome, ApiError> {
         self.note(note).await?;
-        Ok(Sent::Command)
+        Ok(SendOutcome::Command)
     }
 
     /// Queues a message until the current step ends.
-    pub(super) async fn queue_up(&mut self, said: UserMessage) -> Result<Sent, ApiError> {
+    pub(super) async fn queue_up(&mut self, said: UserMessage) -> Result<SendOutcome, ApiError> {
         let mut step = self.request_step();
         step.extend(said.inbound_handled());
         let service = said.service();
         let id = self.queue.push(said.into_blocks(), service);
         self.queue_changed(step).await?;
-        Ok(Sent::Queued { id })
+        Ok(SendOutcome::Queued { id })
     }
 
-    async fn send_message(&mut self, said: UserMessage) -> Result<Sent, ApiError> {
+    async fn send_message(&mut self, said: UserMessage) -> Result<SendOutcome, ApiError> {
         if let Some((question, text)) = self.feedback_waiting(said.blocks()) {
             let mut step = Step::default();
             step.extend(said.inbound_handled());
-            return self.answer(question, Answer::Text { text }, step).await.map(|()| Sent::Started);
+            return self.answer(question, Answer::Text { text }, step).await.map(|()| SendOutcome::Started);
         }
         if self.turn.is_running() || self.restoring.is_under_way() {
             return self.queue_up(said).await;
@@ -298,7 +302,7 @@ impl Session {
         self.must_be_own()?;
         self.check_folder()?;
         self.begin_turn(said).await?;
-        Ok(Sent::Started)
+        Ok(SendOutcome::Started)
     }
 
     pub(super) fn check_folder(&self) -> Result<(), ApiError> {
@@ -309,20 +313,20 @@ impl Session {
         }
     }
 
-    async fn command(&mut self, command: Command) -> Result<Sent, ApiError> {
+    async fn command(&mut self, command: SlashCommand) -> Result<SendOutcome, ApiError> {
         match command {
-            Command::New => return Ok(Sent::New),
-            Command::Help => {
+            SlashCommand::New => return Ok(SendOutcome::New),
+            SlashCommand::Help => {
                 let names: Vec<String> =
                     slash::commands().into_iter().map(|command| format!("/{}", command.name)).collect();
                 self.note(ApiError::new("command.help").arg("commands", names.join(" "))).await?;
             }
-            Command::Stop => self.stop().await?,
-            Command::Retry => self.go_on().await?,
+            SlashCommand::Stop => self.stop().await?,
+            SlashCommand::Retry => self.go_on().await?,
             // Handled where they can be answered later.
-            Command::Undo | Command::Redo => {}
-            Command::Mode(Some(mode)) => self.set_mode(mode).await?,
-            Command::Mode(None) => {
+            SlashCommand::Undo | SlashCommand::Redo => {}
+            SlashCommand::Mode(Some(mode)) => self.set_mode(mode).await?,
+            SlashCommand::Mode(None) => {
                 let mode = match self.info.mode {
                     Mode::Ask => "ask",
                     Mode::AskRisky => "ask_risky",
@@ -330,7 +334,7 @@ impl Session {
                 };
                 self.note(ApiError::new("command.mode").arg("mode", mode)).await?;
             }
-            Command::Model(Some(name)) => match self.runtime.services.models.find(&name) {
+            SlashCommand::Model(Some(name)) => match self.runtime.services.models.find(&name) {
                 Some(model) => {
                     self.set_model(model).await?;
                     self.note(ApiError::new("command.model_set").arg("model", name)).await?;
@@ -341,7 +345,7 @@ impl Session {
                         .await?;
                 }
             },
-            Command::Model(None) => {
+            SlashCommand::Model(None) => {
                 let model = self
                     .info
                     .model
@@ -350,14 +354,14 @@ impl Session {
                 let known = self.runtime.services.models.names();
                 self.note(ApiError::new("command.model").arg("model", model).list("known", known)).await?;
             }
-            Command::Folder(Some(folder)) => self.set_folder(&folder).await?,
-            Command::Folder(None) => {
+            SlashCommand::Folder(Some(folder)) => self.set_folder(&folder).await?,
+            SlashCommand::Folder(None) => {
                 let folder = self.info.folder.clone();
                 self.note(ApiError::new("command.folder").arg("folder", folder)).await?;
             }
-            Command::Rename(title) => self.rename(&title).await?,
+            SlashCommand::Rename(title) => self.rename(&title).await?,
         }
-        Ok(Sent::Command)
+        Ok(SendOutcome::Command)
     }
 
     async fn note(&mut self, note: ApiError) -> Result<(), ApiError> {
@@ -396,7 +400,7 @@ impl Session {
         }
         self.info.model = Some(model);
         self.reset_fallback();
-        self.attached = Attached::default();
+        self.attached = AttachmentMode::default();
         self.warmth.forget_cache();
         self.store_head().await
     }
@@ -470,7 +474,7 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
 }
 
 /// Replies. Errors of the client are sent to the client only; errors of the store end the actor.
-pub(super) fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
+pub(super) fn respond<T>(reply: ReplySender<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
     let fatal = match &outcome {
         Err(error) if error.is_store_error() => Err(error.clone()),
         Err(_) | Ok(_) => Ok(()),

@@ -5,13 +5,13 @@
 //! summary of a sub-agent is in its parent's conversation, where the next model call reads it.
 
 use super::{
-    after::Course, calls::OpenCall, inbox::UserMessage, state::Session, step::Step, turns::TurnCause,
+    after::TurnFacts, calls::OpenCall, inbox::UserMessage, state::Session, step::Step, turns::TurnCause,
 };
 use crate::clock::now;
 use crate::turn::{CallKey, Input};
 use octo_protocol::{
-    ApiError, Block, CallId, CallView, Message, MessageEnd, MessageId, Meta, Origin, Role, Sent, ToolCall,
-    TurnId,
+    ApiError, Block, CallId, CallView, Message, MessageEnd, MessageId, Meta, Origin, Role, SendOutcome,
+    ToolCall, TurnId,
 };
 use octo_tools::{INVOKE_SKILL, SkillTask};
 use serde_json::json;
@@ -42,7 +42,7 @@ impl Session {
         &mut self,
         said: UserMessage,
         wish: &SkillTask,
-    ) -> Result<Sent, ApiError> {
+    ) -> Result<SendOutcome, ApiError> {
         // The model reads the command later and then invokes the skill.
         if self.turn.is_running() || self.restoring.is_under_way() {
             return self.queue_up(said).await;
@@ -58,11 +58,11 @@ impl Session {
         let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
         self.add_message(message, &mut step);
         if let Some(turn) = self.turn.get_mut() {
-            *turn.course_mut() = Course::begun_with(&wish.name);
+            *turn.course_mut() = TurnFacts::begun_with(&wish.name);
             turn.batch.plan(turn.id(), id, &calls, &mut step);
         }
         let keys = calls.iter().map(|call| (call.id, CallKey::of(call))).collect();
         self.feed_with(Input::BeginWith { calls: keys }, step).await?;
-        Ok(Sent::Started)
+        Ok(SendOutcome::Started)
     }
 }

@@ -6,10 +6,10 @@
 
 mod way;
 
-pub(super) use way::{Extent, Target};
+pub(super) use way::{Extent, RestoreTarget};
 
 use super::{
-    Reply, Report,
+    ReplySender, Report,
     inbox::respond,
     state::Session,
     step::{Change, Step, StoreRetry},
@@ -17,14 +17,14 @@ use super::{
     turns::TurnCause,
 };
 use octo_protocol::{
-    ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, Sent,
+    ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, SendOutcome,
     StepNumber, StepTree, StepView, TurnId,
 };
 use octo_store::RestoreRecord;
 use octo_workspace::RestoreSelection;
 use std::collections::HashSet;
 use tokio::task::JoinHandle;
-use way::{Conversation, Way};
+use way::{Conversation, RestoreJob};
 
 /// The running restore, if any. No other work may use files meanwhile.
 #[derive(Default)]
@@ -45,25 +45,25 @@ enum AfterRestore {
 }
 
 /// The requester waiting for the end of a restore.
-pub(super) enum Asked {
+pub(super) enum RestoreRequester {
     /// A client that requested it.
-    Client(Reply<RestoreReport>),
+    Client(ReplySender<RestoreReport>),
     /// The person, through a command.
-    Command(Reply<Sent>),
+    Command(ReplySender<SendOutcome>),
     /// A tool of the turn that has just ended.
     Tool,
 }
 
 /// The end of a restore.
-pub(crate) struct Arrival {
+pub(crate) struct RestoreDone {
     outcome: Result<(RestoreReport, Option<Conversation>), ApiError>,
-    asked: Asked,
+    asked: RestoreRequester,
 }
 
 /// The result of naming the present state.
-pub(crate) struct Named {
+pub(crate) struct CheckpointAdded {
     outcome: Result<StepView, ApiError>,
-    reply: Reply<StepView>,
+    reply: ReplySender<StepView>,
 }
 
 impl Restoring {
@@ -102,7 +102,7 @@ impl Session {
         &self,
         task: StepNumber,
         selection: FileSelection,
-        reply: Reply<RestorePreview>,
+        reply: ReplySender<RestorePreview>,
     ) {
         if let Err(error) = self.check_no_turn_runs() {
             let _gone = reply.send(Err(error));
@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// Restores a step, or chosen files of it.
-    pub(super) fn restore_task(&mut self, call: RestoreTask, reply: Reply<RestoreReport>) {
+    pub(super) fn restore_task(&mut self, call: RestoreTask, reply: ReplySender<RestoreReport>) {
         let RestoreTask { task, scope, selection, overwrite, .. } = call;
         let extent = match (scope, selection) {
             (RestoreScope::Conversation, _) => Extent::Conversation,
@@ -134,7 +134,12 @@ impl Session {
             (RestoreScope::Both, FileSelection::All) => Extent::Everything { kept: Vec::new() },
         };
         match self.check_no_turn_runs() {
-            Ok(()) => self.start_restore(Target::Task(task), extent, overwrite, Asked::Client(reply)),
+            Ok(()) => self.start_restore(
+                RestoreTarget::Task(task),
+                extent,
+                overwrite,
+                RestoreRequester::Client(reply),
+            ),
             Err(error) => {
                 let _gone = reply.send(Err(error));
             }
@@ -142,7 +147,7 @@ impl Session {
     }
 
     /// Names the present state. It reads every recorded file, off the actor.
-    pub(super) fn add_checkpoint(&mut self, name: String, reply: Reply<StepView>) {
+    pub(super) fn add_checkpoint(&mut self, name: String, reply: ReplySender<StepView>) {
         let refused = match self.check_no_turn_runs() {
             Ok(()) if name.trim().is_empty() => Err(ApiError::new("time.checkpoint_unnamed")),
             rests => rests,
@@ -157,12 +162,15 @@ impl Session {
         tokio::spawn(async move {
             loose.over().await;
             let outcome = beside(move || machine.checkpoint(session, &folder, &name)).await;
-            report.send(Report::Named(Named { outcome, reply }));
+            report.send(Report::Named(CheckpointAdded { outcome, reply }));
         });
     }
 
     /// Takes the result of naming a state.
-    pub(super) async fn named(&mut self, Named { outcome, reply }: Named) -> Result<(), ApiError> {
+    pub(super) async fn named(
+        &mut self,
+        CheckpointAdded { outcome, reply }: CheckpointAdded,
+    ) -> Result<(), ApiError> {
         let told = match outcome {
             Ok(task) => self.finish(Step::default().with(Event::TasksChanged)).await.map(|()| task),
             Err(error) => Err(error),
@@ -173,17 +181,17 @@ impl Session {
     /// Carries out `/undo` and `/redo`.
     pub(super) async fn restore_by_command(
         &mut self,
-        target: Target,
-        reply: Reply<Sent>,
+        target: RestoreTarget,
+        reply: ReplySender<SendOutcome>,
     ) -> Result<(), ApiError> {
         match self.check_no_turn_runs() {
             Ok(()) => {
                 let everything = Extent::Everything { kept: Vec::new() };
-                self.start_restore(target, everything, Vec::new(), Asked::Command(reply));
+                self.start_restore(target, everything, Vec::new(), RestoreRequester::Command(reply));
                 Ok(())
             }
             Err(error) => {
-                let told = self.tell(Err(error), self.request_retry()).await.map(|()| Sent::Command);
+                let told = self.tell(Err(error), self.request_retry()).await.map(|()| SendOutcome::Command);
                 respond(reply, told)
             }
         }
@@ -192,35 +200,38 @@ impl Session {
     /// Starts a restore. The actor continues: messages wait in the queue until it has ended.
     pub(super) fn start_restore(
         &mut self,
-        target: Target,
+        target: RestoreTarget,
         extent: Extent,
         overwrite: Vec<String>,
-        asked: Asked,
+        asked: RestoreRequester,
     ) {
         let (machine, store) = (self.runtime.services.time.clone(), self.runtime.base.store.clone());
-        let way = Way::new(machine, store, self.id(), self.records.loose());
+        let way = RestoreJob::new(machine, store, self.id(), self.records.loose());
         let report = self.reporter();
         let job = tokio::spawn(async move {
             let outcome = way.go(target, extent, overwrite).await;
-            report.send(Report::Arrived(Arrival { outcome, asked }));
+            report.send(Report::Arrived(RestoreDone { outcome, asked }));
         });
         self.restoring.begin(job);
     }
 
     /// Ends a restore: the conversation follows the files, and the requester gets its reply.
-    pub(super) async fn arrived(&mut self, Arrival { outcome, asked }: Arrival) -> Result<(), ApiError> {
+    pub(super) async fn arrived(
+        &mut self,
+        RestoreDone { outcome, asked }: RestoreDone,
+    ) -> Result<(), ApiError> {
         let then = self.restoring.end();
         let went = match outcome {
             Ok((report, conversation)) => self.follow(conversation).await.map(|()| report),
             Err(error) => Err(error),
         };
         match asked {
-            Asked::Client(reply) => respond(reply, went)?,
-            Asked::Command(reply) => {
-                let told = self.tell(went, StoreRetry::Never).await.map(|()| Sent::Command);
+            RestoreRequester::Client(reply) => respond(reply, went)?,
+            RestoreRequester::Command(reply) => {
+                let told = self.tell(went, StoreRetry::Never).await.map(|()| SendOutcome::Command);
                 respond(reply, told)?;
             }
-            Asked::Tool => self.tell(went, StoreRetry::Never).await?,
+            RestoreRequester::Tool => self.tell(went, StoreRetry::Never).await?,
         }
         match then {
             AfterRestore::WhatWaits if !self.queue.is_empty() && self.workspace.has_folder() => {

@@ -30,7 +30,7 @@ enum ConfinementStatus {
 }
 
 /// A call that is about to run.
-pub(super) struct Deed {
+pub(super) struct LastingCall {
     call: CallId,
     /// The session's folder, whose changes are recorded.
     folder: PathBuf,
@@ -41,7 +41,7 @@ pub(super) struct Deed {
     held: ConfinementStatus,
 }
 
-impl Deed {
+impl LastingCall {
     /// Creates the description of a call in this workspace, with its confinement if the system provides one.
     pub(super) fn new(
         call: CallId,
@@ -161,7 +161,7 @@ fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_tools::{BrowserAssessment, BrowserRequest, Place};
+    use octo_tools::{BrowserAssessment, BrowserLocation, BrowserRequest};
 
     fn lasts(kind: LastingKind, part: &str) -> LastingPart {
         LastingPart { kind, part: part.to_owned() }
@@ -202,7 +202,10 @@ mod tests {
     #[test]
     fn what_changes_a_page_is_listed_with_its_site_and_reading_is_not() {
         let done = |deed| {
-            let place = Place { site: "https://shop.example".to_owned(), entry: octo_tools::Entry::Open };
+            let place = BrowserLocation {
+                site: "https://shop.example".to_owned(),
+                entry: octo_tools::LocationAccess::Open,
+            };
             let weight = BrowserAssessment { place: Some(place), ..BrowserAssessment::default() };
             browser_effects(&BrowserEffect { wish: BrowserRequest { tab: None, deed }, weight: Some(weight) })
         };

@@ -1,7 +1,7 @@
 //! The measurements of a model call, from its start to its ledger row.
 
 use crate::clock::now;
-use octo_llm::{BilledUsage, ModelCard, Sent, expected, explain};
+use octo_llm::{BilledUsage, ModelCard, SentRequest, expected, explain};
 use octo_protocol::{
     BilledCall, CacheMiss, CallOutcome, Cost, MessageId, Millis, ModelId, Purpose, TurnId, Usage,
 };
@@ -10,14 +10,14 @@ use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 /// The last request each model saw of this conversation, keyed by the vendor's model name. It determines how
 /// much a model should find in its cache. After a restart it is rebuilt from the ledger (see `super::recall`).
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
-    sent: HashMap<String, Sent>,
+pub(crate) struct SentRequests {
+    sent: HashMap<String, SentRequest>,
     /// Tokens that could have been read from the cache, had tools and system prompt not been frozen again.
     /// Reported once, with the next call.
     refrozen: Option<u64>,
 }
 
-impl Seen {
+impl SentRequests {
     /// For a session whose frozen prefix was rebuilt by an update of Octo.
     pub(super) fn refrozen(tokens: u64) -> Self {
         Self { sent: HashMap::new(), refrozen: Some(tokens) }
@@ -29,7 +29,7 @@ impl Seen {
     }
 
     /// Records the last request a model saw.
-    pub(super) fn remember(&mut self, sent: Sent) {
+    pub(super) fn remember(&mut self, sent: SentRequest) {
         self.sent.insert(sent.model.clone(), sent);
     }
 }
@@ -43,18 +43,18 @@ pub(crate) struct CallMeter {
     at: Millis,
     began: Instant,
     first_byte_ms: Option<u64>,
-    asked: Option<Asked>,
+    asked: Option<MeteredRequest>,
     billed: Option<BilledUsage>,
 }
 
 /// A request and its recipient.
-pub(crate) struct Asked {
+pub(crate) struct MeteredRequest {
     card: Arc<ModelCard>,
-    sent: Sent,
+    sent: SentRequest,
 }
 
-impl Asked {
-    pub(super) fn new(card: Arc<ModelCard>, sent: Sent) -> Self {
+impl MeteredRequest {
+    pub(super) fn new(card: Arc<ModelCard>, sent: SentRequest) -> Self {
         Self { card, sent }
     }
 
@@ -77,7 +77,7 @@ impl CallMeter {
     }
 
     /// Records that the request was sent.
-    pub(super) fn asked(&mut self, asked: Asked) {
+    pub(super) fn asked(&mut self, asked: MeteredRequest) {
         self.asked = Some(asked);
     }
 
@@ -97,9 +97,9 @@ impl CallMeter {
     }
 
     /// Returns the call's ledger row, or `None` if nothing was sent.
-    pub(super) fn end(self, outcome: CallOutcome, seen: &mut Seen) -> Option<BilledCall> {
+    pub(super) fn end(self, outcome: CallOutcome, seen: &mut SentRequests) -> Option<BilledCall> {
         let usage = self.usage();
-        let Asked { card, sent } = self.asked?;
+        let MeteredRequest { card, sent } = self.asked?;
         let before = seen.sent.get(&sent.model);
         let should = before.and_then(|before| expected(before, &card.caching));
         let miss = match (before, &should, &usage) {

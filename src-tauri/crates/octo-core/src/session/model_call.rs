@@ -4,7 +4,7 @@ use super::{
     Report,
     before_call::{Gate, Next},
     current_turn::RunningTurn,
-    meter::{Asked, CallMeter, millis},
+    meter::{CallMeter, MeteredRequest, millis},
     outgoing::RequestMessages,
     state::Session,
     step::{Change, Step},
@@ -17,7 +17,7 @@ use crate::{
 use futures::StreamExt;
 use octo_llm::{
     BilledUsage, BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError,
-    RetryPolicy, Sent,
+    RetryPolicy, SentRequest,
 };
 use octo_protocol::{
     ApiError, Block, CallId, CallOutcome, Event, Message, MessageEnd, MessageId, Origin, Purpose, Retry,
@@ -64,14 +64,14 @@ pub(crate) struct Attempt {
 }
 
 /// A report of a model call's job.
-pub(crate) struct Progress {
+pub(crate) struct ModelCallReport {
     attempt: Attempt,
     what: ModelCallEvent,
 }
 
 enum ModelCallEvent {
     /// The request was sent.
-    Asked(Box<Asked>),
+    Asked(Box<MeteredRequest>),
     /// The answer began, this many milliseconds after the call did.
     FirstByte(u64),
     Block {
@@ -159,14 +159,14 @@ impl Session {
         let (outgoing, live, report) = (self.outgoing(), self.live.clone(), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report.send(Report::Model(Progress { attempt, what }));
+            let send = |what| report.send(Report::Model(ModelCallReport { attempt, what }));
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(ModelCallEvent::Failed(error)),
             };
             let request = outgoing.request(&connection, RequestMessages::lasting(messages)).await;
-            let sent = Sent::new(&request, now());
-            send(ModelCallEvent::Asked(Box::new(Asked::new(connection.card, sent))));
+            let sent = SentRequest::new(&request, now());
+            send(ModelCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent))));
             stream(connection.provider, request, cancel, message, &live, send).await;
         });
         tokio::spawn(async move {
@@ -174,13 +174,13 @@ impl Session {
                 tracing::error!(%error, "a model call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken.send(Report::Model(Progress { attempt, what: ModelCallEvent::Failed(error) }));
+                broken.send(Report::Model(ModelCallReport { attempt, what: ModelCallEvent::Failed(error) }));
             }
         });
     }
 
     /// Takes a report of a model call's job.
-    pub(super) async fn model_progressed(&mut self, progress: Progress) -> Result<(), ApiError> {
+    pub(super) async fn model_progressed(&mut self, progress: ModelCallReport) -> Result<(), ApiError> {
         let attempt = progress.attempt;
         let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.of(attempt)) else { return Ok(()) };
         match progress.what {

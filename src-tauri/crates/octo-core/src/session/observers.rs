@@ -1,24 +1,24 @@
 //! The observers of a session, which are notified after each stored step: the board of running work, and
 //! clients that wait for the end of its turn.
 
-use super::{Reply, current_turn::RunningTurn, state::Session};
-use crate::activity::{Entry, SessionActivity, Stands, TurnActivity};
+use super::{ReplySender, current_turn::RunningTurn, state::Session};
+use crate::activity::{BoardEntry, SessionActivity, TurnActivity, TurnActivityStatus};
 use octo_protocol::SessionStatus;
 
 /// The observers of a session.
 pub(super) struct Observers {
-    board: Entry,
+    board: BoardEntry,
     /// Clients that wait until no turn is running.
-    idle: Vec<Reply<()>>,
+    idle: Vec<ReplySender<()>>,
 }
 
 impl Observers {
-    pub(super) fn new(board: Entry) -> Self {
+    pub(super) fn new(board: BoardEntry) -> Self {
         Self { board, idle: Vec::new() }
     }
 
     /// Stores a reply to send once no turn is running.
-    pub(super) fn wait_until_idle(&mut self, reply: Reply<()>) {
+    pub(super) fn wait_until_idle(&mut self, reply: ReplySender<()>) {
         self.idle.push(reply);
     }
 
@@ -58,11 +58,13 @@ impl Session {
         })
     }
 
-    fn stands(&self, turn: &RunningTurn) -> Stands {
+    fn stands(&self, turn: &RunningTurn) -> TurnActivityStatus {
         match self.info.status {
-            SessionStatus::Waiting => Stands::NeedsYou,
-            _ if turn.permit.holds() => Stands::Queued,
-            SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => Stands::Working,
+            SessionStatus::Waiting => TurnActivityStatus::NeedsYou,
+            _ if turn.permit.holds() => TurnActivityStatus::Queued,
+            SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {
+                TurnActivityStatus::Working
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The requests of a session to a model.
 
-use super::{attached::Attached, prefix::Prefix, state::Session};
+use super::{attached::AttachmentMode, prefix::Prefix, state::Session};
 use crate::{
     base::Base,
     models::{Connection, Models},
 };
-use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, Sent, plan};
+use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, SentRequest, plan};
 use octo_protocol::{BilledCall, Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) struct Outgoing {
     prefix: Prefix,
     effort: Option<Effort>,
     speaker: AnsweringModel,
-    attached: Attached,
+    attached: AttachmentMode,
 }
 
 /// The model that answers.
@@ -132,9 +132,14 @@ impl Outgoing {
 
     /// Reconstructs the request of a call in the ledger, given the conversation before it, in the detail a
     /// cache knows.
-    pub(super) fn sent_before(self, line: &BilledCall, card: &ModelCard, messages: Vec<Message>) -> Sent {
+    pub(super) fn sent_before(
+        self,
+        line: &BilledCall,
+        card: &ModelCard,
+        messages: Vec<Message>,
+    ) -> SentRequest {
         let asked = Self { model: line.model, ..self };
-        Sent::new(
+        SentRequest::new(
             &asked.without_pictures(line.name.clone(), card, RequestMessages::lasting(messages)),
             line.at,
         )
@@ -148,7 +153,7 @@ impl Outgoing {
             RequestRecipient::Aside { .. } => card.efforts.first().copied(),
         };
         let (system, tools) = self.prefix.into_parts();
-        let shown = self.attached == Attached::Shown;
+        let shown = self.attached == AttachmentMode::Shown;
         let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
         let layout = self.model.map_or(layout, |model| layout.asked_of(model));
         ModelRequest {

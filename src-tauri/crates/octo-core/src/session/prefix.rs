@@ -1,7 +1,7 @@
 //! A session's frozen prefix: the system prompt and the tools at the beginning of every request. See
 //! `crate::prompt`.
 
-use super::{Runtime, meter::Seen};
+use super::{Runtime, meter::SentRequests};
 use crate::library::LOOK;
 use octo_llm::ToolSchema;
 use octo_protocol::ApiError;
@@ -20,11 +20,14 @@ impl Prefix {
     /// Loads the stored prefix, and the models' knowledge of it. If an update of Octo changed the tools, the
     /// prefix is frozen again, once, and the ledger records that: the model must learn the tools' present
     /// behaviour. If the folder does not answer, this waits until the session is opened next.
-    pub(super) async fn load(runtime: &Runtime, stored: &StoredSession) -> Result<(Self, Seen), ApiError> {
+    pub(super) async fn load(
+        runtime: &Runtime,
+        stored: &StoredSession,
+    ) -> Result<(Self, SentRequests), ApiError> {
         let newest = runtime.services.toolset_row()?;
         let as_stored = || -> Result<_, ApiError> {
             let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
-            Ok((Self { system, tools }, Seen::default()))
+            Ok((Self { system, tools }, SentRequests::default()))
         };
         if stored.toolset.hash == newest.hash {
             return as_stored();
@@ -48,7 +51,7 @@ impl Prefix {
         let refrozen = runtime.base.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
         refrozen?;
         tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
-        Ok((Self { system: system.into(), tools }, Seen::refrozen(stored.context_tokens)))
+        Ok((Self { system: system.into(), tools }, SentRequests::refrozen(stored.context_tokens)))
     }
 
     /// Creates a system prompt without tools, which no cache contains.
@@ -60,7 +63,7 @@ impl Prefix {
         &self.system
     }
 
-    /// Returns its estimated size in tokens.
+    /// Returns the estimated size in tokens.
     pub(super) fn tokens(&self) -> u64 {
         let tools: usize = self
             .tools

@@ -11,10 +11,10 @@ use crate::{
     turn::Input,
 };
 use octo_protocol::{
-    Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Mode, Question, QuestionId, Rule,
-    ToolView, TurnId,
+    Answer, ApiError, AskReason, Block, CallId, CallStatus, ErrorCode, Mode, Question, QuestionContent,
+    QuestionId, Rule, ToolView, TurnId,
 };
-use octo_tools::{Approver, Effects, Entry};
+use octo_tools::{Approver, Effects, LocationAccess};
 
 impl Session {
     /// Takes the person's answer to a question. The changes already in the step are stored together with the
@@ -29,35 +29,35 @@ impl Session {
         let question = self.turn.get().and_then(|turn| turn.batch.question(id));
         let question = question.cloned().ok_or_else(gone)?;
         match (&question.ask, &answer) {
-            (Ask::Feedback { .. }, Answer::Text { text }) => {
+            (QuestionContent::Feedback { .. }, Answer::Text { text }) => {
                 let text = text.clone();
                 self.close_feedback(&question, answer, text, step).await
             }
-            (Ask::Feedback { .. }, Answer::No { reason }) => {
+            (QuestionContent::Feedback { .. }, Answer::No { reason }) => {
                 let text = texts::unanswered(reason.as_deref());
                 self.close_feedback(&question, answer, text, step).await
             }
-            (Ask::Permission { .. }, Answer::No { reason }) => {
+            (QuestionContent::Permission { .. }, Answer::No { reason }) => {
                 let text = texts::declined(reason.as_deref());
                 let end = (CallStatus::Denied, text, None);
                 let step = self.close(&question, answer, end, step);
                 self.feed_with(Input::Declined { call: question.call }, step).await
             }
-            (Ask::Permission { .. }, Answer::Once) => self.allow(&question, answer, None).await,
-            (Ask::Permission { rule, .. }, Answer::Session) => {
+            (QuestionContent::Permission { .. }, Answer::Once) => self.allow(&question, answer, None).await,
+            (QuestionContent::Permission { rule, .. }, Answer::Session) => {
                 let rule = rule.clone().map(|rule| (self.session_scope(), rule));
                 self.allow(&question, answer, rule).await
             }
             // A whole line that no pattern covers is never allowed permanently.
-            (Ask::Permission { rule: Some(Rule::Line { .. }), .. }, Answer::Always) => {
+            (QuestionContent::Permission { rule: Some(Rule::Line { .. }), .. }, Answer::Always) => {
                 Err(ApiError::new("question.wrong_answer"))
             }
-            (Ask::Permission { rule: Some(rule), .. }, Answer::Always) => {
+            (QuestionContent::Permission { rule: Some(rule), .. }, Answer::Always) => {
                 let rule = Some((self.info.folder.clone(), rule.clone()));
                 self.allow(&question, answer, rule).await
             }
-            (Ask::Permission { .. }, Answer::Always | Answer::Text { .. })
-            | (Ask::Feedback { .. }, Answer::Once | Answer::Session | Answer::Always) => {
+            (QuestionContent::Permission { .. }, Answer::Always | Answer::Text { .. })
+            | (QuestionContent::Feedback { .. }, Answer::Once | Answer::Session | Answer::Always) => {
                 Err(ApiError::new("question.wrong_answer"))
             }
         }
@@ -102,7 +102,7 @@ impl Session {
         step: Step,
     ) -> Result<(), ApiError> {
         let view = match &question.ask {
-            Ask::Feedback { question, context, options } => {
+            QuestionContent::Feedback { question, context, options } => {
                 let said = match &answer {
                     Answer::Text { text } => Some(text.clone()),
                     Answer::No { reason } => reason.clone(),
@@ -115,7 +115,7 @@ impl Session {
                     answer: said,
                 })
             }
-            Ask::Permission { .. } => None,
+            QuestionContent::Permission { .. } => None,
         };
         let step = self.close(question, answer, (CallStatus::Done, text, view), step);
         self.feed_with(Input::Ended { call: question.call }, step).await
@@ -146,7 +146,7 @@ impl Session {
     ) -> Result<(), ApiError> {
         let mut step = self.close_allowed(question, answer);
         let mut is_rule = rule.is_some();
-        if let Ask::Permission { reason: AskReason::Site { site }, .. } = &question.ask
+        if let QuestionContent::Permission { reason: AskReason::Site { site }, .. } = &question.ask
             && self.is_granted_for_turn(question.call)
         {
             self.grants.grant_site(site.clone());
@@ -168,7 +168,7 @@ impl Session {
     fn is_granted_for_turn(&self, call: CallId) -> bool {
         let weight = self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.weight.as_ref());
         let place = weight.and_then(|weight| weight.place.as_ref());
-        place.is_some_and(|place| matches!(place.entry, Entry::Asks | Entry::AsksEachTask))
+        place.is_some_and(|place| matches!(place.entry, LocationAccess::Asks | LocationAccess::AsksEachTask))
     }
 
     /// Returns the effects of a call that is ready to run.

@@ -3,10 +3,10 @@
 use super::{calls::plain, confined::SessionConfinement};
 use crate::clock::now;
 use crate::{
-    hooks::{Heard, Hooks, Moment},
+    hooks::{HookVerdict, Hooks, Moment},
     permission::{self, Basis, CallDecision, CommandFacts, Decision, Ground},
 };
-use octo_protocol::{Ask, AskReason, CallId, Mode, Refusal, ToolCall, ToolView};
+use octo_protocol::{AskReason, CallId, Mode, QuestionContent, Refusal, ToolCall, ToolView};
 use octo_shell::Confinement;
 use octo_tools::{
     Approver, BuiltinCommandEffect, Effects, PreparedCall, ResolvedCall, ToolContext, ToolError, ToolOutput,
@@ -127,7 +127,7 @@ pub(super) async fn ready(
         )));
     }
     let about = facts(tool, call.id, &ready.arguments);
-    let Heard { deny, context: told } = hooks.hear(Moment::BeforeTool, Some(tool), about).await;
+    let HookVerdict { deny, context: told } = hooks.hear(Moment::BeforeTool, Some(tool), about).await;
     let decision = match deny {
         Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
         None => ready.decision,
@@ -180,12 +180,14 @@ impl ReadyCall {
     }
 
     /// Returns the question to the person before the call runs.
-    pub(super) fn question(&self) -> Option<Ask> {
+    pub(super) fn question(&self) -> Option<QuestionContent> {
         match (&self.decision, &self.preview) {
-            (Decision::Ask { reason, rule }, preview) => {
-                Some(Ask::Permission { preview: preview.clone(), reason: reason.clone(), rule: rule.clone() })
-            }
-            (_, ToolView::Feedback { question, context, options, .. }) => Some(Ask::Feedback {
+            (Decision::Ask { reason, rule }, preview) => Some(QuestionContent::Permission {
+                preview: preview.clone(),
+                reason: reason.clone(),
+                rule: rule.clone(),
+            }),
+            (_, ToolView::Feedback { question, context, options, .. }) => Some(QuestionContent::Feedback {
                 question: question.clone(),
                 context: context.clone(),
                 options: options.clone(),
@@ -260,16 +262,17 @@ impl ReadyCall {
     }
 
     /// Whether a question is still about this call, which was read again.
-    pub(super) fn is_asked_by(&self, question: &Ask) -> bool {
+    pub(super) fn is_asked_by(&self, question: &QuestionContent) -> bool {
         match (question, &self.decision) {
-            (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
+            (QuestionContent::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
                 reason == now && *preview == self.preview
             }
             // Allowed automatically by now: the person's yes covers it all the more.
-            (Ask::Permission { preview, .. }, Decision::Run(_)) => *preview == self.preview,
+            (QuestionContent::Permission { preview, .. }, Decision::Run(_)) => *preview == self.preview,
             // Denied by now: it passes here and ends as denied later.
-            (Ask::Permission { .. }, Decision::Deny { .. }) => true,
-            (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
+            (QuestionContent::Permission { .. }, Decision::Deny { .. }) => true,
+            (QuestionContent::Permission { .. }, Decision::Feedback)
+            | (QuestionContent::Feedback { .. }, _) => false,
         }
     }
 

@@ -13,7 +13,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Whether a session rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum RestAnswer {
     /// It rests; its actor ends now.
     Rests,
     /// It stays open.
@@ -22,7 +22,7 @@ pub(crate) enum Answer {
 
 impl Session {
     /// Whether the session is idle and everything it contains is in the store.
-    pub(super) fn may_rest(&self, unused: Duration, after: Duration) -> Answer {
+    pub(super) fn may_rest(&self, unused: Duration, after: Duration) -> RestAnswer {
         let goes_on = self.turn.is_running()
             || self.side.is_some()
             || self.compaction.is_swapping()
@@ -32,7 +32,7 @@ impl Session {
             || self.background.go_on();
         // Budget allowances that last while it is open, its browser tab, and a warm cache.
         let holds = self.budget.is_raised() || self.seat.was_used() || self.warmth.warm_card().is_some();
-        if unused < after || goes_on || holds { Answer::StaysOpen } else { Answer::Rests }
+        if unused < after || goes_on || holds { RestAnswer::StaysOpen } else { RestAnswer::Rests }
     }
 }
 
@@ -58,7 +58,7 @@ impl SessionHandle {
                 answer.try_recv().ok()
             }
         };
-        if said == Some(Answer::Rests) {
+        if said == Some(RestAnswer::Rests) {
             self.inbox.closed().await;
         }
     }

@@ -3,8 +3,8 @@
 use super::{
     Runtime,
     actor::Actor,
-    after::{After, Course},
-    attached::Attached,
+    after::{After, TurnFacts},
+    attached::AttachmentMode,
     background::BackgroundCommands,
     before_call::Budget,
     calls::{Batch, OpenCall},
@@ -28,7 +28,7 @@ use super::{
 use crate::{
     compaction::Size,
     live::Live,
-    turn::{CallKey, Known, Restored, Stop},
+    turn::{CallKey, Stop, StoredCallState, StoredTurnState},
 };
 use octo_protocol::{ApiError, ErrorCode, Event, MessageEnd, MessageId, SessionId, Source};
 use octo_store::{LeaseOutcome, StoredTurn, probe};
@@ -93,7 +93,7 @@ impl Session {
             side: None,
             budget: Budget::default(),
             fallback: Fallback::default(),
-            attached: Attached::default(),
+            attached: AttachmentMode::default(),
             records: TurnRecords::default(),
             restoring: Restoring::default(),
             sub_agent: stored.fork.map(SubAgent::new),
@@ -148,13 +148,13 @@ impl Session {
                 None => {
                     let planned = OpenCall::planned(stored.turn.id, message, call.clone());
                     step.event(planned.event());
-                    (planned, Known::Planned)
+                    (planned, StoredCallState::Planned)
                 }
             };
             states.push((id, key, state));
             calls.push(restored);
         }
-        let restored = Restored {
+        let restored = StoredTurnState {
             model_calls: u32::try_from(made.answers()).unwrap_or(u32::MAX),
             past: made.closed().iter().map(CallKey::of).collect(),
             open: states,
@@ -166,7 +166,7 @@ impl Session {
         let (turn, actions) = RunningTurn::restored(
             stored.turn,
             &restored,
-            Course::of(&self.conversation, id),
+            TurnFacts::of(&self.conversation, id),
             Batch::restored(calls, questions),
             self.turn_task(id),
             self.actor.child_token(),

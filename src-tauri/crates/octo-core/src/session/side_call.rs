@@ -4,7 +4,7 @@ use super::{
     Report,
     compacting::RunningCompaction,
     current_turn::RunningTurn,
-    meter::{Asked, CallMeter, millis},
+    meter::{CallMeter, MeteredRequest, millis},
     outgoing::RequestMessages,
     state::Session,
     step::Step,
@@ -12,7 +12,7 @@ use super::{
 use crate::clock::now;
 use crate::suggestion;
 use futures::StreamExt;
-use octo_llm::{BilledUsage, ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
+use octo_llm::{BilledUsage, ErrorClass, FinishReason, ModelEvent, ProviderError, SentRequest};
 use octo_protocol::{
     ApiError, Block, CallOutcome, Event, Message, MessageId, Origin, Purpose, Role, Source, Suggestion,
     Switch, TurnId,
@@ -46,7 +46,7 @@ pub(crate) struct SideCallReport {
 }
 
 enum SideCallEvent {
-    Asked(Box<Asked>),
+    Asked(Box<MeteredRequest>),
     FirstByte(u64),
     Usage(BilledUsage),
     Ended(Result<SideAnswer, ProviderError>),
@@ -134,8 +134,8 @@ impl Session {
                 Err(error) => return send(SideCallEvent::Ended(Err(error))),
             };
             let request = outgoing.request(&connection, request).await;
-            let sent = Sent::new(&request, now());
-            send(SideCallEvent::Asked(Box::new(Asked::new(connection.card, sent))));
+            let sent = SentRequest::new(&request, now());
+            send(SideCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent))));
             let mut began = Some(Instant::now());
             let mut answer = SideAnswer { text: String::new(), calls: 0, finish: FinishReason::Stop };
             let mut events = connection.provider.stream(request, cancel);

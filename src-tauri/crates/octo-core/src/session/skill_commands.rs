@@ -12,7 +12,7 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{CallId, CommandState, Mode};
-use octo_shell::{CarryScope, Confinement, DEFAULT_WAIT, Pace, Report, Run, Shell, ShellError};
+use octo_shell::{CarryScope, CommandRun, Confinement, DEFAULT_WAIT, Pace, Report, Shell, ShellError};
 use octo_tools::{CommandEffect, Effects, TERMINAL};
 use serde_json::Map;
 use std::{sync::Arc, time::Duration};
@@ -127,7 +127,7 @@ impl CallRunner {
     ) -> Result<Report, ShellError> {
         let PolicyRunner { ground, shell, .. } = &self.runner;
         let cancel = self.cancel.child_token();
-        let run = Run {
+        let run = CommandRun {
             call: self.call,
             // In a subshell: its directory and variables must not affect the session's next command.
             command: format!("(\n{line}\n)"),

@@ -4,7 +4,7 @@ use super::{
     Runtime,
     actor::{Actor, Reporter},
     after::After,
-    attached::Attached,
+    attached::AttachmentMode,
     background::BackgroundCommands,
     before_call::Budget,
     compacting::Compaction,
@@ -56,7 +56,7 @@ pub(crate) struct Session {
     pub(super) side: Option<SideCall>,
     pub(super) budget: Budget,
     pub(super) fallback: Fallback,
-    pub(super) attached: Attached,
+    pub(super) attached: AttachmentMode,
     pub(super) records: TurnRecords,
     pub(super) restoring: Restoring,
     /// Its state as a sub-agent; `None` for any other session.

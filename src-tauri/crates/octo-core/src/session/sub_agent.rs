@@ -21,4 +21,4 @@ pub(crate) use parent::{ChildReport, ParentQuery};
 pub(super) use parent::{Children, close_card};
 pub(crate) use pool::SubAgentPool;
 pub(super) use progress::Progress;
-pub(super) use spawn::{NewSubAgent, spawn};
+pub(super) use spawn::{SubAgentSpec, spawn};

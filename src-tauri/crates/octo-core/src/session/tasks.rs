@@ -8,13 +8,13 @@
 use super::{
     Report,
     current_turn::RunningTurn,
-    journey::{Asked, Extent, Target},
+    journey::{Extent, RestoreRequester, RestoreTarget},
     state::Session,
     step::Step,
 };
 use crate::permission::CommandFacts;
 use octo_protocol::{ApiError, CommandState, Event, LastingEffect, SessionId, ToolView, TurnId};
-use octo_tools::{CommandEffect, Effects, RestoreRequest, Tasks, ToolError, ToolOutput};
+use octo_tools::{CommandEffect, Effects, RestoreRequest, ToolError, ToolOutput, TurnHistory};
 use octo_workspace::{RunningCommand, StepId, TimeError, TimeMachine};
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
@@ -38,7 +38,7 @@ pub(super) struct TurnStep {
     /// Cancelled once the earlier steps have ended.
     before: CancellationToken,
     /// Access to the tree for its tools.
-    tools: Tasks,
+    tools: TurnHistory,
 }
 
 /// The changes of a session's turns that are still to be recorded.
@@ -49,7 +49,7 @@ pub(super) struct TurnRecords {
     /// Tracks the scans for changes of ended commands.
     looking: TaskTracker,
     /// The step of the turn that has just ended.
-    ending: Option<Ending>,
+    ending: Option<EndingStep>,
     /// Cancelled once the step of the last turn has ended; `None` before the first turn.
     settled: Option<CancellationToken>,
 }
@@ -124,7 +124,7 @@ impl PendingRecords {
 }
 
 /// A turn's step that is about to end.
-pub(super) struct Ending {
+pub(super) struct EndingStep {
     task: TurnStep,
     summary: String,
 }
@@ -133,7 +133,7 @@ impl TurnStep {
     pub(super) fn new(session: &Session, turn: TurnId) -> Self {
         let machine = session.runtime.services.time.clone();
         Self {
-            tools: Tasks::new(machine.clone(), session.id(), turn),
+            tools: TurnHistory::new(machine.clone(), session.id(), turn),
             machine,
             session: session.id(),
             turn,
@@ -144,7 +144,7 @@ impl TurnStep {
     }
 
     /// Returns the turn's tools' access to the tree.
-    pub(super) fn tools(&self) -> Tasks {
+    pub(super) fn tools(&self) -> TurnHistory {
         self.tools.clone()
     }
 
@@ -260,24 +260,24 @@ impl Session {
             return;
         }
         let summary = self.summary_of(task.turn);
-        self.records.ending = Some(Ending { task, summary });
+        self.records.ending = Some(EndingStep { task, summary });
     }
 
     /// Begins to end the step of the turn that has just ended; the restores its tools requested follow.
     pub(super) fn end_step(&mut self) {
-        let Some(Ending { task, summary }) = self.records.ending.take() else { return };
+        let Some(EndingStep { task, summary }) = self.records.ending.take() else { return };
         let loose = self.records.loose();
         let settled = CancellationToken::new();
         self.records.settled = Some(settled.clone());
         let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
         if let Some(wish) = task.tools.take_restore() {
             let target = match wish {
-                RestoreRequest::Undo { task, to } => Target::Undone { task, to },
-                RestoreRequest::Go { to } => Target::Task(to),
+                RestoreRequest::Undo { task, to } => RestoreTarget::Undone { task, to },
+                RestoreRequest::Go { to } => RestoreTarget::Task(to),
             };
             // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
             let kept = self.conversation.turns_asking(task.turn);
-            self.start_restore(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
+            self.start_restore(target, Extent::Everything { kept }, Vec::new(), RestoreRequester::Tool);
         }
         tokio::spawn(async move {
             // Also fired on a panic, so no waiter blocks forever.

@@ -16,7 +16,7 @@ use crate::clock::now;
 use crate::{
     naming,
     prompt::Surroundings,
-    turn::{Action, Ending, Input},
+    turn::{Input, TurnAction, TurnEnding},
 };
 use octo_protocol::{
     ApiError, Block, ChatService, Event, MessageEnd, NoticeKind, Origin, QueuedMessage, Role, SessionStatus,
@@ -126,24 +126,24 @@ impl Session {
     }
 
     /// Turns actions into changes and jobs.
-    pub(super) fn perform(&mut self, actions: Vec<Action>, step: &mut Step) {
+    pub(super) fn perform(&mut self, actions: Vec<TurnAction>, step: &mut Step) {
         for action in actions {
             match action {
-                Action::CallModel => self.before_call(Gate::Permit, Next::Call, step),
-                Action::CancelModel => self.cancel_model(step),
-                Action::Prepare(call) => self.prepare_permitted(call, step),
-                Action::Ask(call) => self.ask(call, step),
-                Action::Start(call) => self.start(call, step),
-                Action::Cancel(call) => self.cancel(call, step),
-                Action::Settle(call, how) => self.settle(call, how, step),
-                Action::CloseBatch => self.close_batch(step),
-                Action::DrainQueue => {
+                TurnAction::CallModel => self.before_call(Gate::Permit, Next::Call, step),
+                TurnAction::CancelModel => self.cancel_model(step),
+                TurnAction::Prepare(call) => self.prepare_permitted(call, step),
+                TurnAction::Ask(call) => self.ask(call, step),
+                TurnAction::Start(call) => self.start(call, step),
+                TurnAction::Cancel(call) => self.cancel(call, step),
+                TurnAction::Settle(call, how) => self.settle(call, how, step),
+                TurnAction::CloseBatch => self.close_batch(step),
+                TurnAction::DrainQueue => {
                     if let Some(turn) = self.turn.id() {
                         self.drain_queue(turn, step);
                     }
                 }
-                Action::HintTruncation => self.hint_truncation(step),
-                Action::End(ending) => self.end_turn(ending, step),
+                TurnAction::HintTruncation => self.hint_truncation(step),
+                TurnAction::End(ending) => self.end_turn(ending, step),
             }
         }
     }
@@ -232,19 +232,19 @@ impl Session {
         self.add_message(message, step);
     }
 
-    fn end_turn(&mut self, ending: Ending, step: &mut Step) {
+    fn end_turn(&mut self, ending: TurnEnding, step: &mut Step) {
         let Some(mut running) = self.turn.take() else { return };
         let failed = |key: &str| TurnEnd::Failed { error: ApiError::new(key) };
         let end = match ending {
-            Ending::Finished => TurnEnd::Finished,
-            Ending::Stopped => TurnEnd::Stopped,
-            Ending::ModelFailed => TurnEnd::Failed {
+            TurnEnding::Finished => TurnEnd::Finished,
+            TurnEnding::Stopped => TurnEnd::Stopped,
+            TurnEnding::ModelFailed => TurnEnd::Failed {
                 error: running.model.failure().unwrap_or_else(|| ApiError::new("internal")),
             },
-            Ending::Refused => failed("turn.refused"),
-            Ending::Truncated => failed("turn.truncated"),
-            Ending::Looping => failed("turn.looping"),
-            Ending::TooLong => failed("turn.too_long"),
+            TurnEnding::Refused => failed("turn.refused"),
+            TurnEnding::Truncated => failed("turn.truncated"),
+            TurnEnding::Looping => failed("turn.looping"),
+            TurnEnding::TooLong => failed("turn.too_long"),
         };
         self.background.turn_ended(&end);
         self.budget.end_turn();

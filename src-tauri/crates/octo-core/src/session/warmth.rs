@@ -1,8 +1,8 @@
 //! Octo's knowledge of the provider's cache of a session.
 
-use super::meter::{CallMeter, Seen};
+use super::meter::{CallMeter, SentRequests};
 use crate::clock::now;
-use octo_llm::{ModelCard, Sent};
+use octo_llm::{ModelCard, SentRequest};
 use octo_protocol::{BilledCall, CallOutcome, Millis};
 use std::{
     sync::Arc,
@@ -15,7 +15,7 @@ pub(super) struct Warmth {
     pause: Pause,
     /// The last model called.
     card: Option<Arc<ModelCard>>,
-    seen: Seen,
+    seen: SentRequests,
 }
 
 /// A pause of the person.
@@ -57,7 +57,7 @@ impl Pause {
 
 impl Warmth {
     /// Creates the state for these last requests.
-    pub(super) fn new(seen: Seen) -> Self {
+    pub(super) fn new(seen: SentRequests) -> Self {
         Self { seen, ..Self::default() }
     }
 
@@ -116,17 +116,17 @@ impl Warmth {
     }
 
     /// Returns the last request each model saw of the conversation.
-    pub(super) fn seen(&self) -> &Seen {
+    pub(super) fn seen(&self) -> &SentRequests {
         &self.seen
     }
 
     /// Takes over the last requests of a sub-agent's parent.
-    pub(super) fn inherit(&mut self, seen: Seen) {
+    pub(super) fn inherit(&mut self, seen: SentRequests) {
         self.seen = seen;
     }
 
     /// Records the last request a model saw.
-    pub(super) fn remember(&mut self, sent: Sent) {
+    pub(super) fn remember(&mut self, sent: SentRequest) {
         self.seen.remember(sent);
     }
 

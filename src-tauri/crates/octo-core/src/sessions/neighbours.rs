@@ -3,7 +3,7 @@
 
 use super::Sessions;
 use octo_protocol::{ApiError, SessionId};
-use octo_store::{Life, OtherProcessSession, StopRequest, StoreError, probe};
+use octo_store::{HolderState, OtherProcessSession, StopRequest, StoreError, probe};
 use std::{sync::Arc, time::Duration};
 
 /// How long another process's changes may stay unseen.
@@ -79,7 +79,7 @@ impl Sessions {
         let mut works =
             self.runtime.base.store.read(move |reader| reader.sessions_of_other_processes(&token)).await?;
         works.retain(|work| {
-            (work.turn.is_some() || !work.commands.is_empty()) && probe(&work.holder) == Life::Alive
+            (work.turn.is_some() || !work.commands.is_empty()) && probe(&work.holder) == HolderState::Alive
         });
         Ok(works)
     }

@@ -1,7 +1,7 @@
 //! The running work, in this process and in others of the home.
 
 use super::Topics;
-use crate::activity::{Known, state};
+use crate::activity::{ActivityInputs, state};
 use octo_protocol::{ActivityState, ApiError};
 use octo_store::StoreError;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl Topics {
             }
             let tends = reader.schedule_lease()?.filter(|holder| holder.token == token).map(|_| now);
             let runs = reader.open_runs()?.into_iter().map(|row| row.run).collect();
-            Ok(Known { runs, spent, ahead, places, tends, neighbours })
+            Ok(ActivityInputs { runs, spent, ahead, places, tends, neighbours })
         });
         Ok(state(&lines, &known.await?))
     }

@@ -29,14 +29,14 @@ pub(super) struct Head {
 
 /// A picture in a file.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Picture {
+pub(super) struct FilePicture {
     pub blob: BlobHash,
     pub base64: String,
 }
 
 /// The content of a file, as read.
 #[derive(Deserialize)]
-pub(super) struct Content {
+pub(super) struct FileContent {
     pub session: Head,
     pub turns: Vec<TurnView>,
     pub messages: Vec<Message>,
@@ -46,7 +46,7 @@ pub(super) struct Content {
     #[serde(default)]
     pub context: Vec<MessageId>,
     #[serde(default)]
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<FilePicture>,
 }
 
 /// The exported part of a call.
@@ -86,11 +86,11 @@ pub(super) fn written(session: &Outgoing, redaction: &mut Redaction) -> Result<V
     let mut file = json!({ "format": FORMAT, "version": VERSION, "octo": env!("CARGO_PKG_VERSION") });
     if let (Value::Object(file), Value::Object(content)) = (&mut file, content) {
         file.extend(content);
-        let mut pictures: Vec<Picture> = session
+        let mut pictures: Vec<FilePicture> = session
             .pictures
             .iter()
             .filter(|(_, bytes)| picture_type(bytes).is_some())
-            .map(|(blob, bytes)| Picture { blob: blob.clone(), base64: STANDARD.encode(bytes) })
+            .map(|(blob, bytes)| FilePicture { blob: blob.clone(), base64: STANDARD.encode(bytes) })
             .collect();
         pictures.sort_by(|a, b| a.blob.cmp(&b.blob));
         file.insert("pictures".to_owned(), serde_json::to_value(pictures).map_err(broken)?);

@@ -1,6 +1,6 @@
 //! A session as one page: no script, no external content, pictures embedded.
 
-use super::{Outgoing, Words, moment, pieces::Piece};
+use super::{ExportWords, Outgoing, moment, pieces::ExportPiece};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
@@ -19,7 +19,12 @@ pre{margin:0;padding:.5rem .75rem;background:var(--quiet);border-radius:8px;whit
 img{max-width:100%;margin-top:.5rem;border-radius:6px}figure{margin:0}figcaption{font-size:.8rem;opacity:.7}";
 
 /// Returns the session as one page.
-pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: &Words) -> String {
+pub(super) fn written(
+    title: &str,
+    session: &Outgoing,
+    pieces: &[ExportPiece],
+    words: &ExportWords,
+) -> String {
     let title = if title.is_empty() { words.say("session.untitled") } else { title.to_owned() };
     let language = words.say("export.language");
     let mut page = format!(
@@ -43,7 +48,7 @@ pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: 
     page
 }
 
-fn section(piece: &Piece, session: &Outgoing, words: &Words) -> String {
+fn section(piece: &ExportPiece, session: &Outgoing, words: &ExportWords) -> String {
     let class = match piece.kind {
         ExportKind::Asked => "asked",
         ExportKind::Answers => "answer",

@@ -4,14 +4,14 @@
 //! own notices to a model, attached files and documents (their paths belong to another machine), ids, rules,
 //! grants, a mode, a prompt, tools, ledger rows. Every call has ended, so none is run again.
 
-use super::file::{Content, FORMAT, Picture, VERSION, picture_type, source_of};
+use super::file::{FORMAT, FileContent, FilePicture, VERSION, picture_type, source_of};
 use crate::naming;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::{
     ApiError, BlobHash, Block, CallId, CallState, CallStatus, CallView, CommandState, ImportPreview, Message,
     MessageEnd, MessageId, Meta, Millis, Origin, Profile, ResultImage, Role, Source, ToolView, TurnId,
 };
-use octo_store::Told;
+use octo_store::CopiedConversation;
 use serde_json::Value;
 use std::{
     collections::{HashMap, HashSet},
@@ -34,12 +34,12 @@ const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
 const NAME: usize = 200;
 
 /// The imported content of a file.
-pub(crate) struct Incoming {
+pub(crate) struct ImportedSession {
     pub title: String,
     pub profile: Option<Profile>,
     pub source: Source,
     pub created_at: Millis,
-    pub told: Told,
+    pub told: CopiedConversation,
     /// Pictures, keyed by the hash of their bytes.
     pub pictures: Vec<Vec<u8>>,
     pub preview: ImportPreview,
@@ -58,7 +58,7 @@ fn too_many(key: &str, limit: usize) -> ApiError {
 /// # Errors
 /// `import.unreadable`, `import.too_large`, `import.foreign` for a file of another kind, `import.newer`,
 /// `import.too_many_…`, `import.broken`.
-pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
+pub(crate) fn read(path: &Path) -> Result<ImportedSession, ApiError> {
     let unreadable =
         |error: std::io::Error| ApiError::new("import.unreadable").arg("path", path.display()).detail(error);
     let too_large = || ApiError::new("import.too_large").arg("limit_mib", LARGEST / (1024 * 1024));
@@ -82,7 +82,7 @@ pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
     parsed(&bytes, &stem, crate::clock::now())
 }
 
-fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<Incoming, ApiError> {
+fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<ImportedSession, ApiError> {
     let file: Value = match serde_json::from_slice(bytes) {
         Ok(file) => file,
         // A truncated file may still name its format.
@@ -99,13 +99,13 @@ fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<Incoming, ApiError> {
         Some(_) => return Err(ApiError::new("import.newer")),
         None => return Err(broken("no version")),
     }
-    let mut content: Content = serde_json::from_value(file).map_err(broken)?;
+    let mut content: FileContent = serde_json::from_value(file).map_err(broken)?;
     clamp_times(&mut content, now);
     checked(content, name, now)
 }
 
 /// Moves future and invalid moments to the past: they would lead every list permanently, or could not be shown.
-fn clamp_times(content: &mut Content, now: Millis) {
+fn clamp_times(content: &mut FileContent, now: Millis) {
     let session = &mut content.session;
     let messages = content.messages.iter_mut().map(|message| &mut message.meta.at);
     let turns = content
@@ -117,7 +117,7 @@ fn clamp_times(content: &mut Content, now: Millis) {
     }
 }
 
-fn checked(content: Content, name: &str, now: Millis) -> Result<Incoming, ApiError> {
+fn checked(content: FileContent, name: &str, now: Millis) -> Result<ImportedSession, ApiError> {
     if content.messages.len() > MESSAGES {
         return Err(too_many("import.too_many_messages", MESSAGES));
     }
@@ -162,19 +162,19 @@ fn checked(content: Content, name: &str, now: Millis) -> Result<Incoming, ApiErr
         pictures: count(pictures.len()),
         left_out,
     };
-    Ok(Incoming {
+    Ok(ImportedSession {
         title,
         profile: content.session.profile.parse().ok(),
         source: source_of(&content.session.source),
         created_at: content.session.created_at,
-        told: Told { turns, messages, calls, context },
+        told: CopiedConversation { turns, messages, calls, context },
         pictures: pictures.into_values().map(|(bytes, _)| bytes).collect(),
         preview,
     })
 }
 
 /// Returns a picture's bytes, if they are a picture and match the hash in its name.
-fn picture(picture: &Picture) -> Result<(BlobHash, (Vec<u8>, &'static str)), ApiError> {
+fn picture(picture: &FilePicture) -> Result<(BlobHash, (Vec<u8>, &'static str)), ApiError> {
     if picture.base64.len() / 4 * 3 > LARGEST_PICTURE + 2 {
         return Err(broken("a picture is too large"));
     }

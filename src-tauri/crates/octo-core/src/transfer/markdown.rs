@@ -1,10 +1,15 @@
 //! A session as Markdown.
 
-use super::{Outgoing, Words, moment, pieces::Piece};
+use super::{ExportWords, Outgoing, moment, pieces::ExportPiece};
 use octo_protocol::ExportKind;
 
 /// Returns the session as one text.
-pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: &Words) -> String {
+pub(super) fn written(
+    title: &str,
+    session: &Outgoing,
+    pieces: &[ExportPiece],
+    words: &ExportWords,
+) -> String {
     let title = if title.is_empty() { words.say("session.untitled") } else { title.to_owned() };
     let mut text = format!("# {}\n\n", line(&title));
     for (name, value) in session.about(words) {
@@ -24,7 +29,7 @@ pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: 
     text
 }
 
-fn body(piece: &Piece) -> String {
+fn body(piece: &ExportPiece) -> String {
     if piece.text.is_empty() {
         return String::new();
     }

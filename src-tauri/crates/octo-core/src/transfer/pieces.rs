@@ -1,6 +1,6 @@
 //! A conversation as readable pieces, without secrets.
 
-use super::{Words, redact::Redaction};
+use super::{ExportWords, redact::Redaction};
 use octo_protocol::{
     BlobHash, Block, CallStatus, ExportForm, ExportKind, ExportPart, Message, Millis, Origin, TranscriptPage,
     TurnId,
@@ -11,7 +11,7 @@ use std::{
 };
 
 /// One piece of a conversation.
-pub(super) struct Piece {
+pub(super) struct ExportPiece {
     pub kind: ExportKind,
     /// Its heading, in the person's language.
     pub heading: String,
@@ -26,7 +26,7 @@ pub(super) struct Piece {
     counts: bool,
 }
 
-impl Piece {
+impl ExportPiece {
     /// Whether a form contains it: Octo's notices to the model are for programs only.
     pub(super) fn is_in(&self, form: ExportForm) -> bool {
         form == ExportForm::Json || self.kind != ExportKind::Notices
@@ -34,7 +34,7 @@ impl Piece {
 }
 
 /// Returns the pieces of a conversation, in order.
-pub(super) fn of(page: &TranscriptPage, words: &Words, redaction: &mut Redaction) -> Vec<Piece> {
+pub(super) fn of(page: &TranscriptPage, words: &ExportWords, redaction: &mut Redaction) -> Vec<ExportPiece> {
     let undone: HashSet<TurnId> = page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
     let mut pieces = Vec::new();
     for message in &page.messages {
@@ -46,17 +46,17 @@ pub(super) fn of(page: &TranscriptPage, words: &Words, redaction: &mut Redaction
                 for (_, name) in &mut piece.pictures {
                     *name = redaction.text(name);
                 }
-                pieces.push(Piece { undone, ..piece });
+                pieces.push(ExportPiece { undone, ..piece });
             }
         }
     }
     pieces
 }
 
-fn piece(message: &Message, block: &Block, words: &Words) -> Option<Piece> {
+fn piece(message: &Message, block: &Block, words: &ExportWords) -> Option<ExportPiece> {
     let at = message.meta.at;
     let plain = |kind, key: &str, text: &str| {
-        Some(Piece {
+        Some(ExportPiece {
             kind,
             heading: words.say(key),
             at,
@@ -76,12 +76,12 @@ fn piece(message: &Message, block: &Block, words: &Words) -> Option<Piece> {
         Block::Reasoning { text, .. } => plain(ExportKind::Reasoning, "export.thought", text),
         Block::Image { blob, name, .. } => {
             let piece = plain(ExportKind::Pictures, "export.picture", "")?;
-            Some(Piece { pictures: vec![(blob.clone(), name.clone())], ..piece })
+            Some(ExportPiece { pictures: vec![(blob.clone(), name.clone())], ..piece })
         }
         Block::Document { path, .. } | Block::File { path } => plain(ExportKind::Files, "export.file", path),
         Block::ToolCall(call) => {
             let piece = plain(ExportKind::Calls, "export.call", &readable(&call.arguments))?;
-            Some(Piece { heading: format!("{}: {}", piece.heading, call.name), ..piece })
+            Some(ExportPiece { heading: format!("{}: {}", piece.heading, call.name), ..piece })
         }
         Block::ToolResult(result) => {
             let key = match result.status {
@@ -93,7 +93,7 @@ fn piece(message: &Message, block: &Block, words: &Words) -> Option<Piece> {
             let piece = plain(ExportKind::Calls, key, &result.text)?;
             let pictures =
                 result.images.iter().map(|image| (image.blob.clone(), image.name.clone())).collect();
-            Some(Piece { pictures, counts: false, ..piece })
+            Some(ExportPiece { pictures, counts: false, ..piece })
         }
         Block::Summary { text, .. } => plain(ExportKind::Summaries, "export.summary", text),
         Block::Notice { text, .. } | Block::CommandsEnded { text, .. } => {
@@ -113,7 +113,7 @@ fn readable(arguments: &str) -> String {
 /// Counts the pieces of each kind. A picture counts with its bytes if the form contains them, otherwise with
 /// zero.
 pub(super) fn parts(
-    pieces: &[Piece],
+    pieces: &[ExportPiece],
     form: ExportForm,
     pictures: &HashMap<BlobHash, Arc<[u8]>>,
 ) -> Vec<ExportPart> {

@@ -3,11 +3,11 @@
 use super::{BATCH, HomeTrash, explained, keep, unreadable};
 use crate::blocking::blocking;
 use octo_protocol::{
-    ApiError, ConflictingFile, EmptyReport, Millis, OnConflict, RemovedBy, Restored, SessionId, TrashChoice,
-    TrashExcerpt, TrashId, TrashTotals,
+    ApiError, ConflictingFile, EmptyReport, Millis, OnConflict, RemovedBy, RestoreOutcome, SessionId,
+    TrashChoice, TrashExcerpt, TrashId, TrashTotals,
 };
 use octo_store::TrashRow;
-use octo_workspace::{Blobs, Look, Present, Removal, TakenNamePolicy, TrashError, TrashScan, path_of};
+use octo_workspace::{Blobs, ItemPreview, Present, Removal, TakenNamePolicy, TrashError, TrashScan, path_of};
 use std::{
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
@@ -26,7 +26,7 @@ impl HomeTrash {
         row: &TrashRow,
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
-    ) -> Result<Restored, ApiError> {
+    ) -> Result<RestoreOutcome, ApiError> {
         let old = self.residence.current_path(&path_of(row.path.clone()));
         let to = match (folder, old.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
@@ -41,7 +41,7 @@ impl HomeTrash {
         row: &TrashRow,
         to: PathBuf,
         on_conflict: OnConflict,
-    ) -> Result<Restored, ApiError> {
+    ) -> Result<RestoreOutcome, ApiError> {
         let id = row.entry.id;
         let replaced = Removal {
             who: RemovedBy::Person,
@@ -55,9 +55,11 @@ impl HomeTrash {
             OnConflict::KeepBoth => TakenNamePolicy::KeepBoth,
         };
         match self.put_back(id, to, if_taken).await? {
-            Ok(path) => Ok(Restored::Done { id, at: path.to_string_lossy().into_owned() }),
-            Err(TrashError::Taken(present)) => Ok(Restored::Taken { id, present: present_thing(&present) }),
-            Err(error) => Ok(Restored::Failed { id, error: explained(&error) }),
+            Ok(path) => Ok(RestoreOutcome::Done { id, at: path.to_string_lossy().into_owned() }),
+            Err(TrashError::Taken(present)) => {
+                Ok(RestoreOutcome::Taken { id, present: present_thing(&present) })
+            }
+            Err(error) => Ok(RestoreOutcome::Failed { id, error: explained(&error) }),
         }
     }
 
@@ -156,17 +158,17 @@ impl HomeTrash {
         let files = self.files.clone();
         blocking(move || {
             Ok(match files.look(id).map_err(unreadable)? {
-                Look::Text { text, more } => TrashExcerpt::Text { text, more },
-                Look::Picture(bytes) => match blobs.put(&bytes) {
+                ItemPreview::Text { text, more } => TrashExcerpt::Text { text, more },
+                ItemPreview::Picture(bytes) => match blobs.put(&bytes) {
                     Ok(blob) => TrashExcerpt::Picture { blob },
                     Err(error) => {
                         tracing::warn!(%error, "a picture in the trash cannot be shown");
                         TrashExcerpt::Nothing
                     }
                 },
-                Look::Folder { entries, total } => TrashExcerpt::Folder { entries, total },
-                Look::Link(target) => TrashExcerpt::Link { target },
-                Look::Nothing => TrashExcerpt::Nothing,
+                ItemPreview::Folder { entries, total } => TrashExcerpt::Folder { entries, total },
+                ItemPreview::Link(target) => TrashExcerpt::Link { target },
+                ItemPreview::Nothing => TrashExcerpt::Nothing,
             })
         })
         .await

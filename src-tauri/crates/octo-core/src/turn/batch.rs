@@ -3,12 +3,12 @@
 //! Calls that change nothing run in parallel with adjacent ones; every other call runs alone and in its turn,
 //! and is prepared only when all before it have ended, so that its preview shows its real effect.
 
-use super::{Action, CallKey, Known, Verdict};
+use super::{CallKey, CallVerdict, StoredCallState, TurnAction};
 use octo_protocol::CallId;
 
 /// Whether a call may run in parallel with adjacent calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum CallOrder {
     /// It changes nothing.
     Parallel,
     /// It runs alone, in order.
@@ -50,16 +50,19 @@ enum State {
     Planned,
     Preparing,
     /// Prepared to run alone, waiting for the calls before it.
-    Ready(Verdict),
-    Asking(Order),
-    Running(Order),
+    Ready(CallVerdict),
+    Asking(CallOrder),
+    Running(CallOrder),
     Ended,
 }
 
 impl State {
     /// Whether the next call may already be prepared.
     fn allows_next(self) -> bool {
-        matches!(self, State::Ended | State::Running(Order::Parallel) | State::Asking(Order::Parallel))
+        matches!(
+            self,
+            State::Ended | State::Running(CallOrder::Parallel) | State::Asking(CallOrder::Parallel)
+        )
     }
 }
 
@@ -69,19 +72,19 @@ impl Batch {
     }
 
     /// Rebuilds a batch from the store, with the actions for calls that had started.
-    pub(super) fn restore(open: &[(CallId, CallKey, Known)]) -> (Self, Vec<Action>) {
+    pub(super) fn restore(open: &[(CallId, CallKey, StoredCallState)]) -> (Self, Vec<TurnAction>) {
         let mut batch = Self::new();
         let mut actions = Vec::new();
         for (call, _, known) in open {
             let state = match known {
-                Known::Planned => State::Planned,
+                StoredCallState::Planned => State::Planned,
                 // Its order is unknown until it is prepared again; running alone is the cautious guess.
-                Known::Asking => State::Asking(Order::Alone),
-                Known::Started => {
-                    actions.push(Action::Settle(*call, SettleReason::Interrupted));
+                StoredCallState::Asking => State::Asking(CallOrder::Alone),
+                StoredCallState::Started => {
+                    actions.push(TurnAction::Settle(*call, SettleReason::Interrupted));
                     State::Ended
                 }
-                Known::Ended => State::Ended,
+                StoredCallState::Ended => State::Ended,
             };
             batch.slots.push(CallSlot { call: *call, state });
         }
@@ -108,24 +111,24 @@ impl Batch {
         self.slots.iter_mut().find(|slot| slot.call == call)
     }
 
-    pub(super) fn prepared(&mut self, call: CallId, verdict: Verdict) -> Vec<Action> {
+    pub(super) fn prepared(&mut self, call: CallId, verdict: CallVerdict) -> Vec<TurnAction> {
         if let Some(slot) = self.slot(call)
             && slot.state == State::Preparing
         {
             slot.state = match verdict {
-                Verdict::Failed => State::Ended,
-                Verdict::Run(_) | Verdict::Ask(_) => State::Ready(verdict),
+                CallVerdict::Failed => State::Ended,
+                CallVerdict::Run(_) | CallVerdict::Ask(_) => State::Ready(verdict),
             };
         }
         Vec::new()
     }
 
-    pub(super) fn allowed(&mut self, call: CallId) -> Vec<Action> {
+    pub(super) fn allowed(&mut self, call: CallId) -> Vec<TurnAction> {
         match self.slot(call) {
             Some(slot) => match slot.state {
                 State::Asking(order) => {
                     slot.state = State::Running(order);
-                    vec![Action::Start(call)]
+                    vec![TurnAction::Start(call)]
                 }
                 _ => Vec::new(),
             },
@@ -133,7 +136,7 @@ impl Batch {
         }
     }
 
-    pub(super) fn declined(&mut self, call: CallId) -> Vec<Action> {
+    pub(super) fn declined(&mut self, call: CallId) -> Vec<TurnAction> {
         if let Some(slot) = self.slot(call)
             && matches!(slot.state, State::Asking(_))
         {
@@ -143,7 +146,7 @@ impl Batch {
         Vec::new()
     }
 
-    pub(super) fn ended(&mut self, call: CallId) -> Vec<Action> {
+    pub(super) fn ended(&mut self, call: CallId) -> Vec<TurnAction> {
         if let Some(slot) = self.slot(call)
             && matches!(slot.state, State::Running(_) | State::Asking(_))
         {
@@ -153,7 +156,7 @@ impl Batch {
     }
 
     /// Settles every call that has not begun and cancels every running one.
-    pub(super) fn stop(&mut self) -> Vec<Action> {
+    pub(super) fn stop(&mut self) -> Vec<TurnAction> {
         if std::mem::replace(&mut self.stopping, true) {
             return Vec::new();
         }
@@ -162,9 +165,9 @@ impl Batch {
             match slot.state {
                 State::Planned | State::Preparing | State::Ready(_) | State::Asking(_) => {
                     slot.state = State::Ended;
-                    actions.push(Action::Settle(slot.call, SettleReason::Stopped));
+                    actions.push(TurnAction::Settle(slot.call, SettleReason::Stopped));
                 }
-                State::Running(_) => actions.push(Action::Cancel(slot.call)),
+                State::Running(_) => actions.push(TurnAction::Cancel(slot.call)),
                 State::Ended => {}
             }
         }
@@ -172,7 +175,7 @@ impl Batch {
     }
 
     /// Prepares, asks about and starts the calls whose turn has arrived.
-    pub(super) fn advance(&mut self) -> Vec<Action> {
+    pub(super) fn advance(&mut self) -> Vec<TurnAction> {
         let mut actions = Vec::new();
         if self.stopping {
             return actions;
@@ -182,7 +185,7 @@ impl Batch {
             for slot in &mut self.slots {
                 if matches!(slot.state, State::Planned | State::Preparing | State::Ready(_)) {
                     slot.state = State::Ended;
-                    actions.push(Action::Settle(slot.call, SettleReason::Skipped));
+                    actions.push(TurnAction::Settle(slot.call, SettleReason::Skipped));
                 }
             }
             return actions;
@@ -195,15 +198,19 @@ impl Batch {
             match slot.state {
                 State::Planned if all_pass => {
                     slot.state = State::Preparing;
-                    actions.push(Action::Prepare(slot.call));
+                    actions.push(TurnAction::Prepare(slot.call));
                 }
-                State::Ready(Verdict::Run(order)) if all_ended || (order == Order::Parallel && all_pass) => {
+                State::Ready(CallVerdict::Run(order))
+                    if all_ended || (order == CallOrder::Parallel && all_pass) =>
+                {
                     slot.state = State::Running(order);
-                    actions.push(Action::Start(slot.call));
+                    actions.push(TurnAction::Start(slot.call));
                 }
-                State::Ready(Verdict::Ask(order)) if all_ended || (order == Order::Parallel && all_pass) => {
+                State::Ready(CallVerdict::Ask(order))
+                    if all_ended || (order == CallOrder::Parallel && all_pass) =>
+                {
                     slot.state = State::Asking(order);
-                    actions.push(Action::Ask(slot.call));
+                    actions.push(TurnAction::Ask(slot.call));
                 }
                 State::Planned
                 | State::Preparing

@@ -17,20 +17,20 @@ fn done() -> Input {
     Input::Answered { calls: Vec::new(), finish: Finish::Complete }
 }
 
-fn run(call: CallId, order: Order) -> Input {
-    Input::Prepared { call, verdict: Verdict::Run(order) }
+fn run(call: CallId, order: CallOrder) -> Input {
+    Input::Prepared { call, verdict: CallVerdict::Run(order) }
 }
 
 fn thinking() -> Turn {
     let mut turn = Turn::new(Limits::default());
-    assert_eq!(turn.on(Input::Begin), [Action::CallModel]);
+    assert_eq!(turn.on(Input::Begin), [TurnAction::CallModel]);
     turn
 }
 
 #[test]
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = thinking();
-    assert_eq!(turn.on(done()), [Action::End(Ending::Finished)]);
+    assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
     assert_eq!(turn.on(Input::Stop), []);
 }
 
@@ -38,8 +38,8 @@ fn an_answer_without_calls_ends_the_turn() {
 fn a_waiting_message_keeps_the_turn_going() {
     let mut turn = thinking();
     turn.on(Input::Queued(2));
-    assert_eq!(turn.on(done()), [Action::DrainQueue, Action::CallModel]);
-    assert_eq!(turn.on(done()), [Action::End(Ending::Finished)]);
+    assert_eq!(turn.on(done()), [TurnAction::DrainQueue, TurnAction::CallModel]);
+    assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
 }
 
 #[test]
@@ -47,38 +47,41 @@ fn a_turn_may_begin_with_calls_of_the_persons_and_asks_the_model_after_them() {
     let call = CallId::new();
     let begin = || Input::BeginWith { calls: vec![(call, key("invoke_skill"))] };
     let mut turn = Turn::new(Limits::default());
-    assert_eq!(turn.on(begin()), [Action::Prepare(call)]);
+    assert_eq!(turn.on(begin()), [TurnAction::Prepare(call)]);
     assert_eq!(turn.on(begin()), [], "it begins once");
-    assert_eq!(turn.on(run(call, Order::Parallel)), [Action::Start(call)]);
-    assert_eq!(turn.on(Input::Ended { call }), [Action::CloseBatch, Action::CallModel]);
-    assert_eq!(turn.on(done()), [Action::End(Ending::Finished)]);
+    assert_eq!(turn.on(run(call, CallOrder::Parallel)), [TurnAction::Start(call)]);
+    assert_eq!(turn.on(Input::Ended { call }), [TurnAction::CloseBatch, TurnAction::CallModel]);
+    assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
 
     let mut stopped = Turn::new(Limits::default());
     stopped.on(begin());
-    let settled = Action::Settle(call, SettleReason::Stopped);
-    assert_eq!(stopped.on(Input::Stop), [settled, Action::CloseBatch, Action::End(Ending::Stopped)]);
+    let settled = TurnAction::Settle(call, SettleReason::Stopped);
+    assert_eq!(
+        stopped.on(Input::Stop),
+        [settled, TurnAction::CloseBatch, TurnAction::End(TurnEnding::Stopped)]
+    );
 }
 
 #[test]
 fn calls_that_read_run_together_and_the_one_that_writes_waits_for_them() {
     let mut turn = thinking();
     let [a, b, c] = [CallId::new(), CallId::new(), CallId::new()];
-    assert_eq!(turn.on(answered(&[a, b, c])), [Action::Prepare(a)]);
-    assert_eq!(turn.on(run(a, Order::Parallel)), [Action::Start(a), Action::Prepare(b)]);
-    assert_eq!(turn.on(run(b, Order::Parallel)), [Action::Start(b), Action::Prepare(c)]);
-    assert_eq!(turn.on(run(c, Order::Alone)), []);
+    assert_eq!(turn.on(answered(&[a, b, c])), [TurnAction::Prepare(a)]);
+    assert_eq!(turn.on(run(a, CallOrder::Parallel)), [TurnAction::Start(a), TurnAction::Prepare(b)]);
+    assert_eq!(turn.on(run(b, CallOrder::Parallel)), [TurnAction::Start(b), TurnAction::Prepare(c)]);
+    assert_eq!(turn.on(run(c, CallOrder::Alone)), []);
     assert_eq!(turn.on(Input::Ended { call: b }), []);
-    assert_eq!(turn.on(Input::Ended { call: a }), [Action::Start(c)]);
-    assert_eq!(turn.on(Input::Ended { call: c }), [Action::CloseBatch, Action::CallModel]);
+    assert_eq!(turn.on(Input::Ended { call: a }), [TurnAction::Start(c)]);
+    assert_eq!(turn.on(Input::Ended { call: c }), [TurnAction::CloseBatch, TurnAction::CallModel]);
 }
 
 #[test]
 fn a_call_behind_one_that_writes_is_prepared_only_after_it() {
     let mut turn = thinking();
     let [a, b] = [CallId::new(), CallId::new()];
-    assert_eq!(turn.on(answered(&[a, b])), [Action::Prepare(a)]);
-    assert_eq!(turn.on(run(a, Order::Alone)), [Action::Start(a)]);
-    assert_eq!(turn.on(Input::Ended { call: a }), [Action::Prepare(b)]);
+    assert_eq!(turn.on(answered(&[a, b])), [TurnAction::Prepare(a)]);
+    assert_eq!(turn.on(run(a, CallOrder::Alone)), [TurnAction::Start(a)]);
+    assert_eq!(turn.on(Input::Ended { call: a }), [TurnAction::Prepare(b)]);
 }
 
 #[test]
@@ -86,10 +89,13 @@ fn a_no_settles_what_was_planned_behind_it_and_the_model_hears_of_it() {
     let mut turn = thinking();
     let [a, b] = [CallId::new(), CallId::new()];
     turn.on(answered(&[a, b]));
-    assert_eq!(turn.on(Input::Prepared { call: a, verdict: Verdict::Ask(Order::Alone) }), [Action::Ask(a)]);
+    assert_eq!(
+        turn.on(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) }),
+        [TurnAction::Ask(a)]
+    );
     assert_eq!(
         turn.on(Input::Declined { call: a }),
-        [Action::Settle(b, SettleReason::Skipped), Action::CloseBatch, Action::CallModel]
+        [TurnAction::Settle(b, SettleReason::Skipped), TurnAction::CloseBatch, TurnAction::CallModel]
     );
 }
 
@@ -98,8 +104,8 @@ fn a_yes_starts_the_call() {
     let mut turn = thinking();
     let a = CallId::new();
     turn.on(answered(&[a]));
-    turn.on(Input::Prepared { call: a, verdict: Verdict::Ask(Order::Alone) });
-    assert_eq!(turn.on(Input::Allowed { call: a }), [Action::Start(a)]);
+    turn.on(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) });
+    assert_eq!(turn.on(Input::Allowed { call: a }), [TurnAction::Start(a)]);
     assert_eq!(turn.on(Input::Allowed { call: a }), [], "a second yes starts nothing twice");
 }
 
@@ -107,11 +113,15 @@ fn a_yes_starts_the_call() {
 fn stop_while_thinking_cancels_and_gives_whole_calls_a_result() {
     let mut turn = thinking();
     let a = CallId::new();
-    assert_eq!(turn.on(Input::Stop), [Action::CancelModel]);
+    assert_eq!(turn.on(Input::Stop), [TurnAction::CancelModel]);
     assert_eq!(turn.on(Input::Stop), [], "a second Stop adds nothing");
     assert_eq!(
         turn.on(Input::ModelStopped { calls: vec![a] }),
-        [Action::Settle(a, SettleReason::Stopped), Action::CloseBatch, Action::End(Ending::Stopped)]
+        [
+            TurnAction::Settle(a, SettleReason::Stopped),
+            TurnAction::CloseBatch,
+            TurnAction::End(TurnEnding::Stopped)
+        ]
     );
 }
 
@@ -120,9 +130,12 @@ fn stop_while_acting_cancels_what_runs_and_settles_the_rest() {
     let mut turn = thinking();
     let [a, b] = [CallId::new(), CallId::new()];
     turn.on(answered(&[a, b]));
-    turn.on(run(a, Order::Alone));
-    assert_eq!(turn.on(Input::Stop), [Action::Cancel(a), Action::Settle(b, SettleReason::Stopped)]);
-    assert_eq!(turn.on(Input::Ended { call: a }), [Action::CloseBatch, Action::End(Ending::Stopped)]);
+    turn.on(run(a, CallOrder::Alone));
+    assert_eq!(turn.on(Input::Stop), [TurnAction::Cancel(a), TurnAction::Settle(b, SettleReason::Stopped)]);
+    assert_eq!(
+        turn.on(Input::Ended { call: a }),
+        [TurnAction::CloseBatch, TurnAction::End(TurnEnding::Stopped)]
+    );
 }
 
 #[test]
@@ -130,10 +143,14 @@ fn stop_while_asking_withdraws_the_question() {
     let mut turn = thinking();
     let a = CallId::new();
     turn.on(answered(&[a]));
-    turn.on(Input::Prepared { call: a, verdict: Verdict::Ask(Order::Alone) });
+    turn.on(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) });
     assert_eq!(
         turn.on(Input::Stop),
-        [Action::Settle(a, SettleReason::Stopped), Action::CloseBatch, Action::End(Ending::Stopped)]
+        [
+            TurnAction::Settle(a, SettleReason::Stopped),
+            TurnAction::CloseBatch,
+            TurnAction::End(TurnEnding::Stopped)
+        ]
     );
     assert_eq!(turn.on(Input::Allowed { call: a }), [], "an answer after Stop starts nothing");
 }
@@ -146,14 +163,14 @@ fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
     assert_eq!(
         turn.on(cut(vec![(a, key("write"))])),
         [
-            Action::Settle(a, SettleReason::Truncated),
-            Action::CloseBatch,
-            Action::HintTruncation,
-            Action::CallModel
+            TurnAction::Settle(a, SettleReason::Truncated),
+            TurnAction::CloseBatch,
+            TurnAction::HintTruncation,
+            TurnAction::CallModel
         ]
     );
-    assert_eq!(turn.on(cut(Vec::new())), [Action::HintTruncation, Action::CallModel]);
-    assert_eq!(turn.on(cut(Vec::new())), [Action::End(Ending::Truncated)]);
+    assert_eq!(turn.on(cut(Vec::new())), [TurnAction::HintTruncation, TurnAction::CallModel]);
+    assert_eq!(turn.on(cut(Vec::new())), [TurnAction::End(TurnEnding::Truncated)]);
 }
 
 #[test]
@@ -164,17 +181,17 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
     for _ in 0..2 {
         let call = CallId::new();
         turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: Finish::Complete });
-        turn.on(run(call, Order::Parallel));
+        turn.on(run(call, CallOrder::Parallel));
         turn.on(Input::Ended { call });
     }
     let again = |turn: &mut Turn| {
         let call = CallId::new();
         let actions = turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: Finish::Complete });
-        assert_eq!(actions[0], Action::Settle(call, SettleReason::Repeated));
+        assert_eq!(actions[0], TurnAction::Settle(call, SettleReason::Repeated));
         actions
     };
-    assert_eq!(again(&mut turn)[1..], [Action::CloseBatch, Action::CallModel]);
-    assert_eq!(again(&mut turn)[1..], [Action::CloseBatch, Action::End(Ending::Looping)]);
+    assert_eq!(again(&mut turn)[1..], [TurnAction::CloseBatch, TurnAction::CallModel]);
+    assert_eq!(again(&mut turn)[1..], [TurnAction::CloseBatch, TurnAction::End(TurnEnding::Looping)]);
 }
 
 #[test]
@@ -183,14 +200,17 @@ fn model_calls_are_bounded() {
     turn.on(Input::Begin);
     let a = CallId::new();
     turn.on(answered(&[a]));
-    turn.on(run(a, Order::Alone));
-    assert_eq!(turn.on(Input::Ended { call: a }), [Action::CloseBatch, Action::End(Ending::TooLong)]);
+    turn.on(run(a, CallOrder::Alone));
+    assert_eq!(
+        turn.on(Input::Ended { call: a }),
+        [TurnAction::CloseBatch, TurnAction::End(TurnEnding::TooLong)]
+    );
 }
 
 #[test]
 fn restore_table() {
     let [a, b, c, d] = [CallId::new(), CallId::new(), CallId::new(), CallId::new()];
-    let base = Restored {
+    let base = StoredTurnState {
         model_calls: 1,
         past: Vec::new(),
         open: Vec::new(),
@@ -201,43 +221,43 @@ fn restore_table() {
     let limits = Limits::default();
 
     let (_, actions) = Turn::restore(limits, &base);
-    assert_eq!(actions, [Action::CallModel], "nothing owed: the model is called");
+    assert_eq!(actions, [TurnAction::CallModel], "nothing owed: the model is called");
 
     let open = vec![
-        (a, key("1"), Known::Ended),
-        (b, key("2"), Known::Started),
-        (c, key("3"), Known::Asking),
-        (d, key("4"), Known::Planned),
+        (a, key("1"), StoredCallState::Ended),
+        (b, key("2"), StoredCallState::Started),
+        (c, key("3"), StoredCallState::Asking),
+        (d, key("4"), StoredCallState::Planned),
     ];
-    let stopped = Restored { open: open.clone(), stop: Stop::Pressed, queued: 1, ..base.clone() };
+    let stopped = StoredTurnState { open: open.clone(), stop: Stop::Pressed, queued: 1, ..base.clone() };
     let (_, actions) = Turn::restore(limits, &stopped);
     let settled = [(b, SettleReason::Interrupted), (c, SettleReason::Stopped), (d, SettleReason::Stopped)];
-    let mut ending: Vec<Action> = settled.map(|(call, how)| Action::Settle(call, how)).to_vec();
-    ending.extend([Action::CloseBatch, Action::End(Ending::Stopped)]);
+    let mut ending: Vec<TurnAction> = settled.map(|(call, how)| TurnAction::Settle(call, how)).to_vec();
+    ending.extend([TurnAction::CloseBatch, TurnAction::End(TurnEnding::Stopped)]);
     assert_eq!(actions, ending, "what was stopped ends, and the queue stays");
 
-    let (mut turn, actions) = Turn::restore(limits, &Restored { open, ..base.clone() });
-    assert_eq!(actions, [Action::Settle(b, SettleReason::Interrupted)], "c waits again, d waits for c");
-    assert_eq!(turn.on(Input::Allowed { call: c }), [Action::Start(c)]);
-    assert_eq!(turn.on(Input::Ended { call: c }), [Action::Prepare(d)]);
+    let (mut turn, actions) = Turn::restore(limits, &StoredTurnState { open, ..base.clone() });
+    assert_eq!(actions, [TurnAction::Settle(b, SettleReason::Interrupted)], "c waits again, d waits for c");
+    assert_eq!(turn.on(Input::Allowed { call: c }), [TurnAction::Start(c)]);
+    assert_eq!(turn.on(Input::Ended { call: c }), [TurnAction::Prepare(d)]);
 
-    let open = vec![(a, key("1"), Known::Planned)];
+    let open = vec![(a, key("1"), StoredCallState::Planned)];
     let (_, actions) =
-        Turn::restore(limits, &Restored { open, message_ended: false, queued: 1, ..base.clone() });
+        Turn::restore(limits, &StoredTurnState { open, message_ended: false, queued: 1, ..base.clone() });
     assert_eq!(
         actions,
         [
-            Action::Settle(a, SettleReason::NotReached),
-            Action::CloseBatch,
-            Action::DrainQueue,
-            Action::CallModel
+            TurnAction::Settle(a, SettleReason::NotReached),
+            TurnAction::CloseBatch,
+            TurnAction::DrainQueue,
+            TurnAction::CallModel
         ]
     );
 
-    let open = vec![(a, key("1"), Known::Started)];
-    let (_, actions) = Turn::restore(limits, &Restored { open, ..base });
+    let open = vec![(a, key("1"), StoredCallState::Started)];
+    let (_, actions) = Turn::restore(limits, &StoredTurnState { open, ..base });
     assert_eq!(
         actions,
-        [Action::Settle(a, SettleReason::Interrupted), Action::CloseBatch, Action::CallModel]
+        [TurnAction::Settle(a, SettleReason::Interrupted), TurnAction::CloseBatch, TurnAction::CallModel]
     );
 }

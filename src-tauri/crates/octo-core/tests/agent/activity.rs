@@ -10,9 +10,9 @@ use super::{
 use octo_core::SkillTask;
 use octo_protocol::{
     ActivityId, ActivityRow, ActivityState, ActivityStatus, Answer, AnswerBudget, BudgetAnswer, Budgets,
-    ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus, Sent,
-    SettingsPatch, SkipReason, Snapshot, Source, StartDemo, StopActivity, StopAllActivity, SubAgentLimit,
-    SubAgentStatus, Timing, Topic, TurnEnd, Update,
+    ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus,
+    SendOutcome, SettingsPatch, SkipReason, Snapshot, Source, StartDemo, StopActivity, StopAllActivity,
+    SubAgentLimit, SubAgentStatus, Timing, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::json;
@@ -413,7 +413,7 @@ async fn what_is_said_while_a_turn_waits_is_part_of_what_is_asked_then() {
     reached(&a).await;
     let (kept, waits) = (rig.start(Mode::Ask, "kept").await, rig.start(Mode::Ask, "b").await);
     for (session, more) in [(kept, "and more"), (waits, "and c")] {
-        assert!(matches!(rig.send(session, more).await, Sent::Queued { .. }));
+        assert!(matches!(rig.send(session, more).await, SendOutcome::Queued { .. }));
         assert_eq!(rig.snapshot(session).await.queue.len(), 1);
     }
     // A restart preserves it too.

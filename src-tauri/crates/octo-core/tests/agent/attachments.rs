@@ -2,7 +2,9 @@
 
 use super::rig::Rig;
 use base64::Engine as _;
-use octo_protocol::{ApiError, AttachFiles, Attached, Block, Event, GetPicture, Mode, PutBlob, TurnEnd};
+use octo_protocol::{
+    ApiError, AttachFiles, AttachmentResult, Block, Event, GetPicture, Mode, PutBlob, TurnEnd,
+};
 use octo_testkit::{Reply, Script};
 use std::{fs, path::Path};
 
@@ -11,7 +13,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
 /// As in the core.
 const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
 
-async fn attach(rig: &Rig, paths: &[&Path]) -> Attached {
+async fn attach(rig: &Rig, paths: &[&Path]) -> AttachmentResult {
     let paths = paths.iter().map(|path| path.display().to_string()).collect();
     rig.octo.call(AttachFiles { paths }).await.expect("files can be attached")
 }

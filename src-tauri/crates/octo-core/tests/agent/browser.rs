@@ -14,14 +14,14 @@ mod strangers;
 mod waiting;
 
 use kit::{
-    Chromium, Site, Step, click, fill, last, number, open, plan, reason, rig_with, says, snapshot, step,
+    Chromium, PlanStep, Site, click, fill, last, number, open, plan, reason, rig_with, says, snapshot, step,
 };
 
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{
-    Answer, Ask, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser,
-    ForgetSite, GetTaskChanges, GiveBackPage, LastingKind, ListSites, Mode, PageController, PageRisk,
-    Question, Rule, SessionId, Snapshot, TakePage, ToolView, Topic, TurnEnd, Update,
+    Answer, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser, ForgetSite,
+    GetTaskChanges, GiveBackPage, LastingKind, ListSites, Mode, PageController, PageRisk, Question,
+    QuestionContent, Rule, SessionId, Snapshot, TakePage, ToolView, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Reply, Script};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     let session = rig.start(Mode::AskRisky, "order it").await;
     let question = rig.question().await;
     assert_eq!(reason(&question), &AskReason::Site { site: site.origin() });
-    let Ask::Permission { rule, preview: ToolView::Browser(view), .. } = &question.ask else {
+    let QuestionContent::Permission { rule, preview: ToolView::Browser(view), .. } = &question.ask else {
         panic!("a view")
     };
     assert_eq!(rule, &None, "what is near is granted for a task at most");
@@ -66,7 +66,8 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     let AskReason::Page { risk, site: at, target, .. } = reason(&question) else { panic!("{question:?}") };
     assert_eq!((*risk, at.as_str()), (PageRisk::Pays, site.origin().as_str()));
     assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Pay now"));
-    let Ask::Permission { rule: None, preview: ToolView::Browser(view), .. } = &question.ask else {
+    let QuestionContent::Permission { rule: None, preview: ToolView::Browser(view), .. } = &question.ask
+    else {
         panic!()
     };
     let picture = view.picture.clone().expect("a crop of the button");
@@ -414,7 +415,7 @@ async fn a_site_that_is_always_granted_is_listed_until_it_is_forgotten() {
     let mut rig = rig_with(&browser, script).await;
     let session = rig.start(Mode::AskRisky, "go").await;
     let question = rig.question().await;
-    let Ask::Permission { rule, .. } = &question.ask else { panic!() };
+    let QuestionContent::Permission { rule, .. } = &question.ask else { panic!() };
     let site = "https://shop.invalid".to_owned();
     assert_eq!(rule, &Some(Rule::Site { site: site.clone() }));
     rig.answer(session, &question, Answer::Always).await;

@@ -56,7 +56,7 @@ async fn opened(home: &TempHome) -> Octo {
     Octo::start_by_clock(config, HandClock::at(NOW)).await.expect("the golden home opens")
 }
 
-async fn ask<C: Call>(octo: &Octo, home: &TempHome, call: C) -> String {
+async fn ask<C: TypedRequest>(octo: &Octo, home: &TempHome, call: C) -> String {
     let request: Request = call.into();
     let asked = serde_json::to_string(&request).unwrap();
     let reply = octo.request(request).await.unwrap_or_else(|error| panic!("{asked}: {error}"));

@@ -1,7 +1,7 @@
 //! Skills the agent installs: the installed instructions are exactly those the person saw.
 
 use super::rig::{Rig, results};
-use octo_protocol::{Answer, Ask, AskReason, LibraryChange, Mode, ToolView, TurnEnd};
+use octo_protocol::{Answer, AskReason, LibraryChange, Mode, QuestionContent, ToolView, TurnEnd};
 use octo_testkit::Script;
 use serde_json::json;
 use std::fs;
@@ -25,7 +25,8 @@ async fn asked() -> (Rig, octo_protocol::SessionId, octo_protocol::Question) {
 #[tokio::test]
 async fn what_the_person_saw_is_installed() {
     let (mut rig, session, question) = asked().await;
-    let Ask::Permission { preview: ToolView::LibraryOffer(offer), reason, rule } = &question.ask else {
+    let QuestionContent::Permission { preview: ToolView::LibraryOffer(offer), reason, rule } = &question.ask
+    else {
         panic!("{question:?}")
     };
     assert_eq!(*reason, AskReason::Library { change: LibraryChange::InstallSkills });

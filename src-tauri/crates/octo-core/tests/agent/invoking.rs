@@ -5,7 +5,7 @@ use super::{
     rig::{Rig, reached, results, statuses},
     shelf::{cards, end_of, is_forked},
 };
-use octo_protocol::{CallStatus, Mode, Sent, SessionStatus, StartSession, ToolView, TurnEnd};
+use octo_protocol::{CallStatus, Mode, SendOutcome, SessionStatus, StartSession, ToolView, TurnEnd};
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
 use std::fs;
@@ -128,7 +128,7 @@ async fn a_skill_called_while_a_turn_runs_is_asked_for_when_its_message_is_read(
     for typed in ["/notes v2", "/home is where the heron is"] {
         let sent = rig.send(session, typed).await;
         // An unknown skill is answered at once.
-        assert_eq!(matches!(sent, Sent::Queued { .. }), typed.starts_with("/notes"), "{sent:?}");
+        assert_eq!(matches!(sent, SendOutcome::Queued { .. }), typed.starts_with("/notes"), "{sent:?}");
     }
     gate.open();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

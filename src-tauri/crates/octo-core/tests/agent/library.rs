@@ -10,9 +10,9 @@ use octo_core::Octo;
 use octo_protocol::{
     AcceptSkill, CallStatus, DeleteSkill, Event, ExportSkill, GetSkill, GetSkillVersion, InspectSkills,
     InstallSkills, Language, ListCommands, ListSessions, ListSkills, ListTrash, Mode, OnConflict, Profile,
-    RestoreTrash, Restored, SaveSkill, Sent, SkillCard, SkillFileKind, SkillOrigin, SkillRef, SkillSheet,
-    SkillTrust, Snapshot, StartSession, SuggestionId, Switch, SwitchSkill, Topic, TrashEntry, TrashKind,
-    TurnEnd, Update, words::explain,
+    RestoreOutcome, RestoreTrash, SaveSkill, SendOutcome, SkillCard, SkillFileKind, SkillOrigin, SkillRef,
+    SkillSheet, SkillTrust, Snapshot, StartSession, SuggestionId, Switch, SwitchSkill, Topic, TrashEntry,
+    TrashKind, TurnEnd, Update, words::explain,
 };
 use octo_testkit::Script;
 use std::{
@@ -76,7 +76,7 @@ pub async fn in_trash(octo: &Octo, kind: TrashKind) -> Vec<TrashEntry> {
     octo.call(call).await.unwrap().entries
 }
 
-pub async fn bring_back(octo: &Octo, entry: &TrashEntry, on_conflict: OnConflict) -> Restored {
+pub async fn bring_back(octo: &Octo, entry: &TrashEntry, on_conflict: OnConflict) -> RestoreOutcome {
     let call = RestoreTrash { ids: vec![entry.id], to: None, on_conflict };
     octo.call(call).await.unwrap().outcomes.pop().unwrap()
 }
@@ -138,7 +138,7 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     let session = rig.start(Mode::Autonomous, "hi").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(!rig.server.requests()[0].system().contains("deploy"));
-    assert_eq!(rig.send(session, "/deploy now").await, Sent::Command);
+    assert_eq!(rig.send(session, "/deploy now").await, SendOutcome::Command);
     assert_eq!(note(&mut rig).await.key, "skill.untrusted");
     assert_eq!(rig.server.requests().len(), 1);
     rig.send(session, "then do it yourself").await;
@@ -161,14 +161,14 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Unseen);
     accept(&rig, &deploy).await;
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Trusted);
-    assert_eq!(rig.send(session, "/deploy now").await, Sent::Started);
+    assert_eq!(rig.send(session, "/deploy now").await, SendOutcome::Started);
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(results(&rig.snapshot(session).await)[1].contains("Run the heron script."));
 
     // Changed again, it waits for review again.
     fs::write(&run, "echo three\n").unwrap();
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Changed);
-    assert_eq!(rig.send(session, "/deploy now").await, Sent::Command);
+    assert_eq!(rig.send(session, "/deploy now").await, SendOutcome::Command);
     assert_eq!(note(&mut rig).await.key, "skill.untrusted");
     rig.send(session, "once more").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -196,7 +196,7 @@ async fn what_is_switched_off_is_no_command_and_is_refused() {
     rig.octo.call(switch(Some(Switch::Off), None)).await.unwrap();
     assert_eq!(card(&rig, &tidy).await.on, Switch::Off);
     assert!(!commands(&rig).await.contains(&"tidy".to_owned()));
-    assert_eq!(rig.send(session, "/tidy").await, Sent::Command);
+    assert_eq!(rig.send(session, "/tidy").await, SendOutcome::Command);
     assert_eq!(note(&mut rig).await.key, "skill.off");
     rig.send(session, "tidy up").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -271,7 +271,7 @@ async fn a_deleted_skill_is_in_the_trash_as_one_and_comes_back() {
         assert!(!folder.exists() && cards(&rig).await.iter().all(|card| card.skill != skill));
         let entry = in_trash(&rig.octo, TrashKind::Skill).await.pop().unwrap();
         assert_eq!((entry.name.as_str(), entry.files), ("tidy", 2), "{skill:?}");
-        assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Done { .. }));
+        assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, RestoreOutcome::Done { .. }));
         assert_eq!(sheet(&rig, &skill).await.text, content);
         assert_eq!(fs::read(folder.join("data.bin")).unwrap(), [0, 159, 146, 150]);
         assert!(in_trash(&rig.octo, TrashKind::Skill).await.is_empty());
@@ -360,8 +360,8 @@ async fn installing_replaces_only_what_it_was_told_to_and_the_old_one_comes_back
     // The old version returns to its place.
     let entry =
         in_trash(&rig.octo, TrashKind::Skill).await.into_iter().find(|entry| entry.name == "notes").unwrap();
-    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Taken { .. }));
-    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Replace).await, Restored::Done { .. }));
+    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, RestoreOutcome::Taken { .. }));
+    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Replace).await, RestoreOutcome::Done { .. }));
     assert_eq!(sheet(&rig, &notes).await.text, old);
 
     // After another inspection, the first offer is no longer valid.
@@ -399,7 +399,7 @@ async fn commands_are_listed_with_skills_and_an_unknown_one_is_answered_without_
         ("/qqqqqqq", "command.unknown", ""),
         ("/helper", "skill.not_for_people", ""),
     ] {
-        assert_eq!(rig.send(session, typed).await, Sent::Command, "{typed}");
+        assert_eq!(rig.send(session, typed).await, SendOutcome::Command, "{typed}");
         let note = note(&mut rig).await;
         assert_eq!(note.key, key, "{typed}");
         assert_eq!(note.args.get("near").map_or("", String::as_str), near, "{typed}");

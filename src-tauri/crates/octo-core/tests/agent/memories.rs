@@ -6,7 +6,7 @@ use super::{
 };
 use octo_protocol::{
     DeleteMemory, GetMemory, GetPersona, ListMemories, ListProfiles, MEMORY_BODY_MAX_CHARS, MemorySheet,
-    Mode, OnConflict, PersonaKind, Profile, Restored, SaveMemory, SavePersona, StartSession, TrashKind,
+    Mode, OnConflict, PersonaKind, Profile, RestoreOutcome, SaveMemory, SavePersona, StartSession, TrashKind,
     TurnEnd,
 };
 use octo_testkit::Script;
@@ -93,7 +93,7 @@ async fn a_memory_is_written_changed_found_deleted_and_brought_back() {
     assert_eq!(rig.octo.call(DeleteMemory { file: file.clone() }).await.unwrap_err().key, "memory.missing");
     let entry = in_trash(&rig.octo, TrashKind::Memory).await.pop().unwrap();
     assert_eq!(entry.name, file);
-    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Done { .. }));
+    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, RestoreOutcome::Done { .. }));
     let back = rig.octo.call(GetMemory { file }).await.unwrap();
     assert_eq!(back.body.trim(), "Gone south.");
     rig.assert_sound();
@@ -125,7 +125,7 @@ async fn soul_and_user_are_written_and_new_sessions_begin_with_them() {
     assert!(system_of(&mut rig, "general").await.contains(&standard));
     let entry =
         in_trash(&rig.octo, TrashKind::File).await.into_iter().find(|entry| entry.name == "SOUL.md").unwrap();
-    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Done { .. }));
+    assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, RestoreOutcome::Done { .. }));
     assert_eq!(rig.octo.call(GetPersona {}).await.unwrap().files[0].text, "Speak like a heron.");
     rig.assert_sound();
 }

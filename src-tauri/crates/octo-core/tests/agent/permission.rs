@@ -1,7 +1,9 @@
 //! Questions, and the effects of their answers.
 
 use super::rig::{Rig, statuses};
-use octo_protocol::{Answer, Ask, AskReason, CallStatus, Mode, SessionStatus, SetMode, ToolView, TurnEnd};
+use octo_protocol::{
+    Answer, AskReason, CallStatus, Mode, QuestionContent, SessionStatus, SetMode, ToolView, TurnEnd,
+};
 use octo_testkit::Script;
 use serde_json::json;
 
@@ -15,7 +17,7 @@ async fn a_change_is_asked_with_its_diff_and_made_only_after_yes() {
     rig.home.write("a.txt", "old\n");
     let session = rig.start(Mode::Ask, "write it").await;
     let question = rig.question().await;
-    let Ask::Permission { preview: ToolView::Diff(diff), reason, .. } = &question.ask else {
+    let QuestionContent::Permission { preview: ToolView::Diff(diff), reason, .. } = &question.ask else {
         panic!("a permission with a diff: {question:?}")
     };
     assert_eq!((diff.added, diff.removed, reason), (1, 1, &AskReason::Mode));
@@ -56,7 +58,9 @@ async fn always_holds_for_the_pattern_in_this_folder_and_outlives_the_session() 
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "make both").await;
     let question = rig.question().await;
-    let Ask::Permission { rule: Some(rule), .. } = &question.ask else { panic!("a rule: {question:?}") };
+    let QuestionContent::Permission { rule: Some(rule), .. } = &question.ask else {
+        panic!("a rule: {question:?}")
+    };
     assert!(matches!(rule, octo_protocol::Rule::Command { words } if words == &["vue-tsc"]), "{rule:?}");
     rig.answer(session, &question, Answer::Always).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -111,7 +115,7 @@ async fn the_models_question_is_answered_by_an_option_or_by_the_next_message() {
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Autonomous, "choose").await;
     let question = rig.question().await;
-    assert!(matches!(&question.ask, Ask::Feedback { options, .. } if options.len() == 2));
+    assert!(matches!(&question.ask, QuestionContent::Feedback { options, .. } if options.len() == 2));
     rig.answer(session, &question, Answer::Text { text: "red".into() }).await;
     rig.question().await;
     rig.send(session, "blue, please").await;
@@ -175,7 +179,7 @@ async fn what_the_shell_carries_over_cannot_be_written_unasked() {
     rig.send(session, "now write there").await;
     let question = rig.question().await;
     assert!(
-        matches!(&question.ask, Ask::Permission { reason: AskReason::WritesOutside { .. }, .. }),
+        matches!(&question.ask, QuestionContent::Permission { reason: AskReason::WritesOutside { .. }, .. }),
         "{question:?}"
     );
     rig.answer(session, &question, Answer::No { reason: None }).await;
@@ -214,7 +218,9 @@ async fn a_command_runs_where_it_was_shown_to_run() {
     rig.answer(session, &first, Answer::Once).await;
     // The second question opens while the first command still waits for input, in the folder it started in.
     let second = rig.question().await;
-    let Ask::Permission { preview: ToolView::Command(shown), .. } = &second.ask else { panic!("{second:?}") };
+    let QuestionContent::Permission { preview: ToolView::Command(shown), .. } = &second.ask else {
+        panic!("{second:?}")
+    };
     assert_eq!(std::path::Path::new(&shown.cwd), rig.home.work().canonicalize().unwrap());
     // The first ends without help, and the shell changes folders while the person decides.
     let carried = rig.home.octo().join(format!("shells/{session}/carried.json"));

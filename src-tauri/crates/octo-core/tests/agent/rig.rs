@@ -1,11 +1,11 @@
 //! Support for these tests: an application in a temporary home, connected to a scripted model.
 
 use super::shelf::Shelf;
-use octo_core::{Config, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy, Settled};
+use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
-    Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
-    Stop, Topic, TurnEnd,
+    Profile, Protocol, Question, SaveModel, Send, SendOutcome, SessionId, SessionSnapshot, Source,
+    StartSession, Stop, Topic, TurnEnd,
 };
 use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -26,7 +26,7 @@ pub struct Rig {
 pub fn config(home: &TempHome) -> Config {
     Config {
         home: home.octo(),
-        settled: Settled::at(HomeLocation::by_variable(home.octo())),
+        settled: HomeAtStart::at(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: Keys::Memory,
@@ -162,7 +162,7 @@ impl Rig {
         self.octo.call(call).await.expect("the session starts").id
     }
 
-    pub async fn send(&self, session: SessionId, text: &str) -> Sent {
+    pub async fn send(&self, session: SessionId, text: &str) -> SendOutcome {
         self.octo.call(Send { session, blocks: words(text) }).await.expect("the message is taken")
     }
 

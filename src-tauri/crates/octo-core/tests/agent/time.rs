@@ -4,7 +4,7 @@ use super::rig::{Rig, answers, config, results};
 use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::{
     CompareFile, ComparisonTarget, Event, FileSelection, GetTaskChanges, GetTaskTree, Mode, PreviewRestore,
-    RestoreScope, RestoreTask, Send, Sent, SessionId, Source, StepChange, StepPosition, TurnEnd,
+    RestoreScope, RestoreTask, Send, SendOutcome, SessionId, Source, StepChange, StepPosition, TurnEnd,
 };
 use octo_store::{Holder, LeaseOutcome, Store, probe};
 use octo_testkit::Script;
@@ -294,7 +294,7 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     );
     holding.await.unwrap().unwrap();
     assert_eq!(gone.unwrap().active, 0);
-    assert!(matches!(sent.unwrap(), Sent::Queued { .. }));
+    assert!(matches!(sent.unwrap(), SendOutcome::Queued { .. }));
     // The queued message starts automatically, and sees the restored state.
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(!work.join("a").exists());

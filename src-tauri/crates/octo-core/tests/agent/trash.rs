@@ -6,9 +6,9 @@ use super::{
 };
 use octo_core::Octo;
 use octo_protocol::{
-    Answer, Ask, AskReason, CallStatus, ChangeSettings, CountTrash, DeleteSession, EmptyTrash, Event,
-    GetTrash, ListSessions, ListTrash, Millis, Mode, OnConflict, OpenSession, PreviewTrash, RemovedBy,
-    ReportSpending, RestoreSession, RestoreTrash, Restored, SearchSessions, SettingsPatch, Topic,
+    Answer, AskReason, CallStatus, ChangeSettings, CountTrash, DeleteSession, EmptyTrash, Event, GetTrash,
+    ListSessions, ListTrash, Millis, Mode, OnConflict, OpenSession, PreviewTrash, QuestionContent, RemovedBy,
+    ReportSpending, RestoreOutcome, RestoreSession, RestoreTrash, SearchSessions, SettingsPatch, Topic,
     TrashChoice, TrashEntry, TrashExcerpt, TrashKind, TrashLimits, TrashTotals, TurnEnd,
 };
 use octo_testkit::Script;
@@ -28,7 +28,12 @@ fn removed(rig: &Rig, name: &str, content: &str) {
     Trash::of_home(&rig.home.octo()).take(&path, &removal).unwrap();
 }
 
-async fn restore(rig: &Rig, entry: &TrashEntry, to: Option<String>, on_conflict: OnConflict) -> Restored {
+async fn restore(
+    rig: &Rig,
+    entry: &TrashEntry,
+    to: Option<String>,
+    on_conflict: OnConflict,
+) -> RestoreOutcome {
     let report = rig.octo.call(RestoreTrash { ids: vec![entry.id], to, on_conflict }).await.unwrap();
     report.outcomes.into_iter().next().unwrap()
 }
@@ -61,7 +66,7 @@ async fn a_deleted_session_is_in_the_trash_and_comes_back_whole() {
 
     // Through a restart, by the panel.
     rig.restart().await;
-    assert!(matches!(restore(&rig, &entry, None, OnConflict::Ask).await, Restored::Done { .. }));
+    assert!(matches!(restore(&rig, &entry, None, OnConflict::Ask).await, RestoreOutcome::Done { .. }));
     assert!(listed(&rig.octo).await.is_empty());
     let after = rig.snapshot(session).await;
     assert_eq!((after.page, after.info.title), (before.page, before.info.title));
@@ -110,7 +115,7 @@ async fn conflicts_ask_and_each_answer_does_what_it_says() {
     assert_eq!(preview.present.map(|present| present.size), Some(3));
     assert_eq!(preview.look, TrashExcerpt::Text { text: "old".into(), more: false });
     let taken = restore(&rig, &entry, None, OnConflict::Ask).await;
-    assert!(matches!(taken, Restored::Taken { .. }), "{taken:?}");
+    assert!(matches!(taken, RestoreOutcome::Taken { .. }), "{taken:?}");
     assert_eq!(rig.home.read("a.txt"), "new");
     restore(&rig, &entry, None, OnConflict::Replace).await;
     assert_eq!(rig.home.read("a.txt"), "old");
@@ -138,7 +143,7 @@ async fn the_model_empties_the_trash_only_after_a_question_also_when_nothing_els
     let session = rig.start(Mode::Autonomous, "empty it").await;
     for (answer, left) in [(Answer::No { reason: None }, 1), (Answer::Once, 0)] {
         let question = rig.question().await;
-        let Ask::Permission { reason, rule, .. } = &question.ask else { panic!("{question:?}") };
+        let QuestionContent::Permission { reason, rule, .. } = &question.ask else { panic!("{question:?}") };
         let totals = TrashTotals { things: 1, bytes: 5 };
         assert_eq!((reason, rule), (&AskReason::EmptiesTrash { totals, days: 0 }, &None));
         rig.answer(session, &question, answer).await;

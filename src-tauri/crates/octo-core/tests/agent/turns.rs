@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, answers, statuses};
 use octo_protocol::{
-    Block, CallStatus, Envelope, Event, Language, Mode, Note, NoticeKind, Profile, Sent, SessionStatus,
-    StartSession, ToolView, TurnEnd, words,
+    Block, CallStatus, Envelope, Event, Language, Mode, Note, NoticeKind, Profile, SendOutcome,
+    SessionStatus, StartSession, ToolView, TurnEnd, words,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -109,8 +109,8 @@ async fn a_message_sent_meanwhile_waits_and_is_read_at_the_next_step() {
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "first").await;
     gate.reached().await;
-    let Sent::Queued { id } = rig.send(session, "second").await else { panic!("it waits") };
-    let Sent::Queued { id: third } = rig.send(session, "third").await else { panic!("it waits") };
+    let SendOutcome::Queued { id } = rig.send(session, "second").await else { panic!("it waits") };
+    let SendOutcome::Queued { id: third } = rig.send(session, "third").await else { panic!("it waits") };
     rig.octo.call(octo_protocol::RemoveQueued { session, queued: third }).await.unwrap();
     let blocks = super::rig::words("second, edited");
     rig.octo.call(octo_protocol::EditQueued { session, queued: id, blocks }).await.unwrap();
@@ -211,7 +211,7 @@ async fn slash_commands_are_answered_without_the_model() {
     let mut rig = Rig::new(Script::new().text("hello")).await;
     let session = rig.start(Mode::Ask, "hi").await;
     rig.turn_end().await;
-    assert_eq!(rig.send(session, "/modle x").await, Sent::Command);
+    assert_eq!(rig.send(session, "/modle x").await, SendOutcome::Command);
     let note = rig
         .event("note", |event| match event {
             Event::CommandAnswered { note } => Some(note.clone()),
@@ -221,9 +221,9 @@ async fn slash_commands_are_answered_without_the_model() {
     assert_eq!(note.key, "command.unknown_near");
     let said = words::explain(Language::En, &note);
     assert!(said.contains("/mode, /model"), "{said}");
-    assert_eq!(rig.send(session, "/mode autonomous").await, Sent::Command);
+    assert_eq!(rig.send(session, "/mode autonomous").await, SendOutcome::Command);
     assert_eq!(rig.snapshot(session).await.info.mode, Mode::Autonomous);
-    assert_eq!(rig.send(session, "/new").await, Sent::New);
+    assert_eq!(rig.send(session, "/new").await, SendOutcome::New);
     assert_eq!(rig.server.requests().len(), 1);
     rig.assert_sound();
 

@@ -30,10 +30,10 @@ fn here(session: Option<SessionId>) -> PersonView {
     PersonView { attention: Attention::Here, session }
 }
 
-fn kind(act: Option<Act>) -> Option<NoticeKind> {
+fn kind(act: Option<NoticeCommand>) -> Option<NoticeKind> {
     match act {
-        Some(Act::Show { kind, .. }) => Some(kind),
-        Some(Act::Withdraw { .. }) | None => None,
+        Some(NoticeCommand::Show { kind, .. }) => Some(kind),
+        Some(NoticeCommand::Withdraw { .. }) | None => None,
     }
 }
 
@@ -100,7 +100,7 @@ fn a_task_tells_what_it_says() {
 #[test]
 fn a_notice_goes_when_it_was_seen_or_is_over() {
     let id = SessionId::new();
-    let gone = Some(Act::Withdraw { of: NoticeSubject::Session(id) });
+    let gone = Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) });
     let asked = || {
         let mut notices = Notices::default();
         notices.listed(&line(id, Running));
@@ -121,10 +121,10 @@ fn what_is_so_at_the_start_is_no_news_and_what_was_missed_is() {
     let (a, b) = (SessionId::new(), SessionId::new());
     let mut notices = Notices::default();
     assert_eq!(notices.start_over(&[line(a, Waiting), line(b, Running)]), []);
-    assert_eq!(notices.work(), Work { running: 1, waiting: 1, asking: 0 });
+    assert_eq!(notices.work(), CurrentWork { running: 1, waiting: 1, asking: 0 });
     let acts = notices.start_over(&[line(a, Waiting), line(b, Idle)]);
     assert_eq!(acts.into_iter().map(Some).map(kind).collect::<Vec<_>>(), [Some(NoticeKind::Finished)]);
-    assert_eq!(notices.work(), Work { running: 0, waiting: 1, asking: 0 });
+    assert_eq!(notices.work(), CurrentWork { running: 0, waiting: 1, asking: 0 });
     notices.start_over(&[]);
     assert!(notices.work().is_none());
 }
@@ -153,7 +153,10 @@ fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
     notices.listed(&line(id, Running));
     assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
     notices.stop(id);
-    assert_eq!(notices.listed(&line(id, Idle)), Some(Act::Withdraw { of: NoticeSubject::Session(id) }));
+    assert_eq!(
+        notices.listed(&line(id, Idle)),
+        Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) })
+    );
     notices.listed(&line(id, Running));
     assert_eq!(
         kind(notices.listed(&line(id, Failed))),
@@ -165,10 +168,10 @@ fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
 #[test]
 fn a_notice_offers_to_look_first_and_never_to_allow() {
     for kind in [NoticeKind::Question, NoticeKind::Finished, NoticeKind::Failed] {
-        assert_eq!(kind.deeds().first(), Some(&Deed::Open), "{kind:?}");
+        assert_eq!(kind.deeds().first(), Some(&NoticeAction::Open), "{kind:?}");
     }
-    assert_eq!(NoticeKind::Question.deeds(), [Deed::Open, Deed::Stop]);
-    assert_eq!(NoticeKind::Failed.deeds(), [Deed::Open, Deed::TryAgain]);
+    assert_eq!(NoticeKind::Question.deeds(), [NoticeAction::Open, NoticeAction::Stop]);
+    assert_eq!(NoticeKind::Failed.deeds(), [NoticeAction::Open, NoticeAction::TryAgain]);
 }
 
 #[test]
@@ -203,13 +206,13 @@ proptest! {
             let act = notices.listed(&line(id, status));
             for act in [looked, act.clone()].into_iter().flatten() {
                 match act {
-                    Act::Show { of, .. } => {
+                    NoticeCommand::Show { of, .. } => {
                         open.insert(of);
                     }
-                    Act::Withdraw { of } => prop_assert!(open.remove(&of)),
+                    NoticeCommand::Withdraw { of } => prop_assert!(open.remove(&of)),
                 }
             }
-            if let Some(Act::Show { .. }) = act {
+            if let Some(NoticeCommand::Show { .. }) = act {
                 prop_assert_ne!(last.get(&id), Some(&status));
             }
             last.insert(id, status);

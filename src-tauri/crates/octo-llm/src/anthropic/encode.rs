@@ -2,7 +2,7 @@
 
 use crate::{
     CacheKeyField, Dialect, Life, ModelRequest, ProviderId, effort,
-    wire::{self, CallIds, Picture},
+    wire::{self, CallIds, WirePicture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
@@ -180,10 +180,10 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn picture(picture: Picture, media_type: &str) -> Value {
+fn picture(picture: WirePicture, media_type: &str) -> Value {
     match picture {
-        Picture::Words(words) => text(&words),
-        Picture::Bytes(data) => {
+        WirePicture::Words(words) => text(&words),
+        WirePicture::Bytes(data) => {
             json!({ "type": "image", "source": { "type": "base64", "media_type": media_type, "data": data } })
         }
     }

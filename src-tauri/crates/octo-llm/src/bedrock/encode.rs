@@ -2,7 +2,7 @@
 
 use crate::{
     Life, ModelRequest, ProviderId, effort,
-    wire::{self, CallIds, Picture},
+    wire::{self, CallIds, WirePicture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
@@ -163,8 +163,8 @@ impl Encoder<'_> {
 
     fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Value {
         match wire::picture(&self.request.images, self.request.vision, blob, media_type, name) {
-            Picture::Words(words) => text(&words),
-            Picture::Bytes(data) => {
+            WirePicture::Words(words) => text(&words),
+            WirePicture::Bytes(data) => {
                 let format = media_type.trim_start_matches("image/");
                 json!({ "image": { "format": format, "source": { "bytes": data } } })
             }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     CacheKeyField, CallSignatures, Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, effort,
-    wire::{self, CallIds, Picture},
+    wire::{self, CallIds, WirePicture},
 };
 use octo_protocol::{Block, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
@@ -113,10 +113,10 @@ impl ContentParts {
         }
     }
 
-    fn show(&mut self, picture: Picture, media_type: &str) {
+    fn show(&mut self, picture: WirePicture, media_type: &str) {
         match picture {
-            Picture::Words(words) => self.say(&words),
-            Picture::Bytes(data) => {
+            WirePicture::Words(words) => self.say(&words),
+            WirePicture::Bytes(data) => {
                 self.pictures += 1;
                 let url = format!("data:{media_type};base64,{data}");
                 self.parts.push(json!({ "type": "image_url", "image_url": { "url": url } }));
@@ -174,7 +174,7 @@ impl Encoder<'_> {
         self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
         for image in &result.images {
             let found = self.picture(&image.blob, &image.media_type, &image.name);
-            if matches!(found, Picture::Bytes(_)) {
+            if matches!(found, WirePicture::Bytes(_)) {
                 parts.say(&format!("[Picture \"{}\" of the result of call {id}:]", image.name));
             }
             parts.show(found, &image.media_type);
@@ -200,7 +200,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Picture {
+    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> WirePicture {
         wire::picture(&self.request.images, self.request.vision, blob, media_type, name)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     BreakpointSupport, CacheKeyField, Dialect, ModelRequest, ProviderId, ReasoningItems, effort,
-    wire::{self, CallIds, Picture},
+    wire::{self, CallIds, WirePicture},
 };
 use octo_protocol::{Block, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
@@ -185,7 +185,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Picture {
+    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> WirePicture {
         wire::picture(&self.request.images, self.request.vision, blob, media_type, name)
     }
 
@@ -252,10 +252,10 @@ fn text(kind: &str, text: &str) -> Value {
     json!({ "type": kind, "text": text })
 }
 
-fn picture(picture: Picture, media_type: &str) -> Value {
+fn picture(picture: WirePicture, media_type: &str) -> Value {
     match picture {
-        Picture::Words(words) => text("input_text", &words),
-        Picture::Bytes(data) => json!({
+        WirePicture::Words(words) => text("input_text", &words),
+        WirePicture::Bytes(data) => json!({
             "type": "input_image", "image_url": format!("data:{media_type};base64,{data}"), "detail": "auto",
         }),
     }

@@ -24,13 +24,13 @@ pub(super) struct Table {
     pub providers: Vec<Preset>,
     /// Models, independent of their provider.
     #[serde(default)]
-    pub models: Vec<Line>,
+    pub models: Vec<ModelDefinition>,
 }
 
 /// A model, independent of its provider.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct ModelDefinition {
     /// Its name, in lower case, without a router's prefix.
     pub name: String,
     /// Its other names.

@@ -178,7 +178,7 @@ fn a_compaction_reads_the_conversation_and_keeps_the_fixed_part() {
             talk.call(1, 20_000);
         }
         let fixed = {
-            let digest = octo_llm::Sent::new(&talk.request(0), 0);
+            let digest = octo_llm::SentRequest::new(&talk.request(0), 0);
             digest.tools.tokens + digest.system.tokens
         };
         let before = talk.send(100).total_input();

@@ -2,7 +2,9 @@
 
 use crate::workload::Talk;
 use futures::StreamExt;
-use octo_llm::{Caching, Endpoint, MarkerPolicy, ModelEvent, ModelRequest, Sent, connect, expected, explain};
+use octo_llm::{
+    Caching, Endpoint, MarkerPolicy, ModelEvent, ModelRequest, SentRequest, connect, expected, explain,
+};
 use octo_protocol::{CacheMiss, Protocol, Usage};
 use octo_testkit::{CachePolicy, CacheSimulator, MissReason, ModelServer, Reply, Script, ServerOptions};
 use secrecy::SecretString;
@@ -77,7 +79,7 @@ async fn what_the_ledger_expects_is_what_the_provider_reads() {
         let server = ModelServer::start_with(Script::from_fn(|_| Reply::text("fine")), options);
         let mut talk = talk();
         let request = talk.request(0);
-        let previous = Sent::new(&request, 0).billed(send(&server, request).await);
+        let previous = SentRequest::new(&request, 0).billed(send(&server, request).await);
         talk.answer(300);
         talk.say(300);
         if let Some(system) = change {
@@ -85,7 +87,7 @@ async fn what_the_ledger_expects_is_what_the_provider_reads() {
         }
         server.advance(pause);
         let request = talk.request(0);
-        let now = Sent::new(&request, 0);
+        let now = SentRequest::new(&request, 0);
         let usage = send(&server, request).await;
         let expected = expected(&previous, &Caching::anthropic()).unwrap();
         assert_eq!(explain(&expected, &usage, &previous, &now, pause), miss, "{what}");

@@ -3,8 +3,8 @@
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use octo_llm::{
-    Answer, BilledUsage, BlockKind, Dialect, ErrorClass, FinishReason, MAX_ANSWER, ModelEvent, Progress,
-    ProviderError, ProviderId,
+    AnswerProgress, AnswerReader, BilledUsage, BlockKind, Dialect, ErrorClass, FinishReason, MAX_ANSWER,
+    ModelEvent, ProviderError, ProviderId,
 };
 use octo_protocol::{Block, Protocol, ToolCall};
 use serde_json::Value;
@@ -82,14 +82,14 @@ struct StreamReading {
 
 fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> StreamReading {
     let provider = ProviderId("test@host".to_owned());
-    let mut answer = Answer::new(protocol, &provider, &Dialect::default());
+    let mut answer = AnswerReader::new(protocol, &provider, &Dialect::default());
     let mut events = Vec::new();
     let mut whole = false;
     let mut end = Ok(());
     for piece in pieces {
         match answer.push(piece, &mut events) {
-            Ok(Progress::More) => {}
-            Ok(Progress::Whole) => {
+            Ok(AnswerProgress::More) => {}
+            Ok(AnswerProgress::Whole) => {
                 whole = true;
                 break;
             }
@@ -296,10 +296,10 @@ fn an_answer_without_end_is_given_up() {
     // Comments, so that only the count is kept.
     let piece = [&b":"[..], &vec![b'x'; 1024 * 1024 - 2], b"\n"].concat();
     let provider = ProviderId("test@host".to_owned());
-    let mut answer = Answer::new(Protocol::Anthropic, &provider, &Dialect::default());
+    let mut answer = AnswerReader::new(Protocol::Anthropic, &provider, &Dialect::default());
     let mut events = Vec::new();
     for _ in 0..MAX_ANSWER / piece.len() {
-        assert_eq!(answer.push(&piece, &mut events), Ok(Progress::More));
+        assert_eq!(answer.push(&piece, &mut events), Ok(AnswerProgress::More));
     }
     let error = answer.push(b":\n", &mut events).unwrap_err();
     assert_eq!((error.class, events.len()), (ErrorClass::Malformed, 0));

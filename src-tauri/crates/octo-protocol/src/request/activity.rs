@@ -1,6 +1,6 @@
 //! Requests about the activity in this Octo.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{ActivityId, ActivityState, StoppedActivity};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -14,7 +14,7 @@ super::domain! {
         StopActivity {
             /// The activity.
             id: ActivityId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Stops all activity, queued turns first. Anything that could not be stopped remains listed.
         StopAllActivity {} -> StoppedActivity;
     }

@@ -1,6 +1,6 @@
 //! Requests about settings and the application.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{
     ApiError, BlobHash, Block, CertificateSource, ProfileInfo, ProxyChoice, SearchProviderDraft,
     SearchProviderKind, SettingsPatch, SettingsSnapshot,
@@ -67,7 +67,7 @@ super::domain! {
         AttachFiles {
             /// Absolute paths, at most 200.
             paths: Vec<String>,
-        } -> Attached;
+        } -> AttachmentResult;
     }
 }
 
@@ -130,7 +130,7 @@ pub struct Profiles {
 /// The result of attaching files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
-pub struct Attached {
+pub struct AttachmentResult {
     /// Pictures and files, in the order of the request.
     pub blocks: Vec<Block>,
     /// The errors of files that could not be attached.

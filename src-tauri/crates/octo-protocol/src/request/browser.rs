@@ -1,6 +1,6 @@
 //! Requests about the person's browser.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{BrowserCheck, BrowserChoice, FoundBrowser, GrantedSite, Secret, SessionId, SiteSecret};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -14,30 +14,30 @@ super::domain! {
         ChooseBrowser {
             /// The browser.
             choice: BrowserChoice,
-        } -> Done;
+        } -> Acknowledgement;
         /// Attaches to the browser. Replies at once; the browser topic reports the progress.
-        AttachBrowser {} -> Done;
+        AttachBrowser {} -> Acknowledgement;
         /// Stops waiting for the person's Allow, or ends the connection. Tabs stay as they are.
-        DetachBrowser {} -> Done;
+        DetachBrowser {} -> Acknowledgement;
         /// Checks all prerequisites for working in a browser. Does not ask the person.
         ExamineBrowser {} -> BrowserReport;
         /// Gives the person control of the page: the agent's next action in it waits.
         TakePage {
             /// The session that works there.
             session: SessionId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Hands the page back to the agent.
         GiveBackPage {
             /// The session that works there.
             session: SessionId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns the sites on which the agent may always work without asking.
         ListSites {} -> GrantedSites;
         /// Revokes the permission for a site.
         ForgetSite {
             /// The site and its folder.
             site: GrantedSite,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns the secrets that the agent can type by name.
         ListSiteSecrets {} -> SiteSecrets;
         /// Stores a secret for one site. Replaces one of the same name, its site included.
@@ -53,7 +53,7 @@ super::domain! {
         ForgetSiteSecret {
             /// The name.
             name: String,
-        } -> Done;
+        } -> Acknowledgement;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests about chat services.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{ChatAccount, ChatState, PairedPerson, SettingsSnapshot, Switch, TelegramDraft};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -39,6 +39,6 @@ super::domain! {
             /// The person; see [`PairedPerson::key`].
             #[ts(type = "number")]
             person: i64,
-        } -> Done;
+        } -> Acknowledgement;
     }
 }

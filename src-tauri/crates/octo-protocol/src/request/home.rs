@@ -1,6 +1,6 @@
 //! Requests about Octo's home and its state.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{
     CopyInspection, DatabaseDamage, DatabaseReplacement, Diagnostics, DiagnosticsId, HomeBackup,
     HomeDeletion, HomeSizes, HomeState, OldHomeDeletion, SavedFile,

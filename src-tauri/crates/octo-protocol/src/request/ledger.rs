@@ -1,6 +1,6 @@
 //! Requests about usage and cost of model calls.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{AboveIdeal, BilledCall, Millis, MissLine, MissedCall, SessionId, SpendingLine, TurnId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -1,6 +1,6 @@
 //! Requests about skills and memories.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{
     MemoryCard, MemorySheet, OtherSkills, PersonaFile, PersonaKind, SkillCard, SkillImportChoice,
     SkillImportResult, SkillOffer, SkillRef, SkillSheet, SkillSuggestion, SuggestionAnswer, SuggestionId,
@@ -30,7 +30,7 @@ super::domain! {
             on: Option<Switch>,
             /// Whether the agent may start it on its own; `None` leaves the setting unchanged.
             automatic: Option<Switch>,
-        } -> Done;
+        } -> Acknowledgement;
         /// Accepts a skill that came with a folder, in the version the person saw. Refused if it has changed
         /// since.
         AcceptSkill {
@@ -38,7 +38,7 @@ super::domain! {
             skill: SkillRef,
             /// The version they saw (see [`SkillSheet::seen`]).
             seen: String,
-        } -> Done;
+        } -> Acknowledgement;
         /// Writes a skill's `SKILL.md` and keeps the previous version. Refused if the file differs from the
         /// edited text.
         SaveSkill {
@@ -60,7 +60,7 @@ super::domain! {
         DeleteSkill {
             /// The skill.
             skill: SkillRef,
-        } -> Done;
+        } -> Acknowledgement;
         /// Writes a skill as an archive in the public format.
         ExportSkill {
             /// The skill.
@@ -100,7 +100,7 @@ super::domain! {
             id: SuggestionId,
             /// The answer.
             answer: SuggestionAnswer,
-        } -> Done;
+        } -> Acknowledgement;
     }
 }
 
@@ -134,7 +134,7 @@ super::domain! {
         DeleteMemory {
             /// The name of its file.
             file: String,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns SOUL.md and USER.md.
         GetPersona {} -> Persona;
         /// Writes SOUL.md or USER.md. Empty text restores Octo's default text. Existing sessions keep theirs.

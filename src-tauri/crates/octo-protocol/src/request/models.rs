@@ -1,6 +1,6 @@
 //! Requests about models.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{
     CompanionRole, LocalServers, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList,
     RemoteModels,
@@ -25,7 +25,7 @@ super::domain! {
         RemoveModel {
             /// The model.
             model: ModelId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns the available providers, with facts about their models. Sends nothing.
         ListPresets {} -> PresetList;
         /// Finds model servers on this machine. Queries only this machine, at the ports in the presets.
@@ -42,12 +42,12 @@ super::domain! {
             model: ModelId,
         } -> ModelSpeed;
         /// Stops timing models: running and waiting requests end with an error.
-        StopMeasuring {} -> Done;
+        StopMeasuring {} -> Acknowledgement;
         /// Chooses the model for small side tasks; `None` to use the session's own.
         ChooseLightModel {
             /// The model.
             model: Option<ModelId>,
-        } -> Done;
+        } -> Acknowledgement;
         /// Connects the model that the presets name as another's companion, at the same address with the same
         /// key and headers, and chooses it. If it is already connected there, only chooses it.
         AddCompanion {
@@ -62,6 +62,6 @@ super::domain! {
             model: ModelId,
             /// The model that takes over; `None` for no fallback.
             fallback: Option<ModelId>,
-        } -> Done;
+        } -> Acknowledgement;
     }
 }

@@ -1,6 +1,6 @@
 //! Requests about the person's own rules.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{CommandTrial, Grants, PolicyRule, PolicyState, Rule};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -1,6 +1,6 @@
 //! Requests about scheduled tasks.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{MissedAnswer, RunId, Switch, TaskCard, TaskPlan, TaskPreview, TaskRun};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -57,7 +57,7 @@ super::domain! {
         DeleteTask {
             /// Its file.
             task: String,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns runs, newest first.
         ListRuns {
             /// The task; `None` for all tasks.
@@ -73,12 +73,12 @@ super::domain! {
             run: RunId,
             /// The answer.
             answer: MissedAnswer,
-        } -> Done;
+        } -> Acknowledgement;
         /// Stops a run in progress, or cancels a waiting one.
         StopRun {
             /// The run.
             run: RunId,
-        } -> Done;
+        } -> Acknowledgement;
     }
 }
 

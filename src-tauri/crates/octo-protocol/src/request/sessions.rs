@@ -1,6 +1,6 @@
 //! Requests about sessions.
 
-use super::{Call, Done, Request};
+use super::{Acknowledgement, Request, TypedRequest};
 use crate::{
     Answer, Block, BudgetAnswer, Draft, Effort, MessageId, Mode, ModelId, Profile, QuestionId, QueuedId,
     SessionFilter, SessionFolders, SessionHit, SessionId, SessionInfo, SessionSnapshot, SwitchCost,
@@ -84,33 +84,33 @@ super::domain! {
             session: SessionId,
             /// The message.
             blocks: Vec<Block>,
-        } -> Sent;
+        } -> SendOutcome;
         /// Stops the running turn. Partial work is kept.
         Stop {
             /// The session.
             session: SessionId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Stops a background command. The model learns of it in its next turn.
         StopCommand {
             /// The session.
             session: SessionId,
             /// The command's handle.
             handle: String,
-        } -> Done;
+        } -> Acknowledgement;
         /// Answers a turn that waits because a budget is used up.
         AnswerBudget {
             /// The session.
             session: SessionId,
             /// The answer.
             answer: BudgetAnswer,
-        } -> Done;
+        } -> Acknowledgement;
         /// Sets the reasoning effort from the next call on; `None` for the model's default.
         SetEffort {
             /// The session.
             session: SessionId,
             /// The effort.
             effort: Option<Effort>,
-        } -> Done;
+        } -> Acknowledgement;
         /// Estimates the cost of the next call after a change of the model.
         EstimateSwitch {
             /// The session.
@@ -122,7 +122,7 @@ super::domain! {
         RetryTurn {
             /// The session.
             session: SessionId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Answers a question.
         AnswerQuestion {
             /// The session.
@@ -131,7 +131,7 @@ super::domain! {
             question: QuestionId,
             /// The person's answer.
             answer: Answer,
-        } -> Done;
+        } -> Acknowledgement;
         /// Changes a queued message.
         EditQueued {
             /// The session.
@@ -140,35 +140,35 @@ super::domain! {
             queued: QueuedId,
             /// Its new content.
             blocks: Vec<Block>,
-        } -> Done;
+        } -> Acknowledgement;
         /// Removes a queued message.
         RemoveQueued {
             /// The session.
             session: SessionId,
             /// The message.
             queued: QueuedId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Changes the mode, even while a turn runs.
         SetMode {
             /// The session.
             session: SessionId,
             /// The new mode.
             mode: Mode,
-        } -> Done;
+        } -> Acknowledgement;
         /// Changes the model; takes effect at the next step of the turn.
         SetModel {
             /// The session.
             session: SessionId,
             /// The new model.
             model: ModelId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Changes the folder; takes effect at the next step of the turn.
         SetFolder {
             /// The session.
             session: SessionId,
             /// The absolute folder.
             folder: String,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns a picture from the session's folder, for an answer that shows it.
         GetPicture {
             /// The session.
@@ -182,7 +182,7 @@ super::domain! {
             session: SessionId,
             /// The draft; an empty one deletes the stored draft.
             draft: Draft,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns the draft stored by [`SetDraft`], from this window or another.
         GetDraft {
             /// The session.
@@ -192,7 +192,7 @@ super::domain! {
         SetNewDraft {
             /// The draft; an empty one deletes the stored draft.
             draft: Draft,
-        } -> Done;
+        } -> Acknowledgement;
         /// Returns the draft stored by [`SetNewDraft`].
         GetNewDraft {} -> Draft;
         /// Renames a session.
@@ -201,24 +201,24 @@ super::domain! {
             session: SessionId,
             /// The new title.
             title: String,
-        } -> Done;
+        } -> Acknowledgement;
         /// Pins or unpins a session.
         PinSession {
             /// The session.
             session: SessionId,
             /// Whether to pin it.
             pinned: bool,
-        } -> Done;
+        } -> Acknowledgement;
         /// Marks everything in a session up to now as read, in every window.
         MarkRead {
             /// The session.
             session: SessionId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Moves a session to the trash. Stops a running turn first.
         DeleteSession {
             /// The session.
             session: SessionId,
-        } -> Done;
+        } -> Acknowledgement;
         /// Restores a deleted session.
         RestoreSession {
             /// The session.
@@ -260,7 +260,7 @@ pub struct SessionHits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]
-pub enum Sent {
+pub enum SendOutcome {
     /// It started a turn.
     Started,
     /// It waits in the queue.

@@ -1,6 +1,6 @@
 //! Requests to the time machine.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{
     ComparisonTarget, FileComparison, FileSelection, RestorePreview, RestoreReport, RestoreScope, SessionId,
     StepChanges, StepNumber, StepTree, StepView, TimeCleanup, TimeSpace,

@@ -1,6 +1,6 @@
 //! Requests for reading, branching and exporting conversations.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{
     BranchPoint, ExportForm, ExportPreview, ImportPreview, SessionExport, SessionId, SessionInfo,
     TranscriptPart, TranscriptPlace,

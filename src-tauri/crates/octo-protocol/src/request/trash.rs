@@ -1,6 +1,6 @@
 //! Requests about the trash.
 
-use super::{Call, Request};
+use super::{Request, TypedRequest};
 use crate::{
     EmptyReport, OnConflict, TrashChoice, TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview,
     TrashRestoreResult, TrashTotals,

@@ -29,7 +29,7 @@ const SECRET_DEPTH: usize = 3;
 /// The granted paths. Folders include everything below them.
 #[cfg(any(target_os = "linux", test))]
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Grants {
+pub(super) struct PathGrants {
     pub(super) write: BTreeSet<PathBuf>,
     pub(super) enter: BTreeSet<PathBuf>,
     pub(super) read: BTreeSet<PathBuf>,
@@ -38,8 +38,8 @@ pub(super) struct Grants {
 
 impl Confinement {
     #[cfg(any(target_os = "linux", test))]
-    pub(super) fn grants(&self) -> Grants {
-        let mut grants = Grants {
+    pub(super) fn grants(&self) -> PathGrants {
+        let mut grants = PathGrants {
             write: self.open(&self.writable).cloned().collect(),
             enter: self.open(&self.entered).cloned().collect(),
             read: self.open(&self.secrets).chain(&self.octo_readable).cloned().collect(),

@@ -1,6 +1,6 @@
 //! Enforces grants through Landlock.
 
-use super::{Enforcement, grants::Grants};
+use super::{Enforcement, grants::PathGrants};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetStatus,
@@ -16,7 +16,7 @@ pub(super) static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
     ruleset.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 });
 
-pub(super) fn enforce(grants: &Grants) -> io::Result<Enforcement> {
+pub(super) fn enforce(grants: &PathGrants) -> io::Result<Enforcement> {
     if !*AVAILABLE {
         return Ok(Enforcement::Unavailable);
     }

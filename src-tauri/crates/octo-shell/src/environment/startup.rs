@@ -44,9 +44,9 @@ const MACHINE_FILES: &[&str] = &[
 
 /// The modification times and lengths of start-up files: a difference means the shell must be queried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(Vec<Option<(SystemTime, u64)>>);
+pub(super) struct StartupStamp(Vec<Option<(SystemTime, u64)>>);
 
-impl Stamp {
+impl StartupStamp {
     /// Returns the present stamp for the person with these variables. Reads only metadata, about twenty
     /// lookups.
     pub(super) fn now(own: &Variables) -> Self {

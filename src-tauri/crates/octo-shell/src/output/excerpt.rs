@@ -17,7 +17,7 @@ pub(super) struct Excerpt {
 
 /// A text, or an excerpt of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct ExcerptText {
     /// The text, or its head and tail.
     pub text: String,
     /// Whether part of it was left out.
@@ -62,10 +62,10 @@ impl Excerpt {
     }
 
     /// Returns the excerpt, in which `left_out` formats the number of missing bytes.
-    pub(super) fn show(&self, left_out: impl FnOnce(u64) -> String) -> Shown {
+    pub(super) fn show(&self, left_out: impl FnOnce(u64) -> String) -> ExcerptText {
         let kept = self.head.len() as u64 + self.tail.len() as u64;
         if kept == self.total && self.tail.len() <= self.tail_limit {
-            return Shown { text: format!("{}{}", self.head, self.tail), cut: false };
+            return ExcerptText { text: format!("{}{}", self.head, self.tail), cut: false };
         }
         // Whole lines, if that costs little.
         let head = match self.head.rfind('\n') {
@@ -80,7 +80,7 @@ impl Excerpt {
         };
         let notice = left_out(self.total - head.len() as u64 - tail.len() as u64);
         let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-        Shown { text: format!("{head}{gap}{notice}\n{tail}"), cut: true }
+        ExcerptText { text: format!("{head}{gap}{notice}\n{tail}"), cut: true }
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(limit: usize, pieces: &[&str]) -> Shown {
+    fn shown(limit: usize, pieces: &[&str]) -> ExcerptText {
         let mut excerpt = Excerpt::new(limit);
         pieces.iter().for_each(|piece| excerpt.push(piece));
         excerpt.show(|left_out| format!("[{left_out} left out]"))
@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn what_fits_is_whole() {
-        assert_eq!(shown(10, &["01234", "56789"]), Shown { text: "0123456789".into(), cut: false });
+        assert_eq!(shown(10, &["01234", "56789"]), ExcerptText { text: "0123456789".into(), cut: false });
     }
 
     #[test]
     fn head_and_tail_are_whole_lines_and_the_rest_is_counted() {
         let lines: Vec<String> = (0..100).map(|n| format!("line {n:02}\n")).collect();
         let pieces: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let Shown { text, cut } = shown(100, &pieces);
+        let ExcerptText { text, cut } = shown(100, &pieces);
         assert!(cut);
         assert_eq!(
             text,
@@ -127,7 +127,7 @@ mod tests {
         fn any_pieces_give_a_bounded_text_or_the_whole(pieces in prop::collection::vec("[a-zé中\n]{0,40}", 0..60), limit in 20usize..200) {
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
             let whole = pieces.concat();
-            let Shown { text, cut } = shown(limit, &pieces);
+            let ExcerptText { text, cut } = shown(limit, &pieces);
             if whole.len() <= limit - 8 {
                 prop_assert!(!cut);
             }

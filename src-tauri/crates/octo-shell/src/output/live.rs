@@ -1,6 +1,6 @@
 //! Live output for listeners: it can only be appended to.
 
-use super::screen::{End, Row, Screen};
+use super::screen::{Row, RowEnd, Screen};
 use crate::Live;
 
 /// The maximum text pending for listeners; of a flood only the newest part is kept, because people cannot read
@@ -36,7 +36,7 @@ impl Stream {
             self.pending.push('\n');
             self.pending.push_str(&row.styled);
         }
-        if row.end == End::Line {
+        if row.end == RowEnd::Line {
             self.pending.push('\n');
         }
         if self.pending.len() > MAX_PENDING_BYTES {

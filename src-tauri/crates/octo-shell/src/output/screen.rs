@@ -27,12 +27,12 @@ pub(super) struct Row {
     /// Its text with colours as SGR escapes, closed at its end.
     pub styled: String,
     /// Whether the line ended with it.
-    pub end: End,
+    pub end: RowEnd,
 }
 
 /// Whether a row ends its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum RowEnd {
     /// The row ends its line.
     Line,
     /// The line continues.
@@ -64,7 +64,7 @@ impl Screen {
 
     /// Returns the line in progress.
     pub(super) fn partial(&self) -> Row {
-        Row { plain: plain(&self.line.cells), styled: styled(&self.line.cells, 0), end: End::Open }
+        Row { plain: plain(&self.line.cells), styled: styled(&self.line.cells, 0), end: RowEnd::Open }
     }
 
     /// Returns the line in progress from character `from` on, with colours.
@@ -94,7 +94,7 @@ struct ScreenLine {
     cells: Vec<Cell>,
     column: usize,
     style: CellStyle,
-    done: Vec<(Vec<Cell>, End)>,
+    done: Vec<(Vec<Cell>, RowEnd)>,
 }
 
 #[derive(Clone, Copy)]
@@ -132,11 +132,11 @@ impl ScreenLine {
         }
         self.column += 1;
         if self.cells.len() >= MAX_CELLS {
-            self.hand_on(End::Open);
+            self.hand_on(RowEnd::Open);
         }
     }
 
-    fn hand_on(&mut self, end: End) {
+    fn hand_on(&mut self, end: RowEnd) {
         self.done.push((std::mem::take(&mut self.cells), end));
         self.column = 0;
     }
@@ -211,7 +211,7 @@ impl Perform for ScreenLine {
 
     fn execute(&mut self, byte: u8) {
         match byte {
-            b'\n' => self.hand_on(End::Line),
+            b'\n' => self.hand_on(RowEnd::Line),
             b'\r' => self.column = 0,
             0x08 => self.column = self.column.saturating_sub(1),
             b'\t' => self.put('\t'),
@@ -292,7 +292,7 @@ mod tests {
         let mut screen = Screen::default();
         let (mut plain, mut styled) = (String::new(), String::new());
         let mut add = |row: Row| {
-            let end = if row.end == End::Line { "\n" } else { "" };
+            let end = if row.end == RowEnd::Line { "\n" } else { "" };
             plain.push_str(&row.plain);
             plain.push_str(end);
             styled.push_str(&row.styled);

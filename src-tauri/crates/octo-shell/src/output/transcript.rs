@@ -4,7 +4,7 @@ use super::{
     LogFile, MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES,
     excerpt::Excerpt,
     live::Stream,
-    screen::{End, Row, Screen},
+    screen::{Row, RowEnd, Screen},
 };
 use crate::Live;
 use std::{path::PathBuf, time::Instant};
@@ -138,7 +138,7 @@ fn remember(last_line: &mut String, row: &Row) {
 }
 
 fn add(model: &mut Excerpt, view: &mut Excerpt, log: &mut LogFile, row: &Row) {
-    let end = if row.end == End::Line { "\n" } else { "" };
+    let end = if row.end == RowEnd::Line { "\n" } else { "" };
     for (text, excerpt) in [(&row.plain, model), (&row.styled, view)] {
         excerpt.push(text);
         excerpt.push(end);

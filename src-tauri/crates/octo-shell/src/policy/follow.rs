@@ -34,7 +34,7 @@ const MAX_PLACES: usize = 8;
 
 /// The effects of a line, in order.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct LineEffects {
     /// The touched paths, relative to the line's start.
     pub touched: Vec<Touch>,
     /// The commands with their values, for the look at the folder.
@@ -51,15 +51,15 @@ pub(super) struct Stop(pub Range<usize>);
 pub(super) type Covers<'a> = &'a dyn Fn(&plain::Simple) -> bool;
 
 /// Follows a line.
-pub(super) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<Followed, Stop> {
+pub(super) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<LineEffects, Stop> {
     let mut follower =
-        Follower { documents: &parsed.documents, covers, found: Followed::default(), strict: false };
+        Follower { documents: &parsed.documents, covers, found: LineEffects::default(), strict: false };
     let mut state = State::default();
     follower.script(&parsed.script, &mut state, Course::Sure)?;
     if follower.found.ruled {
         // With a rule the line runs in the person's own environment, where patterns may become options.
         follower =
-            Follower { documents: &parsed.documents, covers, found: Followed::default(), strict: true };
+            Follower { documents: &parsed.documents, covers, found: LineEffects::default(), strict: true };
         follower.script(&parsed.script, &mut State::default(), Course::Sure)?;
     }
     Ok(follower.found)
@@ -75,7 +75,7 @@ enum Course {
 struct Follower<'a> {
     documents: &'a [Document],
     covers: Covers<'a>,
-    found: Followed,
+    found: LineEffects,
     /// Whether the line runs in an environment where only literal words mean what they say.
     strict: bool,
 }

@@ -9,7 +9,7 @@ use super::{
     places::LineContext,
     risk,
     scan::{Call, Scan},
-    verdict::Words,
+    verdict::LineWords,
 };
 use octo_protocol::{LastingKind, Risk};
 
@@ -39,7 +39,8 @@ pub(super) fn of(line: &str, scan: &Scan) -> Vec<LastingPart> {
 /// Returns the kinds of lasting effects of text typed into a running program, as if it were a shell. Never the
 /// text itself: it may be a password.
 pub fn typed(text: &str, around: &LineContext) -> Vec<LastingKind> {
-    let mut kinds: Vec<LastingKind> = Words::read(text, around).scan.calls.iter().filter_map(kind).collect();
+    let mut kinds: Vec<LastingKind> =
+        LineWords::read(text, around).scan.calls.iter().filter_map(kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds

@@ -3,12 +3,12 @@
 use super::{
     changes::{Hooks, Touch},
     folder,
-    follow::Followed,
+    follow::LineEffects,
     options::Reads,
     plain,
     search::Says,
 };
-use octo_workspace::Closed;
+use octo_workspace::PathRestriction;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// The paths a line would touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct TouchedPaths {
     /// Every word that may name a path it reads, as seen from where the line runs.
     pub reads: Vec<String>,
     /// What it would make or overwrite.
@@ -32,8 +32,8 @@ pub struct Known {
 
 /// Returns the paths a followed line would touch in `place`; `None` if the folder makes it ask. `says` returns
 /// the restriction of a real path.
-pub(super) fn look(followed: &Followed, place: &Path, says: Says<'_>) -> Option<Known> {
-    let mut known = Known::default();
+pub(super) fn look(followed: &LineEffects, place: &Path, says: Says<'_>) -> Option<TouchedPaths> {
+    let mut known = TouchedPaths::default();
     let mut placed: Vec<PathBuf> = Vec::new();
     for touch in &followed.touched {
         let (text, list) = match touch {
@@ -87,7 +87,7 @@ pub(super) fn look(followed: &Followed, place: &Path, says: Says<'_>) -> Option<
 }
 
 /// Whether a touch belongs to the command that put something there: it comes before its own placing.
-fn is_same_command(touch: &Touch, followed: &Followed, text: &str) -> bool {
+fn is_same_command(touch: &Touch, followed: &LineEffects, text: &str) -> bool {
     let at = followed.touched.iter().position(|other| other == touch);
     let placed =
         followed.touched.iter().position(|other| matches!(other, Touch::Place(place) if place == text));
@@ -117,9 +117,9 @@ fn closed_below(path: &Path, budget: &mut usize, says: Says<'_>) -> Option<Vec<P
             }
             match says(&entry.path()) {
                 // Nothing is stricter.
-                Closed::Denied => return Some(vec![entry.path()]),
-                Closed::Secret => secret = secret.or_else(|| Some(entry.path())),
-                Closed::No => {}
+                PathRestriction::Denied => return Some(vec![entry.path()]),
+                PathRestriction::Secret => secret = secret.or_else(|| Some(entry.path())),
+                PathRestriction::No => {}
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());

@@ -6,7 +6,7 @@ use super::{
     startup::StartupFiles,
 };
 use octo_protocol::Refusal;
-use octo_workspace::{Closed, ClosedPaths, is_inside, is_secret};
+use octo_workspace::{ClosedPaths, PathRestriction, is_inside, is_secret};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -51,7 +51,7 @@ pub struct PolicyPaths {
     policy: Policy,
     places: OnceLock<Places>,
     /// The restrictions of folders encountered: their files need no separate lookup on the disk.
-    folders: Mutex<HashMap<PathBuf, Closed>>,
+    folders: Mutex<HashMap<PathBuf, PathRestriction>>,
 }
 
 /// What the person's rules name.
@@ -62,13 +62,13 @@ struct Places {
 }
 
 impl Places {
-    fn said(&self, covers: impl Fn(&RulePlace) -> bool) -> Closed {
+    fn said(&self, covers: impl Fn(&RulePlace) -> bool) -> PathRestriction {
         if self.denied.iter().any(&covers) {
-            Closed::Denied
+            PathRestriction::Denied
         } else if self.secret.iter().any(covers) {
-            Closed::Secret
+            PathRestriction::Secret
         } else {
-            Closed::No
+            PathRestriction::No
         }
     }
 }
@@ -84,7 +84,7 @@ impl PolicyPaths {
         }
     }
 
-    fn of_folder(&self, folder: &Path, places: &Places) -> Closed {
+    fn of_folder(&self, folder: &Path, places: &Places) -> PathRestriction {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(said) = folders.get(folder) {
             return *said;
@@ -96,19 +96,19 @@ impl PolicyPaths {
 }
 
 impl ClosedPaths for PolicyPaths {
-    fn closed(&self, path: &Path) -> Closed {
+    fn closed(&self, path: &Path) -> PathRestriction {
         if self.around.is_own(path) {
-            return Closed::Denied;
+            return PathRestriction::Denied;
         }
         let places = self.places.get_or_init(|| Places {
             secret: self.policy.secret_places().collect(),
             denied: self.policy.denied_places().collect(),
         });
-        let above = path.parent().map_or(Closed::No, |folder| self.of_folder(folder, places));
+        let above = path.parent().map_or(PathRestriction::No, |folder| self.of_folder(folder, places));
         match (above, places.said(|place| place.names(path))) {
-            (Closed::Denied, _) | (_, Closed::Denied) => Closed::Denied,
-            (Closed::Secret, _) | (_, Closed::Secret) => Closed::Secret,
-            (Closed::No, Closed::No) => Closed::No,
+            (PathRestriction::Denied, _) | (_, PathRestriction::Denied) => PathRestriction::Denied,
+            (PathRestriction::Secret, _) | (_, PathRestriction::Secret) => PathRestriction::Secret,
+            (PathRestriction::No, PathRestriction::No) => PathRestriction::No,
         }
     }
 }

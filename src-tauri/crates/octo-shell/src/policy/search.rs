@@ -8,7 +8,7 @@ use super::{
     plain::{Form, Simple, Word},
     table,
 };
-use octo_workspace::Closed;
+use octo_workspace::PathRestriction;
 use std::{
     fs,
     path::{Component, Path, PathBuf},
@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 100_000;
 const MAX_SECRETS: usize = 3;
 
 /// A callback that returns the restriction of a real path.
-pub(super) type Says<'a> = &'a dyn Fn(&Path) -> Closed;
+pub(super) type Says<'a> = &'a dyn Fn(&Path) -> PathRestriction;
 
 /// A search through whole folders.
 #[derive(Debug, PartialEq, Eq)]
@@ -151,12 +151,12 @@ impl Search {
                 } else if kind.is_file() && self.includes(&name) {
                     match says(&entry.path()) {
                         // Nothing is stricter.
-                        Closed::Denied => {
+                        PathRestriction::Denied => {
                             met.push(entry.path());
                             return Some(met);
                         }
-                        Closed::Secret if met.len() < MAX_SECRETS => met.push(entry.path()),
-                        Closed::Secret | Closed::No => {}
+                        PathRestriction::Secret if met.len() < MAX_SECRETS => met.push(entry.path()),
+                        PathRestriction::Secret | PathRestriction::No => {}
                     }
                 }
             }

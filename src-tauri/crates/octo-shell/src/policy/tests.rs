@@ -248,7 +248,7 @@ fn very_long_and_odd_lines_are_answered() {
 
 #[test]
 fn a_folder_that_cannot_be_read_is_no_reason_to_fail() {
-    let says = |_: &Path| octo_workspace::Closed::No;
+    let says = |_: &Path| octo_workspace::PathRestriction::No;
     let looked = judge_at("ls a*", &[], Path::new("/no/such/folder"), &says);
     assert!(matches!(looked, Judgement::ReadOnly { .. }));
     assert_eq!(judge_at("rm x", &[], Path::new("/"), &says), judge("rm x", &[]));

@@ -6,7 +6,7 @@ use super::{
     follow::{self, Stop},
     judge, judge_at,
     lasting::{self, LastingPart},
-    look::{self, Known},
+    look::{self, TouchedPaths},
     paths::PolicyPaths,
     places::LineContext,
     rewrite, risk, rules,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::Language;
 use octo_protocol::{Refusal, Risk};
-use octo_workspace::{Closed, ClosedPaths, is_secret};
+use octo_workspace::{ClosedPaths, PathRestriction, is_secret};
 use std::path::{Path, PathBuf};
 
 /// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
@@ -39,9 +39,9 @@ pub struct Assessment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every command in it is known, and only touches these paths. The policy on paths decides whether it may.
-    Known(Known),
+    Known(TouchedPaths),
     /// At least one of its commands is covered by a rule of the person's, and the others are known.
-    Ruled(Known),
+    Ruled(TouchedPaths),
     /// The person is asked.
     Ask {
         /// Why.
@@ -78,7 +78,7 @@ pub enum Doubtful {
 
 /// The context in which a line is judged, apart from its words.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct PolicyContext<'a> {
     /// Where it would run.
     pub around: &'a LineContext,
     /// The person's own policy.
@@ -88,12 +88,12 @@ pub struct Standing<'a> {
 }
 
 /// Returns the verdict that the words of a line alone allow.
-pub(super) struct Words {
+pub(super) struct LineWords {
     parsed: Option<Parsed>,
     pub(super) scan: Scan,
 }
 
-impl Words {
+impl LineWords {
     pub(super) fn read(line: &str, around: &LineContext) -> Self {
         let parsed = bash::parse(line).ok().filter(|_| around.language == Language::Bash);
         let mut scan = match &parsed {
@@ -111,9 +111,9 @@ impl Words {
 /// Returns the verdict on a line, with a check of the folder it would run in ([`LineContext::folder`]). May start
 /// `git`; takes milliseconds. `env` are the extra variables it would run with: with any, a name may mean
 /// another command.
-pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Assessment {
-    let Standing { around, policy, .. } = standing;
-    let words = Words::read(line, around);
+pub fn assess(line: &str, env: &[(String, String)], standing: PolicyContext<'_>) -> Assessment {
+    let PolicyContext { around, policy, .. } = standing;
+    let words = LineWords::read(line, around);
     let part = |span: Option<std::ops::Range<usize>>| {
         span.and_then(|span| line.get(span)).filter(|part| *part != line.trim()).map(shortened)
     };
@@ -149,24 +149,28 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
 }
 
 /// Returns the paths a line touches, if everything in it is known.
-fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Result<Verdict, Option<Stop>> {
-    let Standing { around, policy, rules } = standing;
+fn harmless(
+    line: &str,
+    env: &[(String, String)],
+    standing: PolicyContext<'_>,
+) -> Result<Verdict, Option<Stop>> {
+    let PolicyContext { around, policy, rules } = standing;
     if !env.is_empty() {
         return Err(None);
     }
     let closed = PolicyPaths::new(policy, around);
     let says = |path: &Path| match closed.closed(path) {
-        Closed::No if is_secret(path) => Closed::Secret,
+        PathRestriction::No if is_secret(path) => PathRestriction::Secret,
         said => said,
     };
     // Lines without any construct take the short way: a third and stricter reader must see the same in them.
     if let Judgement::ReadOnly { reads } = judge_at(line, env, &around.folder, &says) {
-        return Ok(Verdict::Known(Known { reads, ..Known::default() }));
+        return Ok(Verdict::Known(TouchedPaths { reads, ..TouchedPaths::default() }));
     }
     if !policy.is_strict()
         && let LinePermission::Yes { reads } = allowed_at(line, rules, &around.folder, &says)
     {
-        return Ok(Verdict::Ruled(Known { reads, ..Known::default() }));
+        return Ok(Verdict::Ruled(TouchedPaths { reads, ..TouchedPaths::default() }));
     }
     let parsed = bash::parse(line).map_err(|_| None)?;
     let outline = tree::outline(line).ok_or(None)?;
@@ -182,7 +186,7 @@ fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Res
 }
 
 /// Returns the kind of question a line asks.
-fn question(line: &str, env: &[(String, String)], words: &Words, stop: Option<&Stop>) -> Verdict {
+fn question(line: &str, env: &[(String, String)], words: &LineWords, stop: Option<&Stop>) -> Verdict {
     let calls = &words.scan.calls;
     if let Some((risk, span)) = calls.iter().find_map(|call| Some((risk::of(call)?, call.span.clone()))) {
         let instead = (risk == Risk::RunsDownload).then(|| risk::download_only(calls)).flatten();

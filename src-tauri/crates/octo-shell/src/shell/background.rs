@@ -6,9 +6,9 @@
 
 use super::{
     commands::end,
-    task::{End, Task, locked},
+    task::{ProcessEnd, ShellProcess, locked},
 };
-use crate::{News, NewsListener, Pace, ShellError, output::Stage};
+use crate::{BackgroundNews, NewsListener, Pace, ShellError, output::Stage};
 use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
 use std::{
     collections::BTreeMap,
@@ -23,14 +23,14 @@ const MAX_LAST_LINE_CHARS: usize = 200;
 
 /// A session's commands that run, or whose end is unreported.
 pub(super) struct Registry {
-    tasks: Mutex<Tasks>,
+    tasks: Mutex<ProcessTable>,
     news: NewsListener,
 }
 
 /// The content of the registry.
 #[derive(Default)]
-pub(super) struct Tasks {
-    pub by_handle: BTreeMap<String, Arc<Task>>,
+pub(super) struct ProcessTable {
+    pub by_handle: BTreeMap<String, Arc<ShellProcess>>,
     /// Commands about to be started, by their future handles.
     starting: BTreeMap<String, Identity>,
 }
@@ -68,12 +68,12 @@ impl Drop for Claim {
 
 /// A command that a call observes until this is dropped.
 pub(super) struct Observation {
-    pub task: Arc<Task>,
+    pub task: Arc<ShellProcess>,
 }
 
 impl Observation {
     /// Call it while the registry is locked, or before the command is in it.
-    pub(super) fn new(task: Arc<Task>) -> Self {
+    pub(super) fn new(task: Arc<ShellProcess>) -> Self {
         task.observers.send_modify(|observers| *observers += 1);
         Self { task }
     }
@@ -87,7 +87,7 @@ impl Drop for Observation {
 
 /// The registry's own data about a command.
 #[derive(Default)]
-pub(super) struct Standing {
+pub(super) struct ReportedState {
     /// The last reported state; `None` while the call that started it waits.
     told: Option<CommandState>,
 }
@@ -97,7 +97,7 @@ impl Registry {
         Self { tasks: Mutex::default(), news }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Tasks> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, ProcessTable> {
         locked(&self.tasks)
     }
 
@@ -133,30 +133,35 @@ impl Registry {
     }
 
     /// Notes that a wait for the command ended while it continues: it now runs in the background.
-    pub(super) fn goes_on(self: &Arc<Self>, task: &Arc<Task>, state: CommandState, ceiling: Duration) {
+    pub(super) fn goes_on(
+        self: &Arc<Self>,
+        task: &Arc<ShellProcess>,
+        state: CommandState,
+        ceiling: Duration,
+    ) {
         let before = task.standing().told.replace(state);
         if before == Some(state) {
             return;
         }
         let log = task.log();
-        (self.news)(News::Stands(describe(task, state, None, log, String::new())));
+        (self.news)(BackgroundNews::Stands(describe(task, state, None, log, String::new())));
         if before.is_none() {
             tokio::spawn(watch_background(Arc::clone(self), Arc::clone(task), ceiling));
         }
     }
 
     /// Notes that the pending report of call `by` says how the command ended.
-    pub(super) fn reports(&self, task: &Task, state: CommandState, log: Option<PathBuf>, by: CallId) {
+    pub(super) fn reports(&self, task: &ShellProcess, state: CommandState, log: Option<PathBuf>, by: CallId) {
         let removed = self.lock().by_handle.remove(&task.handle);
         if removed.is_some() && task.standing().told.is_some() {
             let end = *task.end().borrow();
             let last = task.transcript().last_line();
-            (self.news)(News::Reported { command: describe(task, state, end, log, last), by });
+            (self.news)(BackgroundNews::Reported { command: describe(task, state, end, log, last), by });
         }
     }
 
     /// Removes an ended command if no call observes or reported it.
-    fn take(&self, task: &Task) -> EndReporter {
+    fn take(&self, task: &ShellProcess) -> EndReporter {
         let mut tasks = self.lock();
         if !tasks.by_handle.contains_key(&task.handle) {
             return EndReporter::Gone;
@@ -179,7 +184,7 @@ enum EndReporter {
 }
 
 /// Watches a background command: ends it at its time limit, and reports its end.
-async fn watch_background(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
+async fn watch_background(registry: Arc<Registry>, task: Arc<ShellProcess>, ceiling: Duration) {
     let (mut ended, mut observers) = (task.end(), task.observers.subscribe());
     let left = ceiling.saturating_sub(task.age());
     tokio::select! {
@@ -200,17 +205,17 @@ async fn watch_background(registry: Arc<Registry>, task: Arc<Task>, ceiling: Dur
     let Some(at) = task.end().borrow().as_ref().copied() else { return };
     let log = task.report(Stage::Ended).log.or_else(|| task.log());
     let last = task.transcript().last_line();
-    (registry.news)(News::Ended(describe(&task, task.ended_as(at), Some(at), log, last)));
+    (registry.news)(BackgroundNews::Ended(describe(&task, task.ended_as(at), Some(at), log, last)));
 }
 
-async fn wait_for_end(end: &mut watch::Receiver<Option<End>>) {
+async fn wait_for_end(end: &mut watch::Receiver<Option<ProcessEnd>>) {
     drop(end.wait_for(Option::is_some).await);
 }
 
 fn describe(
-    task: &Task,
+    task: &ShellProcess,
     state: CommandState,
-    end: Option<End>,
+    end: Option<ProcessEnd>,
     log: Option<PathBuf>,
     last: String,
 ) -> BackgroundCommand {

@@ -37,7 +37,7 @@ pub(super) struct CarriedState {
 
 /// The state a command wrote when it ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct FinalState {
     directory: PathBuf,
     variables: Variables,
     functions: String,
@@ -80,7 +80,7 @@ builtin trap __octo_keep EXIT
 "#;
 
 /// Parses the trap's output; `None` if it is incomplete.
-pub(super) fn read(state: &[u8]) -> Option<Left> {
+pub(super) fn read(state: &[u8]) -> Option<FinalState> {
     if state.len() > 4 * MAX_CARRIED {
         return None;
     }
@@ -99,7 +99,7 @@ pub(super) fn read(state: &[u8]) -> Option<Left> {
         .filter_map(|entry| entry.split_once('='))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    Some(Left { directory: PathBuf::from(directory), variables, functions })
+    Some(FinalState { directory: PathBuf::from(directory), variables, functions })
 }
 
 impl CarriedState {
@@ -140,7 +140,7 @@ impl CarriedState {
     }
 
     /// Takes over the directory from an ended command.
-    pub(super) fn take_directory(&mut self, left: &Left, beginning: &InitialState<'_>) {
+    pub(super) fn take_directory(&mut self, left: &FinalState, beginning: &InitialState<'_>) {
         if beginning.named == Some(left.directory.as_path()) || !left.directory.is_absolute() {
             return;
         }
@@ -150,7 +150,7 @@ impl CarriedState {
     }
 
     /// Takes over everything from an ended command.
-    pub(super) fn take(&mut self, left: &Left, beginning: &InitialState<'_>) {
+    pub(super) fn take(&mut self, left: &FinalState, beginning: &InitialState<'_>) {
         self.take_directory(left, beginning);
         let is_own = |name: &str| beginning.own.iter().any(|(own, _)| own == name);
         let mut set: Variables = left
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_differs_from_the_login_environment_is_carried() {
         let login = variables(&[("PATH", "/bin"), ("GONE", "x"), ("SAME", "1")]);
-        let left = Left {
+        let left = FinalState {
             directory: "/work/sub".into(),
             variables: variables(&[
                 ("PATH", "/opt:/bin"),
@@ -253,7 +253,7 @@ mod tests {
     fn a_variable_of_one_call_does_not_end_what_was_carried() {
         let login = Variables::new();
         let mut carry = CarriedState::default();
-        let left = |value: &str| Left {
+        let left = |value: &str| FinalState {
             directory: "/w".into(),
             variables: variables(&[("V", value)]),
             functions: String::new(),
@@ -268,7 +268,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("carried.json");
         let mut carry = CarriedState::default();
-        let left = Left {
+        let left = FinalState {
             directory: folder.path().to_owned(),
             variables: variables(&[("A", "1")]),
             functions: String::new(),
@@ -295,7 +295,7 @@ mod tests {
     fn with_another_folder_or_a_vanished_directory_commands_begin_in_the_folder() {
         let place = tempfile::tempdir().unwrap();
         let login = Variables::new();
-        let left = |directory: &Path| Left {
+        let left = |directory: &Path| FinalState {
             directory: directory.to_owned(),
             variables: Variables::new(),
             functions: String::new(),

@@ -5,12 +5,12 @@ use super::{
     background::{Identity, Observation, Registry, now},
     carry::{self, CarriedState, InitialState},
     guard::Guarded,
-    place::{Files, interpreter},
+    place::{CommandFiles, interpreter},
     processes::{self, Process},
-    task::{Start, Task, locked},
+    task::{ProcessStart, ShellProcess, locked},
 };
 use crate::{
-    CarryScope, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError, environment,
+    CarryScope, CommandRun, MODEL_OUTPUT_BYTES, ProcessInput, Report, ShellError, environment,
     output::{LogFile, Stage, Transcript},
 };
 use octo_protocol::{CallId, CommandState, SessionId};
@@ -115,7 +115,7 @@ impl Commands {
         Some((identity.command.clone(), identity.cwd.clone()))
     }
 
-    pub(super) async fn run(&self, run: Run) -> Result<Report, ShellError> {
+    pub(super) async fn run(&self, run: CommandRun) -> Result<Report, ShellError> {
         let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
         let observed = self.start(run).await?;
         let mut abandoned = AbandonGuard(Some(Arc::clone(&observed.task)));
@@ -124,7 +124,7 @@ impl Commands {
         Ok(report)
     }
 
-    pub(super) async fn input(&self, input: Input) -> Result<Report, ShellError> {
+    pub(super) async fn input(&self, input: ProcessInput) -> Result<Report, ShellError> {
         let observed = self.registry.observe(&input.handle)?;
         let task = &observed.task;
         task.watch(Some(input.live));
@@ -162,7 +162,7 @@ impl Commands {
         self.kept.kill_left_processes();
     }
 
-    async fn start(&self, run: Run) -> Result<Observation, ShellError> {
+    async fn start(&self, run: CommandRun) -> Result<Observation, ShellError> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(ShellError::Closed);
         }
@@ -207,7 +207,7 @@ impl Commands {
             CarryScope::All => carry.functions(),
             CarryScope::FolderOnly => "",
         };
-        let files = Files::write(&self.config.scratch, &handle, &run.command, functions)
+        let files = CommandFiles::write(&self.config.scratch, &handle, &run.command, functions)
             .map_err(ShellError::Start)?;
         let confinement = run.confinement.clone().map(|mut confinement| {
             // For the state the command writes for the next one, and the files its `rm` moves.
@@ -230,7 +230,7 @@ impl Commands {
         let arguments = files.arguments(&interpreter, run.carried);
         let kept = Arc::clone(&self.kept);
         let secret = self.config.secret_variables.clone();
-        let task = Task::start(Start {
+        let task = ShellProcess::start(ProcessStart {
             handle,
             call: run.call,
             identity,
@@ -321,7 +321,7 @@ impl Commands {
         self.report(task, call, &seen)
     }
 
-    fn report(&self, task: &Arc<Task>, call: CallId, seen: &WaitEnd) -> Report {
+    fn report(&self, task: &Arc<ShellProcess>, call: CallId, seen: &WaitEnd) -> Report {
         task.hand_on();
         task.watch(None);
         let end = *task.end().borrow();
@@ -365,7 +365,7 @@ impl Drop for Commands {
 }
 
 impl PersistentState {
-    fn take(&self, number: u64, left: &carry::Left, beginning: &InitialState<'_>, carried: CarryScope) {
+    fn take(&self, number: u64, left: &carry::FinalState, beginning: &InitialState<'_>, carried: CarryScope) {
         let mut newest = locked(&self.carry);
         if number < newest.command {
             return;
@@ -399,7 +399,7 @@ impl PersistentState {
 }
 
 /// Ends a command when the future that runs it is dropped.
-struct AbandonGuard(Option<Arc<Task>>);
+struct AbandonGuard(Option<Arc<ShellProcess>>);
 
 impl Drop for AbandonGuard {
     fn drop(&mut self) {
@@ -410,7 +410,7 @@ impl Drop for AbandonGuard {
 }
 
 /// Ends a command, within three seconds regardless of its behaviour.
-pub(super) async fn end(task: &Arc<Task>, why: CommandState) {
+pub(super) async fn end(task: &Arc<ShellProcess>, why: CommandState) {
     let ending = Arc::clone(task);
     // A panicked thread ended no more than it did.
     let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;

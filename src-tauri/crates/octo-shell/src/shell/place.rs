@@ -29,13 +29,13 @@ pub(super) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
 }
 
 /// A command's own files; they are removed when it has ended.
-pub(super) struct Files {
+pub(super) struct CommandFiles {
     line: PathBuf,
     functions: PathBuf,
     state: PathBuf,
 }
 
-impl Files {
+impl CommandFiles {
     pub(super) fn write(scratch: &Path, handle: &str, line: &str, functions: &str) -> io::Result<Self> {
         for folder in ["commands", "logs"] {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(scratch.join(folder))?;
@@ -75,7 +75,7 @@ impl Files {
     }
 }
 
-impl Drop for Files {
+impl Drop for CommandFiles {
     fn drop(&mut self) {
         for path in [&self.line, &self.functions, &self.state] {
             let _ = fs::remove_file(path);

@@ -1,7 +1,7 @@
 //! One command: its `bash`, its terminal, and the two threads that watch them.
 
 use super::{
-    background::{Identity, Standing},
+    background::{Identity, ReportedState},
     guard::{self, Guarded},
     keys,
     processes::{self, Attention, Process},
@@ -60,7 +60,7 @@ const READER_QUIET: Duration = Duration::from_millis(1_200);
 const QUESTION_QUIET: Duration = Duration::from_secs(4);
 
 /// The parameters of a command to start.
-pub(super) struct Start<'a> {
+pub(super) struct ProcessStart<'a> {
     /// The command's handle.
     pub handle: String,
     /// The call that starts it.
@@ -87,7 +87,7 @@ pub(super) struct Start<'a> {
 }
 
 /// A started command.
-pub(super) struct Task {
+pub(super) struct ShellProcess {
     pub handle: String,
     pub call: CallId,
     pub identity: Identity,
@@ -95,7 +95,7 @@ pub(super) struct Task {
     pub started_at: Millis,
     /// The number of calls that observe it.
     pub observers: watch::Sender<usize>,
-    standing: Mutex<Standing>,
+    standing: Mutex<ReportedState>,
     started: Instant,
     leader: u32,
     terminal: PtyTerminal,
@@ -103,12 +103,12 @@ pub(super) struct Task {
     typed: Mutex<Instant>,
     /// The state to report if it was ended on request.
     ended_as: Mutex<Option<CommandState>>,
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<ProcessEnd>>,
 }
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct ProcessEnd {
     /// Its final state.
     pub state: CommandState,
     /// Its total run time.
@@ -122,8 +122,8 @@ struct PtyTerminal {
     name: String,
 }
 
-impl Task {
-    pub(super) fn start(start: Start<'_>) -> Result<Arc<Self>, ShellError> {
+impl ShellProcess {
+    pub(super) fn start(start: ProcessStart<'_>) -> Result<Arc<Self>, ShellError> {
         let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
         let pty = native_pty_system().openpty(SIZE).map_err(|error| failed(&error))?;
         let holder = match &start.confinement {
@@ -197,7 +197,7 @@ impl Task {
                     CommandState::Signalled { signal: 0 }
                 }
             };
-            ending.send_replace(Some(End { state, after }));
+            ending.send_replace(Some(ProcessEnd { state, after }));
         };
         if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait) {
             processes::kill_now(leader);
@@ -222,7 +222,7 @@ impl Task {
     }
 
     /// Returns the command's end, once it has ended.
-    pub(super) fn end(&self) -> watch::Receiver<Option<End>> {
+    pub(super) fn end(&self) -> watch::Receiver<Option<ProcessEnd>> {
         self.end.clone()
     }
 
@@ -232,12 +232,12 @@ impl Task {
     }
 
     /// Returns its final state, considering a request to end it.
-    pub(super) fn ended_as(&self, end: End) -> CommandState {
+    pub(super) fn ended_as(&self, end: ProcessEnd) -> CommandState {
         locked(&self.ended_as).unwrap_or(end.state)
     }
 
     /// Returns the registry's data about it.
-    pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
+    pub(super) fn standing(&self) -> MutexGuard<'_, ReportedState> {
         locked(&self.standing)
     }
 

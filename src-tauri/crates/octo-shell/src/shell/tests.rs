@@ -1,4 +1,7 @@
-use crate::{CarryScope, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError};
+use crate::{
+    CarryScope, CommandRun, Live, LoginEnvironment, Pace, ProcessInput, Report, Shell, ShellConfig,
+    ShellError,
+};
 use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
     fs,
@@ -58,8 +61,8 @@ impl Place {
         self.root.path().join("project").canonicalize().unwrap()
     }
 
-    fn command(&self, command: &str) -> Run {
-        Run {
+    fn command(&self, command: &str) -> CommandRun {
+        CommandRun {
             call: CallId::new(),
             command: command.to_owned(),
             folder: self.folder(),
@@ -87,7 +90,7 @@ impl Place {
 
     async fn input(&self, handle: &str, text: &str) -> Result<Report, ShellError> {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
-        let input = Input {
+        let input = ProcessInput {
             call: CallId::new(),
             handle: handle.to_owned(),
             text: text.to_owned(),

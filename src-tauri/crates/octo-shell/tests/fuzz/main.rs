@@ -9,7 +9,7 @@
 mod lines;
 
 use lines::{Dice, bad_line, change_line};
-use octo_shell::{Known, LineContext, Policy, Standing, Verdict, assess};
+use octo_shell::{LineContext, Policy, PolicyContext, TouchedPaths, Verdict, assess};
 use std::{
     collections::BTreeMap,
     fs,
@@ -144,9 +144,10 @@ impl FuzzProject {
     }
 
     /// Returns the paths a line would touch, if the policy and the paths allow it.
-    fn allowed(&self, line: &str) -> Option<Known> {
+    fn allowed(&self, line: &str) -> Option<TouchedPaths> {
         let policy = Policy::default();
-        let assessment = assess(line, &[], Standing { around: &self.around, policy: &policy, rules: &[] });
+        let assessment =
+            assess(line, &[], PolicyContext { around: &self.around, policy: &policy, rules: &[] });
         let Verdict::Known(known) = assessment.verdict else { return None };
         let folder = &self.around.folder;
         let open = |text: &String| {

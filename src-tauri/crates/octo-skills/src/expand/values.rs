@@ -21,13 +21,13 @@ pub(super) struct Values<'a> {
 }
 
 /// A mark in the text: its value and its length in bytes.
-pub(super) struct Found {
+pub(super) struct MarkValue {
     pub value: String,
     pub length: usize,
     argument: bool,
 }
 
-impl Found {
+impl MarkValue {
     fn plain(value: &str, length: usize) -> Self {
         Self { value: value.to_owned(), length, argument: false }
     }
@@ -62,18 +62,18 @@ impl<'a> Values<'a> {
     }
 
     /// Parses the variable or argument at the start of the text, which begins with `$`.
-    pub(super) fn variable(&mut self, text: &str) -> Option<Found> {
+    pub(super) fn variable(&mut self, text: &str) -> Option<MarkValue> {
         let found = self.look_up(text)?;
         self.used |= found.argument;
         Some(found)
     }
 
-    fn look_up(&self, text: &str) -> Option<Found> {
+    fn look_up(&self, text: &str) -> Option<MarkValue> {
         let rest = text.strip_prefix('$')?;
         if let Some(inner) = rest.strip_prefix('{') {
             let (name, _) = prefix(inner, MAX_NAME).split_once('}')?;
             let (_, value) = self.variables.iter().find(|(known, _)| *known == name)?;
-            return Some(Found::plain(value, "${}".len() + name.len()));
+            return Some(MarkValue::plain(value, "${}".len() + name.len()));
         }
         if let Some(after) = rest.strip_prefix("ARGUMENTS") {
             const LENGTH: usize = "$ARGUMENTS".len();
@@ -82,16 +82,16 @@ impl<'a> Values<'a> {
                 && let Ok(number) = index.parse::<usize>()
             {
                 let value = self.words.get(number).map_or("", String::as_str);
-                return Some(Found::argument(value, LENGTH + "[]".len() + index.len()));
+                return Some(MarkValue::argument(value, LENGTH + "[]".len() + index.len()));
             }
-            return ends_here(after).then(|| Found::argument(self.arguments, LENGTH));
+            return ends_here(after).then(|| MarkValue::argument(self.arguments, LENGTH));
         }
         let digits: String = rest.chars().take(MAX_NAME).take_while(char::is_ascii_digit).collect();
         if !digits.is_empty() {
             // `$20` is a price if there are fewer arguments.
             let value = self.words.get(digits.parse::<usize>().ok()?)?;
             let after = rest.strip_prefix(&digits)?;
-            return ends_here(after).then(|| Found::argument(value, "$".len() + digits.len()));
+            return ends_here(after).then(|| MarkValue::argument(value, "$".len() + digits.len()));
         }
         let mut named =
             self.names.iter().enumerate().filter(|(_, name)| {
@@ -99,16 +99,16 @@ impl<'a> Values<'a> {
             });
         let (number, name) = named.next()?;
         let value = self.words.get(number).map_or("", String::as_str);
-        Some(Found::argument(value, "$".len() + name.len()))
+        Some(MarkValue::argument(value, "$".len() + name.len()))
     }
 
     /// Parses the `<%= key %>` at the start of the text. Its content is always a key; an unknown one has an
     /// empty value.
-    pub(super) fn key(&self, text: &str) -> Option<Found> {
+    pub(super) fn key(&self, text: &str) -> Option<MarkValue> {
         let (key, _) = prefix(text.strip_prefix("<%=")?, MAX_KEY + "%>".len()).split_once("%>")?;
         let length = "<%=%>".len() + key.len();
         let value = self.keys.iter().find(|(known, _)| *known == key.trim()).map_or("", |(_, value)| value);
-        Some(Found::plain(value, length))
+        Some(MarkValue::plain(value, length))
     }
 
     /// Returns the command with its values filled in; `None` if a shell could read one of them as more than a

@@ -2,7 +2,7 @@
 
 use super::{
     InstallError,
-    gathered::{FileCollector, Found, SourceFile, check_path, source_name},
+    gathered::{FileCollector, SourceContent, SourceFile, check_path, source_name},
 };
 use crate::{MAX_BYTES, MAX_FILES, Warning};
 use std::{
@@ -14,7 +14,7 @@ use zip::{ZipArchive, result::ZipError};
 
 /// Reads all files of a zip file. The declared sizes are checked before unpacking, and the actual sizes again
 /// during it, since declarations may be wrong.
-pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
+pub(super) fn gather(path: &Path) -> Result<SourceContent, InstallError> {
     let meta = fs::metadata(path)?;
     if !meta.is_file() {
         return Err(InstallError::Zip("not a file".to_owned()));
@@ -63,7 +63,7 @@ pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
         gathering.add(SourceFile { path: name, executable, content })?;
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })
+    Ok(SourceContent { files: gathering.finish(), warnings, name: source_name(&name) })
 }
 
 /// Returns whether a Unix mode is that of an ordinary file, or unspecified.

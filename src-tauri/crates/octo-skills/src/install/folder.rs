@@ -2,12 +2,12 @@
 
 use super::{
     InstallError,
-    gathered::{FileCollector, Found, SourceFile, source_name},
+    gathered::{FileCollector, SourceContent, SourceFile, source_name},
 };
 use crate::{
     Warning,
     discovery::skill_file,
-    tree::{Kind, Tree},
+    tree::{Tree, TreeEntryKind},
 };
 use std::{
     fs::{self, File},
@@ -25,7 +25,7 @@ const SEARCHED_FOLDERS: &[&str] = &[".claude", ".agents", ".octo"];
 const EXCLUDED_FOLDERS: &[&str] = &[".git", ".hg", ".svn", ".jj", "node_modules"];
 
 /// Reads the skills in a folder: the folder itself, or those below it.
-pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
+pub(super) fn gather(source: &Path) -> Result<SourceContent, InstallError> {
     let source = source.canonicalize()?;
     let mut gathering = FileCollector::default();
     let mut warnings = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
         }
         for entry in tree.entries {
             let path = entry.place.strip_prefix(&source).ok().and_then(Path::to_str);
-            let (Kind::File { executable, .. }, Some(path)) = (&entry.kind, path) else {
+            let (TreeEntryKind::File { executable, .. }, Some(path)) = (&entry.kind, path) else {
                 warnings.push(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
                 continue;
             };
@@ -51,7 +51,7 @@ pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
         }
     }
     let name = source.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })
+    Ok(SourceContent { files: gathering.finish(), warnings, name: source_name(&name) })
 }
 
 /// Returns the folders with a SKILL.md, none inside another. Does not follow links.

@@ -18,7 +18,7 @@ pub(super) struct SourceFile {
 }
 
 /// Files read from a source.
-pub(super) struct Found {
+pub(super) struct SourceContent {
     pub files: Vec<SourceFile>,
     pub warnings: Vec<Warning>,
     /// Name of the source itself.

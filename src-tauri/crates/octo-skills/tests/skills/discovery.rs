@@ -3,7 +3,7 @@
 use crate::world::{World, keys, names, put, skill};
 use octo_protocol::SkillOrigin;
 use octo_skills::{
-    CallRefusal, ForeignFolders, Reading, SkillCallOrigin, Trust, Usage, discover, fingerprint,
+    CallRefusal, FolderReading, ForeignFolders, SkillCallOrigin, Trust, Usage, discover, fingerprint,
 };
 use std::{cell::RefCell, fs};
 
@@ -188,7 +188,7 @@ fn other_programs_folders_are_read_when_asked_below_octos_own() {
         let catalogue = discover(&roots, &|_| Trust::Trusted);
         catalogue.skills().iter().map(|skill| (skill.name.clone(), skill.source)).collect::<Vec<_>>()
     };
-    let all = found(ForeignFolders { claude: Reading::On, agents: Reading::On });
+    let all = found(ForeignFolders { claude: FolderReading::On, agents: FolderReading::On });
     assert_eq!(
         all,
         [
@@ -197,7 +197,7 @@ fn other_programs_folders_are_read_when_asked_below_octos_own() {
             ("two".to_owned(), SkillOrigin::ProjectClaude)
         ]
     );
-    let agents = found(ForeignFolders { agents: Reading::On, ..ForeignFolders::default() });
+    let agents = found(ForeignFolders { agents: FolderReading::On, ..ForeignFolders::default() });
     assert_eq!(agents[0].1, SkillOrigin::UserAgents);
     assert!(SkillOrigin::User.is_writable() && !SkillOrigin::ProjectClaude.is_writable());
 }

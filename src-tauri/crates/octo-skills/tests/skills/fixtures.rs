@@ -1,6 +1,6 @@
 //! Every field and every oddity of a SKILL.md, one file each.
 
-use octo_skills::{Document, FrontMatter, Invocable, Profiles, Run, Yaml, read, take_apart};
+use octo_skills::{FrontMatter, Invocable, Profiles, SkillDocument, SkillRun, Yaml, read, take_apart};
 use std::{fmt::Write, fs, path::Path};
 
 fn fixtures() -> Vec<(String, Vec<u8>)> {
@@ -18,7 +18,7 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Returns the parsed values, without defaults.
-fn summary(document: &Document) -> String {
+fn summary(document: &SkillDocument) -> String {
     let mut text = String::new();
     let fields = &document.fields;
     let mut line = |key: &str, value: String| writeln!(text, "{key}: {value}").unwrap();
@@ -46,7 +46,7 @@ fn summary(document: &Document) -> String {
     if fields.profiles != Profiles::All {
         line("profiles", format!("{:?}", fields.profiles));
     }
-    if fields.run != Run::Inline {
+    if fields.run != SkillRun::Inline {
         line("run", format!("{:?}", fields.run));
     }
     if let Some(effort) = fields.effort {

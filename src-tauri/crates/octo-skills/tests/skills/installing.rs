@@ -3,7 +3,7 @@
 use crate::world::{World, keys, put, skill};
 use octo_protocol::SkillOrigin;
 use octo_skills::{
-    CandidateKind, InstallError, InstallSource, OnConflict, Run, inspect, install, remove_unfinished,
+    CandidateKind, InstallError, InstallSource, OnConflict, SkillRun, inspect, install, remove_unfinished,
 };
 use std::{
     fs,
@@ -80,7 +80,7 @@ fn what_is_in_it_is_shown_before_anything_is_written() {
     assert_eq!(candidate.bytes(), SKILL.len() as u64 + 20);
     assert_eq!(candidate.commands, ["pdftk --version"]);
     assert_eq!(candidate.fields.allowed_tools.len(), 2);
-    assert_eq!(candidate.fields.run, Run::Fork { agent: None });
+    assert_eq!(candidate.fields.run, SkillRun::Fork { agent: None });
     assert_eq!(keys(&candidate.warnings), ["skills.warning.hidden_left_out"]);
     assert_eq!(candidate.text("scripts/run.py"), Some("print(1)"));
     assert_eq!((candidate.error.as_ref(), candidate.conflicts.len()), (None, 0));

@@ -2,8 +2,8 @@
 
 use crate::world::{World, cases, only, put};
 use octo_skills::{
-    Fields, FindingLevel, Invocable, Invocation, InvokedFrom, Profiles, Rules, Run, Skill, ToolGrant, Trust,
-    expand, is_name, octo_tool, read, take_apart, to_public, validate,
+    Fields, FindingLevel, Invocable, Invocation, InvokedFrom, Profiles, Rules, Skill, SkillRun, ToolGrant,
+    Trust, expand, is_name, octo_tool, read, take_apart, to_public, validate,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
@@ -51,11 +51,11 @@ fn words() -> impl Strategy<Value = String> {
 fn fields() -> impl Strategy<Value = Fields> {
     let list = |item: &'static str| prop::collection::vec(pattern(item), 0..4);
     let run = prop_oneof![
-        Just((Run::Inline, Profiles::All)),
-        Just((Run::Inline, Profiles::Only(vec!["coding".into(), "general".into()]))),
-        Just((Run::Fork { agent: None }, Profiles::All)),
-        Just((Run::Fork { agent: Some("Explore".into()) }, Profiles::All)),
-        Just((Run::Fork { agent: None }, Profiles::Only(vec!["coding".into()]))),
+        Just((SkillRun::Inline, Profiles::All)),
+        Just((SkillRun::Inline, Profiles::Only(vec!["coding".into(), "general".into()]))),
+        Just((SkillRun::Fork { agent: None }, Profiles::All)),
+        Just((SkillRun::Fork { agent: Some("Explore".into()) }, Profiles::All)),
+        Just((SkillRun::Fork { agent: None }, Profiles::Only(vec!["coding".into()]))),
     ];
     let invocable = || prop_oneof![Just(Invocable::Yes), Just(Invocable::No)];
     let texts = (

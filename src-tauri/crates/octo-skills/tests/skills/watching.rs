@@ -1,7 +1,7 @@
 //! Changes are reported, wherever a root exists or appears.
 
 use crate::world::{World, put, skill};
-use octo_skills::Watch;
+use octo_skills::SkillWatch;
 use std::{fs, sync::mpsc, time::Duration};
 
 const SOON: Duration = Duration::from_secs(20);
@@ -10,7 +10,7 @@ const SOON: Duration = Duration::from_secs(20);
 fn a_root_that_appears_and_one_that_changes_are_told() {
     let world = World::new();
     let (tell, told) = mpsc::channel();
-    let watch = Watch::new(&world.roots(), move || tell.send(()).unwrap()).unwrap();
+    let watch = SkillWatch::new(&world.roots(), move || tell.send(()).unwrap()).unwrap();
     // Neither `skills` nor the project's `.octo` exist yet.
     let folder = skill(&world.user(), "first", "d");
     told.recv_timeout(SOON).expect("the root that appeared");

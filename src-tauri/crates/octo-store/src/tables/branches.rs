@@ -4,7 +4,7 @@
 //! created has no subscribers, and every client begins with a snapshot.
 
 use crate::{
-    NewBranch, NewImport, Reader, StoreError, Told, Tx,
+    CopiedConversation, NewBranch, NewImport, Reader, StoreError, Tx,
     key::SessionKey,
     tables::transcript::{MessageState, attach, block, message, message_columns},
 };
@@ -128,7 +128,11 @@ impl Reader<'_> {
     }
 
     /// Returns a conversation up to a point, under its own ids.
-    fn conversation_up_to(&self, session: SessionKey, cut: ConversationPrefix) -> Result<Told, StoreError> {
+    fn conversation_up_to(
+        &self,
+        session: SessionKey,
+        cut: ConversationPrefix,
+    ) -> Result<CopiedConversation, StoreError> {
         let seen: HashSet<i64> = cut.context.iter().copied().collect();
         let mut messages = self.told(session, *session.rows().start(), cut.last, u32::MAX)?;
         let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
@@ -152,7 +156,7 @@ impl Reader<'_> {
         let kept: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
         let calls = self.calls_of(&messages)?;
         let turns = turns.into_iter().filter(|turn| kept.contains(&turn.id)).collect();
-        Ok(Told { turns, calls, context, messages })
+        Ok(CopiedConversation { turns, calls, context, messages })
     }
 }
 
@@ -184,7 +188,7 @@ fn results(message: &Message) -> impl Iterator<Item = CallId> + '_ {
 }
 
 /// Returns the same conversation under new ids, without any unfinished part.
-fn with_new_ids(told: Told) -> Told {
+fn with_new_ids(told: CopiedConversation) -> CopiedConversation {
     let mut turns: HashMap<TurnId, TurnId> = HashMap::new();
     let mut calls: HashMap<CallId, CallId> = HashMap::new();
     let mut ids: HashMap<MessageId, MessageId> = HashMap::new();
@@ -222,7 +226,7 @@ fn with_new_ids(told: Told) -> Told {
         let turn = turns.get(&call.turn).copied()?;
         Some(CallView { id, turn, state, ..call })
     };
-    Told {
+    CopiedConversation {
         turns: told.turns.into_iter().map(over).collect(),
         calls: told.calls.into_iter().filter_map(ended).collect(),
         context: told.context.iter().filter_map(|id| ids.get(id).copied()).collect(),
@@ -312,7 +316,7 @@ impl Tx<'_> {
         &mut self,
         id: SessionId,
         key: SessionKey,
-        told: &Told,
+        told: &CopiedConversation,
         tokens: Option<u64>,
     ) -> Result<(), StoreError> {
         for turn in &told.turns {
@@ -354,11 +358,11 @@ impl Tx<'_> {
 
 /// A conversation with the previous id of its last message.
 struct RenumberedConversation {
-    told: Told,
+    told: CopiedConversation,
     last: Option<MessageId>,
 }
 
-fn renumber_with_last(told: Told) -> RenumberedConversation {
+fn renumber_with_last(told: CopiedConversation) -> RenumberedConversation {
     let last = told.messages.last().map(|message| message.id);
     RenumberedConversation { told: with_new_ids(told), last }
 }

@@ -67,7 +67,7 @@ pub struct PairingCodeRow {
 
 /// The fetch position of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchPosition {
     /// The number of the first update not yet fetched.
     pub next: i64,
     /// When Octo last fetched any.
@@ -141,11 +141,11 @@ impl Reader<'_> {
     }
 
     /// Returns the fetch position of an account; `None` if it was never fetched.
-    pub fn fetched(&self, service: ChatService, account: &str) -> Result<Option<Fetched>, StoreError> {
+    pub fn fetched(&self, service: ChatService, account: &str) -> Result<Option<FetchPosition>, StoreError> {
         self.row(
             "SELECT next, fetched_at FROM chat_accounts WHERE service = ?1 AND account = ?2",
             params![word(&service)?, account],
-            |row| Ok(Fetched { next: row.get(0)?, at: row.get(1)? }),
+            |row| Ok(FetchPosition { next: row.get(0)?, at: row.get(1)? }),
         )
     }
 
@@ -211,7 +211,7 @@ impl Tx<'_> {
         &mut self,
         service: ChatService,
         account: &str,
-        fetched: Fetched,
+        fetched: FetchPosition,
         letters: &[(i64, String)],
     ) -> Result<(), StoreError> {
         self.change(

@@ -1,7 +1,7 @@
 //! `forks`: sub-agents, sessions that do a part of another session's work.
 
 use crate::{
-    InheritedContext, NewFork, Reader, StoreError, StoredSubAgent, Tx,
+    InheritedContext, NewSubAgent, Reader, StoreError, StoredSubAgent, Tx,
     column::{from_json, id, json},
     key::SessionKey,
 };
@@ -60,7 +60,7 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] if the parent does not
     /// see the message up to which the sub-agent inherits.
-    pub fn create_sub_agent(&mut self, new: &NewFork) -> Result<(), StoreError> {
+    pub fn create_sub_agent(&mut self, new: &NewSubAgent) -> Result<(), StoreError> {
         let (info, origin) = (&new.info, &new.fork.origin);
         let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
         let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(origin.session))?;

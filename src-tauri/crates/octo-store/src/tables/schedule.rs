@@ -2,7 +2,7 @@
 //! were decided, and the process that decides. No events: subscribers of the tasks learn that something
 //! changed.
 
-use crate::{Holder, LeaseOutcome, Life, Reader, StoreError, Tx, lease::holder};
+use crate::{Holder, HolderState, LeaseOutcome, Reader, StoreError, Tx, lease::holder};
 use octo_protocol::{Millis, Switch};
 use rusqlite::params;
 use std::collections::HashMap;
@@ -67,11 +67,13 @@ impl Tx<'_> {
     pub fn take_schedule_lease(
         &mut self,
         holder: &Holder,
-        probe: impl Fn(&Holder) -> Life,
+        probe: impl Fn(&Holder) -> HolderState,
     ) -> Result<LeaseOutcome, StoreError> {
         let previous = match self.schedule_lease()? {
             Some(current) if current.token == holder.token => return Ok(LeaseOutcome::Taken),
-            Some(current) if probe(&current) == Life::Alive => return Ok(LeaseOutcome::HeldBy(current)),
+            Some(current) if probe(&current) == HolderState::Alive => {
+                return Ok(LeaseOutcome::HeldBy(current));
+            }
             previous => previous,
         };
         let started = i64::try_from(holder.started).unwrap_or(i64::MAX);

@@ -274,7 +274,7 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
                 Event::QuestionClosed { question: question.id, answer }
             }
             _ => {
-                let ask = Ask::Feedback {
+                let ask = QuestionContent::Feedback {
                     question: words.to_owned(),
                     context: None,
                     options: vec![words.to_owned()],

@@ -2,7 +2,7 @@
 
 use crate::{create, emit, emit_all, home, sample};
 use octo_protocol::*;
-use octo_store::{InheritedContext, NewFork, Store, StoreError, StoredSubAgent};
+use octo_store::{InheritedContext, NewSubAgent, Store, StoreError, StoredSubAgent};
 
 /// A parent whose turn is at a call: its view, and the message with the call.
 struct Parent {
@@ -50,7 +50,7 @@ async fn parent(store: &Store) -> Parent {
     Parent { info, turn: said.turn, said, calling, call }
 }
 
-fn forked(parent: &Parent, inherits: InheritedContext) -> NewFork {
+fn forked(parent: &Parent, inherits: InheritedContext) -> NewSubAgent {
     let info = SessionInfo { source: Source::SubAgent, ..sample::head("explore") };
     let origin = SubAgentOrigin {
         session: parent.info.id,
@@ -59,7 +59,7 @@ fn forked(parent: &Parent, inherits: InheritedContext) -> NewFork {
         call: parent.call,
         name: "explore".to_owned(),
     };
-    NewFork { info, fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
+    NewSubAgent { info, fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
 }
 
 /// Stores a sub-agent with its first turn; returns its id and its message.

@@ -2,7 +2,7 @@
 
 use super::sample;
 use octo_protocol::{Event, SessionId, Topic, TurnId};
-use octo_store::{Holder, LeaseOutcome, Life, NewSession, StopRequest, Store, ToolsetRow};
+use octo_store::{Holder, HolderState, LeaseOutcome, NewSession, StopRequest, Store, ToolsetRow};
 
 fn holder(token: &str) -> Holder {
     Holder { token: token.to_owned(), ..Holder::of_this_process() }
@@ -16,7 +16,7 @@ async fn session(store: &Store, holder: &Holder) -> SessionId {
     let holder = holder.clone();
     let taken = store.write(move |tx| {
         tx.create_session(&new)?;
-        tx.take_lease(id, &holder, |_| Life::Alive)
+        tx.take_lease(id, &holder, |_| HolderState::Alive)
     });
     assert_eq!(taken.await.unwrap(), LeaseOutcome::Taken);
     id

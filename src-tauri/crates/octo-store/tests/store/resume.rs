@@ -2,7 +2,7 @@
 
 use crate::{create, emit, emit_all, home, new, sample};
 use octo_protocol::*;
-use octo_store::{Holder, LeaseOutcome, Life, NewSession, Store, StoreError, ToolsetRow};
+use octo_store::{Holder, HolderState, LeaseOutcome, NewSession, Store, StoreError, ToolsetRow};
 
 #[tokio::test]
 async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
@@ -20,7 +20,7 @@ async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
         id: QuestionId::new(),
         call: calls[2],
         tool: "terminal".to_owned(),
-        ask: Ask::Permission {
+        ask: QuestionContent::Permission {
             preview: ToolView::Plain { text: "rm x".to_owned() },
             reason: AskReason::Unparsed,
             rule: None,
@@ -356,18 +356,18 @@ async fn a_lease_is_taken_kept_and_inherited_only_from_the_dead() {
     let info = sample::head("lease");
     let id = info.id;
     create(&store, &info).await;
-    let take = async |token: &'static str, others: Life| {
+    let take = async |token: &'static str, others: HolderState| {
         store.write(move |tx| tx.take_lease(id, &holder(token), |_| others)).await.unwrap()
     };
-    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
-    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
-    assert_eq!(take("b", Life::Alive).await, LeaseOutcome::HeldBy(holder("a")));
-    assert_eq!(take("b", Life::Dead).await, LeaseOutcome::TakenOver(holder("a")));
-    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::HeldBy(holder("b")));
+    assert_eq!(take("a", HolderState::Alive).await, LeaseOutcome::Taken);
+    assert_eq!(take("a", HolderState::Alive).await, LeaseOutcome::Taken);
+    assert_eq!(take("b", HolderState::Alive).await, LeaseOutcome::HeldBy(holder("a")));
+    assert_eq!(take("b", HolderState::Dead).await, LeaseOutcome::TakenOver(holder("a")));
+    assert_eq!(take("a", HolderState::Alive).await, LeaseOutcome::HeldBy(holder("b")));
     store.write(move |tx| tx.release_lease(id, "a")).await.unwrap();
     assert_eq!(store.read(move |reader| reader.lease(id)).await.unwrap(), Some(holder("b")));
     store.write(move |tx| tx.release_lease(id, "b")).await.unwrap();
-    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
+    assert_eq!(take("a", HolderState::Alive).await, LeaseOutcome::Taken);
     store.write(|tx| tx.release_all_leases("a")).await.unwrap();
     assert_eq!(store.read(move |reader| reader.lease(id)).await.unwrap(), None);
     store.close();

@@ -1,7 +1,7 @@
 //! Why a request read less than it might have, with the names of Anthropic's cache-diagnostics beta (2026).
 
 use super::{
-    policy::{CachePolicy, EffortKey, Origin},
+    policy::{CachePolicy, EffortKey, LifetimeOrigin},
     segments::{Section, SegmentSide, Segments},
 };
 use crate::frozen::SUB_AGENT_NOTICE;
@@ -160,7 +160,7 @@ impl RequestTrace {
             covered,
             left,
             expires: match policy.lives.origin {
-                Origin::RequestStart | Origin::FirstToken => now + policy.lives.short,
+                LifetimeOrigin::RequestStart | LifetimeOrigin::FirstToken => now + policy.lives.short,
             },
         }
     }

@@ -91,12 +91,12 @@ pub struct EntryLifetimes {
     /// Maximum lifetime, however often the entry is read.
     pub most: Option<Duration>,
     /// The moment from which the lifetime counts.
-    pub origin: Origin,
+    pub origin: LifetimeOrigin,
 }
 
 /// The moment from which a lifetime counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum LifetimeOrigin {
     /// The start of the request that wrote or read the entry.
     RequestStart,
     /// The first token of its answer.
@@ -184,7 +184,7 @@ impl CachePolicy {
                 short: 5 * MINUTE,
                 long: Some(HOUR),
                 most: None,
-                origin: Origin::RequestStart,
+                origin: LifetimeOrigin::RequestStart,
             },
             visible: Visibility::FirstToken,
             certainty: HitCertainty::Sure,
@@ -209,7 +209,7 @@ impl CachePolicy {
                 short: 5 * MINUTE,
                 long: None,
                 most: Some(HOUR),
-                origin: Origin::FirstToken,
+                origin: LifetimeOrigin::FirstToken,
             },
             routing: Routing::ByKey { per_minute: Some(15) },
             prices: CachePrices::FREE_WRITES,
@@ -222,7 +222,12 @@ impl CachePolicy {
         Self {
             writing: Writing::Breakpoints { limit: 4, lookback: 80 },
             effort: EffortKey::Ignored,
-            lives: EntryLifetimes { short: 30 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
+            lives: EntryLifetimes {
+                short: 30 * MINUTE,
+                long: None,
+                most: None,
+                origin: LifetimeOrigin::FirstToken,
+            },
             ..Self::anthropic()
         }
     }
@@ -233,7 +238,12 @@ impl CachePolicy {
             writing: Writing::Units { step: 64 },
             effort: EffortKey::Ignored,
             minimum: 64,
-            lives: EntryLifetimes { short: 2 * HOUR, long: None, most: None, origin: Origin::FirstToken },
+            lives: EntryLifetimes {
+                short: 2 * HOUR,
+                long: None,
+                most: None,
+                origin: LifetimeOrigin::FirstToken,
+            },
             prices: CachePrices { input: 0.139, output: 0.28, write: 0.139, write_long: 0.139, read: 0.028 },
             ..Self::anthropic()
         }
@@ -246,7 +256,12 @@ impl CachePolicy {
             writing: Writing::Steps { step: 16 },
             effort: EffortKey::Ignored,
             minimum: 4096,
-            lives: EntryLifetimes { short: 5 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
+            lives: EntryLifetimes {
+                short: 5 * MINUTE,
+                long: None,
+                most: None,
+                origin: LifetimeOrigin::FirstToken,
+            },
             certainty: HitCertainty::Chance { probability: 0.8, seed },
             prices: CachePrices::FREE_WRITES,
             ..Self::anthropic()
@@ -259,7 +274,12 @@ impl CachePolicy {
         Self {
             writing: Writing::Everywhere,
             minimum: 0,
-            lives: EntryLifetimes { short: years, long: None, most: None, origin: Origin::RequestStart },
+            lives: EntryLifetimes {
+                short: years,
+                long: None,
+                most: None,
+                origin: LifetimeOrigin::RequestStart,
+            },
             prices,
             ..Self::anthropic()
         }

@@ -20,7 +20,7 @@ pub(super) struct Segments {
 pub(super) struct Segment {
     pub(super) section: Section,
     pub(super) side: SegmentSide,
-    pub(super) run: Run,
+    pub(super) run: SegmentRun,
     /// The segment's bytes without markers.
     pub(super) text: String,
     pub(super) mark: Option<Mark>,
@@ -45,7 +45,7 @@ pub(super) enum SegmentSide {
 
 /// Consecutive calls are one position, and so are consecutive results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Run {
+pub(super) enum SegmentRun {
     Calls,
     Results,
     Alone,
@@ -82,7 +82,7 @@ impl Segments {
 }
 
 impl Segment {
-    fn new(section: Section, side: SegmentSide, run: Run, mut value: Value) -> Self {
+    fn new(section: Section, side: SegmentSide, run: SegmentRun, mut value: Value) -> Self {
         let mark = take_mark(&mut value);
         Self { section, side, run, text: value.to_string(), mark, may_be_marked: true }
     }
@@ -102,16 +102,17 @@ fn blocks(content: &Value) -> Vec<Value> {
 }
 
 fn anthropic(body: &Value) -> Vec<Segment> {
-    let fixed = |section| move |block: Value| Segment::new(section, SegmentSide::Fixed, Run::Alone, block);
+    let fixed =
+        |section| move |block: Value| Segment::new(section, SegmentSide::Fixed, SegmentRun::Alone, block);
     let mut all: Vec<Segment> = list(body, "/tools").cloned().map(fixed(Section::Tools)).collect();
     all.extend(blocks(&body["system"]).into_iter().map(fixed(Section::System)));
     for (index, message) in list(body, "/messages").enumerate() {
         let side = side(message);
         for block in blocks(&message["content"]) {
             let run = match block["type"].as_str() {
-                Some("tool_use") => Run::Calls,
-                Some("tool_result") => Run::Results,
-                _ => Run::Alone,
+                Some("tool_use") => SegmentRun::Calls,
+                Some("tool_result") => SegmentRun::Results,
+                _ => SegmentRun::Alone,
             };
             let reasoning = matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
             let mut segment = Segment::new(Section::Message(index), side, run, block);
@@ -132,9 +133,9 @@ fn converse(body: &Value) -> Vec<Segment> {
     let mut add = |section, side, block: &Value| {
         let Some(point) = block.get("cachePoint") else {
             let run = match block {
-                block if block.get("toolUse").is_some() => Run::Calls,
-                block if block.get("toolResult").is_some() => Run::Results,
-                _ => Run::Alone,
+                block if block.get("toolUse").is_some() => SegmentRun::Calls,
+                block if block.get("toolResult").is_some() => SegmentRun::Results,
+                _ => SegmentRun::Alone,
             };
             let mut segment = Segment::new(section, side, run, block.clone());
             segment.may_be_marked = block.get("reasoningContent").is_none();
@@ -154,19 +155,20 @@ fn converse(body: &Value) -> Vec<Segment> {
 }
 
 fn chat(body: &Value) -> Vec<Segment> {
-    let tool = |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, Run::Alone, tool.clone());
+    let tool =
+        |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, SegmentRun::Alone, tool.clone());
     let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
     let mut index = 0;
     for message in list(body, "/messages") {
         let role = message["role"].as_str().unwrap_or_default();
         if matches!(role, "system" | "developer") {
-            all.push(Segment::new(Section::System, SegmentSide::Fixed, Run::Alone, message.clone()));
+            all.push(Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, message.clone()));
             continue;
         }
         let run = match role {
-            "tool" => Run::Results,
-            _ if message.get("tool_calls").is_some() => Run::Calls,
-            _ => Run::Alone,
+            "tool" => SegmentRun::Results,
+            _ if message.get("tool_calls").is_some() => SegmentRun::Calls,
+            _ => SegmentRun::Alone,
         };
         all.push(Segment::new(Section::Message(index), side(message), run, message.clone()));
         index += 1;
@@ -175,10 +177,12 @@ fn chat(body: &Value) -> Vec<Segment> {
 }
 
 fn responses(body: &Value) -> Vec<Segment> {
-    let tool = |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, Run::Alone, tool.clone());
+    let tool =
+        |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, SegmentRun::Alone, tool.clone());
     let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
     if let Some(instructions) = body.get("instructions").filter(|it| !it.is_null()) {
-        let mut segment = Segment::new(Section::System, SegmentSide::Fixed, Run::Alone, instructions.clone());
+        let mut segment =
+            Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, instructions.clone());
         segment.may_be_marked = false;
         all.push(segment);
     }
@@ -186,14 +190,14 @@ fn responses(body: &Value) -> Vec<Segment> {
     for item in list(body, "/input") {
         let role = item["role"].as_str().unwrap_or_default();
         if matches!(role, "system" | "developer") {
-            all.push(Segment::new(Section::System, SegmentSide::Fixed, Run::Alone, item.clone()));
+            all.push(Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, item.clone()));
             continue;
         }
         let (side, run) = match item["type"].as_str() {
-            Some("function_call") => (SegmentSide::Model, Run::Calls),
-            Some("function_call_output") => (SegmentSide::Person, Run::Results),
-            Some("reasoning") => (SegmentSide::Model, Run::Alone),
-            _ => (side(item), Run::Alone),
+            Some("function_call") => (SegmentSide::Model, SegmentRun::Calls),
+            Some("function_call_output") => (SegmentSide::Person, SegmentRun::Results),
+            Some("reasoning") => (SegmentSide::Model, SegmentRun::Alone),
+            _ => (side(item), SegmentRun::Alone),
         };
         let mut segment = Segment::new(Section::Message(index), side, run, item.clone());
         segment.may_be_marked = side != SegmentSide::Model;

@@ -4,8 +4,8 @@ mod prefixes;
 
 use super::{
     diagnosis::{CacheReadMiss, RequestTraces},
-    policy::{CachePolicy, EffortKey, HitCertainty, Lookback, Origin, Routing, Visibility, Writing},
-    segments::{Mark, Run, Section, Segment, SegmentSide, Segments},
+    policy::{CachePolicy, EffortKey, HitCertainty, LifetimeOrigin, Lookback, Routing, Visibility, Writing},
+    segments::{Mark, Section, Segment, SegmentRun, SegmentSide, Segments},
 };
 use crate::RecordedRequest;
 use octo_protocol::{Protocol, Usage};
@@ -93,7 +93,7 @@ enum WriteKind {
 }
 
 /// The position after a segment.
-struct Place<'a> {
+struct SegmentEnd<'a> {
     segment: &'a Segment,
     key: Key,
     tokens: u64,
@@ -192,8 +192,8 @@ impl CacheSimulator {
             Visibility::Later(time) => self.now + time,
         };
         let from = match self.policy.lives.origin {
-            Origin::RequestStart => served.start,
-            Origin::FirstToken => self.now,
+            LifetimeOrigin::RequestStart => served.start,
+            LifetimeOrigin::FirstToken => self.now,
         };
         for PendingCacheWrite { key, length: _, life, kind } in served.writes.drain(..) {
             let alive = self.entries.get(&key).filter(|entry| entry.expires > served.start);
@@ -252,7 +252,12 @@ impl CacheSimulator {
         hasher.finish()
     }
 
-    fn markers(&mut self, places: &[Place<'_>], limit: usize, lookback: Lookback) -> Result<Served, String> {
+    fn markers(
+        &mut self,
+        places: &[SegmentEnd<'_>],
+        limit: usize,
+        lookback: Lookback,
+    ) -> Result<Served, String> {
         let marked: Vec<usize> =
             (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
         check_marks(places, &marked, limit)?;
@@ -276,7 +281,7 @@ impl CacheSimulator {
             .max()
             .unwrap_or(read);
         let end = writes.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
-        let life = |place: &Place<'_>| {
+        let life = |place: &SegmentEnd<'_>| {
             let asked = match place.segment.mark {
                 Some(Mark::Long) => self.policy.lives.long.unwrap_or(self.policy.lives.short),
                 Some(Mark::Short) | None => self.policy.lives.short,
@@ -289,7 +294,7 @@ impl CacheSimulator {
         Ok(Served { usage, written_long: long_end - read, writes, ..Served::default() })
     }
 
-    fn everywhere(&self, places: &[Place<'_>]) -> Served {
+    fn everywhere(&self, places: &[SegmentEnd<'_>]) -> Served {
         let hit = places.iter().rev().find(|place| self.readable(&place.key).is_some());
         let (read, all) =
             (hit.map_or(0, |place| place.tokens), places.last().map_or(0, |place| place.tokens));
@@ -301,7 +306,7 @@ impl CacheSimulator {
 
     fn breakpoints(
         &mut self,
-        places: &[Place<'_>],
+        places: &[SegmentEnd<'_>],
         limit: usize,
         lookback: usize,
         own: bool,
@@ -332,7 +337,7 @@ impl CacheSimulator {
     }
 
     /// Returns the marked positions that are long enough to be cached.
-    fn kept<'a, 'b>(&self, places: &'a [Place<'b>], marked: &[usize]) -> Vec<&'a Place<'b>> {
+    fn kept<'a, 'b>(&self, places: &'a [SegmentEnd<'b>], marked: &[usize]) -> Vec<&'a SegmentEnd<'b>> {
         marked
             .iter()
             .map(|index| &places[*index])
@@ -340,7 +345,7 @@ impl CacheSimulator {
             .collect()
     }
 
-    fn steps(&mut self, places: &[Place<'_>], step: u64) -> Served {
+    fn steps(&mut self, places: &[SegmentEnd<'_>], step: u64) -> Served {
         let stops = prefixes(places, multiples(step, self.policy.minimum, length(places)));
         let found = stops.iter().take_while(|(key, _)| self.readable(key).is_some()).count();
         let found = if self.draw_hit() { found } else { 0 };
@@ -359,7 +364,7 @@ impl CacheSimulator {
         Served { usage, writes: writes.collect(), ..Served::default() }
     }
 
-    fn units(&mut self, places: &[Place<'_>], step: u64) -> Served {
+    fn units(&mut self, places: &[SegmentEnd<'_>], step: u64) -> Served {
         let minimum = self.policy.minimum as usize * TOKEN;
         let all = length(places);
         let mut end = 0;
@@ -425,13 +430,13 @@ impl CacheSimulator {
     }
 }
 
-impl Place<'_> {
+impl SegmentEnd<'_> {
     fn write(&self, life: Duration, kind: WriteKind) -> PendingCacheWrite {
         PendingCacheWrite { key: self.key.clone(), length: self.tokens, life, kind }
     }
 }
 
-fn check_marks(places: &[Place<'_>], marked: &[usize], limit: usize) -> Result<(), String> {
+fn check_marks(places: &[SegmentEnd<'_>], marked: &[usize], limit: usize) -> Result<(), String> {
     if marked.len() > limit {
         return Err(format!(
             "A maximum of {limit} blocks with cache_control may be provided. Found {}.",
@@ -452,9 +457,9 @@ fn check_marks(places: &[Place<'_>], marked: &[usize], limit: usize) -> Result<(
     Ok(())
 }
 
-fn places(segments: &Segments, key: impl Fn(u64) -> Key) -> Vec<Place<'_>> {
+fn places(segments: &Segments, key: impl Fn(u64) -> Key) -> Vec<SegmentEnd<'_>> {
     let (mut hasher, mut bytes, mut position) = (DefaultHasher::new(), 0, 0);
-    let mut last = Run::Alone;
+    let mut last = SegmentRun::Alone;
     let mut in_messages = false;
     segments
         .all
@@ -467,11 +472,11 @@ fn places(segments: &Segments, key: impl Fn(u64) -> Key) -> Vec<Place<'_>> {
             segment.side.hash(&mut hasher);
             segment.text.hash(&mut hasher);
             bytes += segment.text.len();
-            if segment.run == Run::Alone || segment.run != last {
+            if segment.run == SegmentRun::Alone || segment.run != last {
                 position += 1;
             }
             last = segment.run;
-            Place { segment, key: key(hasher.finish()), tokens: (bytes / TOKEN) as u64, position }
+            SegmentEnd { segment, key: key(hasher.finish()), tokens: (bytes / TOKEN) as u64, position }
         })
         .collect()
 }

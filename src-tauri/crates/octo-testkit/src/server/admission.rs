@@ -6,14 +6,14 @@ use octo_protocol::Protocol;
 use serde_json::Value;
 
 /// The planned answer, decided in one step so that parallel requests cannot mix.
-pub(super) struct Plan {
+pub(super) struct AnswerPlan {
     pub(super) reply: Reply,
     pub(super) served: Served,
     pub(super) model: String,
     pub(super) number: usize,
 }
 
-pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> Plan {
+pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> AnswerPlan {
     let (reply, served) = match check_and_serve(state, options, request) {
         Err(refusal) => (*refusal, Served::default()),
         Ok(served) => match state.script.next(request) {
@@ -21,7 +21,7 @@ pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &Recorde
             None => (fault(state, request, "the script has no reply left"), served),
         },
     };
-    Plan { reply, served, model: request.model().to_owned(), number: request.number }
+    AnswerPlan { reply, served, model: request.model().to_owned(), number: request.number }
 }
 
 fn fault(state: &mut State, request: &RecordedRequest, reason: impl Into<String>) -> Reply {

@@ -1,6 +1,6 @@
 //! Makes values fit a schema if that is harmless; otherwise rejects them by name.
 
-use super::{Arguments, JsonValidity};
+use super::{JsonValidity, ToolArguments};
 use serde_json::{Map, Value};
 
 /// Names that models use for parameters called differently here.
@@ -25,7 +25,7 @@ pub(super) fn conform(
     mut values: Map<String, Value>,
     schema: &Value,
     spelling: JsonValidity,
-) -> Result<Arguments, String> {
+) -> Result<ToolArguments, String> {
     let empty = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let mut notes = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn conform(
     }
     // In the schema's order, not the model's.
     let values = properties.keys().filter_map(|name| fitting.remove_entry(name)).collect();
-    Ok(Arguments { values, notes })
+    Ok(ToolArguments { values, notes })
 }
 
 fn rename(values: &mut Map<String, Value>, properties: &Map<String, Value>) {

@@ -174,17 +174,17 @@ enum SettingsLine {
 
 /// A command whose text may still be in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ParsedCommand {
     errand: Errand,
     body: Option<PathBuf>,
 }
 
 /// Parses the words of a command, `octo` first. Relative paths start from `folder`.
-pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> {
+pub(crate) fn read(words: &[String], folder: &Path) -> Result<ParsedCommand, ToolError> {
     let line = CommandLine::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let path =
         |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
-    let plain = |errand| Ok(Asked { errand, body: None });
+    let plain = |errand| Ok(ParsedCommand { errand, body: None });
     match line.group {
         CommandGroup::Skill(line) => plain(Errand::Skill(match line {
             SkillLine::List => SkillCommand::List,
@@ -201,7 +201,7 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> 
             let SaveLine { file, topic, description, body, body_file } = line;
             let from = body_file.as_deref().map(path).transpose()?;
             let body = body.unwrap_or_default();
-            Ok(Asked {
+            Ok(ParsedCommand {
                 errand: Errand::Memory(MemoryCommand::Save { file, topic, description, body }),
                 body: from,
             })
@@ -219,11 +219,11 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> 
                 PersonaChoice::User => PersonaKind::User,
             };
             let errand = Errand::Persona(PersonaCommand::Write { kind, text: String::new() });
-            Ok(Asked { errand, body: Some(path(&body_file)?) })
+            Ok(ParsedCommand { errand, body: Some(path(&body_file)?) })
         }
         CommandGroup::Task(line) => {
             let (errand, prompt) = task::errand(*line, &path)?;
-            Ok(Asked { errand: Errand::Task(errand), body: prompt })
+            Ok(ParsedCommand { errand: Errand::Task(errand), body: prompt })
         }
         CommandGroup::Browser(line) => plain(Errand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
@@ -275,7 +275,7 @@ fn usage_error(error: &clap::Error) -> ToolError {
     ToolError::new(format!("Not done. {what}Usage:\n{USAGE}"))
 }
 
-impl Asked {
+impl ParsedCommand {
     /// Returns the command, without any text that is still in a file.
     pub(crate) fn errand(&self) -> &Errand {
         &self.errand

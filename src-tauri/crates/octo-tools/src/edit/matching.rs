@@ -29,15 +29,15 @@ pub(super) enum How {
 
 /// Matches of the first method that found any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct MatchSet {
     pub spans: Vec<EditSpan>,
     pub how: How,
 }
 
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Search {
-    Found(Found),
+pub(super) enum MatchResult {
+    Found(MatchSet),
     /// Found, but the replacement is ambiguous.
     Refused(String),
     Nothing,
@@ -46,8 +46,8 @@ pub(super) enum Search {
 const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// Searches for `old` with increasing tolerance; the first method with a match decides.
-pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
-    let found = |spans, how| Search::Found(Found { spans, how });
+pub(super) fn find(content: &[u8], old: &str, new: &str) -> MatchResult {
+    let found = |spans, how| MatchResult::Found(MatchSet { spans, how });
     let spans = literal(content, old, new);
     if !spans.is_empty() {
         return found(spans, How::Exact);
@@ -77,19 +77,19 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
             }
         }
     }
-    Search::Nothing
+    MatchResult::Nothing
 }
 
 /// Returns the refusal if the replacement contains an escape that matched only when interpreted: it is unclear
 /// whether it is meant literally.
-fn ambiguity(undone: &InterpretedEscapes, new: &str) -> Option<Search> {
+fn ambiguity(undone: &InterpretedEscapes, new: &str) -> Option<MatchResult> {
     let both: Vec<String> =
         undone.iter().map(|letter| format!("\\{letter}")).filter(|escape| new.contains(escape)).collect();
     if both.is_empty() {
         return None;
     }
     let breaks = if both.iter().any(|escape| escape == "\\n") { " with real line breaks" } else { "" };
-    Some(Search::Refused(format!(
+    Some(MatchResult::Refused(format!(
         "old_string only matches when its {escapes} is taken as what it stands for, and new_string has {escapes} too. \
          Send both{breaks} exactly as they stand in the file, without escaping. Nothing was changed.",
         escapes = both.join(" and ")

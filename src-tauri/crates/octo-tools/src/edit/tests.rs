@@ -324,7 +324,7 @@ proptest! {
     fn only_spans_change(content in tangled(), old in tangled(), new in tangled()) {
         prop_assume!(!old.is_empty());
         let content = content.as_bytes();
-        let matching::Search::Found(found) = matching::find(content, &old, &new) else { return Ok(()) };
+        let matching::MatchResult::Found(found) = matching::find(content, &old, &new) else { return Ok(()) };
         let after = matching::replace(content, &found.spans);
         let (mut from, mut rest) = (0, after.as_slice());
         for span in &found.spans {

@@ -3,11 +3,11 @@
 //! Octo's own readers are tried first, in a process with limits. If one fails, a script in the person's folder
 //! is tried: it can be repaired and extended, so even an unforeseen format can be read.
 
-use super::text::{self, Range, Shown};
+use super::text::{self, LineSource, Range};
 use crate::{ToolContext, ToolError, ToolOutput, blocking::blocking};
-use octo_documents::{DocumentError, Format, Reading};
+use octo_documents::{DocumentError, DocumentSource, Format};
 use octo_protocol::CommandState;
-use octo_shell::{CarryScope, Pace, Run};
+use octo_shell::{CarryScope, CommandRun, Pace};
 use octo_workspace::{FileStat, ShippedScript};
 use std::{
     io::BufReader,
@@ -48,14 +48,14 @@ fn script(format: Format) -> Option<&'static str> {
 }
 
 /// A document to read.
-pub(super) struct Document {
+pub(super) struct DocumentFile {
     pub path: PathBuf,
     pub format: Format,
     pub range: Range,
 }
 
 /// Returns the text of a document in the requested range.
-pub(super) async fn read(document: Document, context: ToolContext) -> Result<ToolOutput, ToolError> {
+pub(super) async fn read(document: DocumentFile, context: ToolContext) -> Result<ToolOutput, ToolError> {
     let document = Arc::new(document);
     let (shared, reading) = (document.clone(), context.clone());
     let (name, read) = blocking(move || {
@@ -65,7 +65,7 @@ pub(super) async fn read(document: Document, context: ToolContext) -> Result<Too
         }
         let (file, _) = reading.files.open(&shared.path)?;
         let stop = || reading.cancel.is_cancelled();
-        let read = match reading.documents.read(shared.format, Reading::File(file), &stop) {
+        let read = match reading.documents.read(shared.format, DocumentSource::File(file), &stop) {
             Ok(text) => Ok(cache_text(&name, &text, &reading)?),
             Err(error) => Err(error),
         };
@@ -83,14 +83,14 @@ pub(super) async fn read(document: Document, context: ToolContext) -> Result<Too
     };
     blocking(move || {
         let (file, _) = context.files.open(&kept)?;
-        let shown = Shown::Document(document.format.words());
+        let shown = LineSource::Document(document.format.words());
         text::read(BufReader::new(file), &document.range, &document.path, shown, &context)
     })
     .await
 }
 
 /// Returns the cache name of a document's text, which changes with the file.
-fn cache_name(document: &Document, stat: &FileStat) -> String {
+fn cache_name(document: &DocumentFile, stat: &FileStat) -> String {
     let modified = stat.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |since| since.as_nanos());
     let key = format!(
@@ -113,7 +113,7 @@ fn cache_text(name: &str, text: &str, context: &ToolContext) -> Result<PathBuf, 
 
 /// Extracts the text with a script, after Octo's own reader failed.
 async fn read_with_script(
-    document: &Document,
+    document: &DocumentFile,
     error: &DocumentError,
     context: &ToolContext,
 ) -> Result<String, ToolError> {
@@ -145,7 +145,7 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
         Some("py") => "python3",
         _ => "bash",
     };
-    let run = Run {
+    let run = CommandRun {
         call: context.call,
         command: format!("{interpreter} {} {}", quoted(script), quoted(file)),
         folder: context.cwd.clone(),

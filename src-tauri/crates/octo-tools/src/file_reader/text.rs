@@ -23,7 +23,7 @@ const CANCEL_CHECK_INTERVAL: u64 = 4_096;
 
 /// Source of the lines.
 #[derive(Clone, Copy)]
-pub(super) enum Shown<'a> {
+pub(super) enum LineSource<'a> {
     /// The file itself.
     File,
     /// The text in a document, with the document's description.
@@ -58,7 +58,7 @@ pub(super) fn read(
     mut source: impl BufRead,
     range: &Range,
     path: &Path,
-    as_what: Shown<'_>,
+    as_what: LineSource<'_>,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
     let failed =
@@ -108,8 +108,8 @@ pub(super) fn read(
     let total = lines.count_rest(is_end, context).map_err(failed)?;
 
     let shown_path = match as_what {
-        Shown::File => shown(path, &context.cwd),
-        Shown::Document(what) => format!("{} [text of {what}]", shown(path, &context.cwd)),
+        LineSource::File => shown(path, &context.cwd),
+        LineSource::Document(what) => format!("{} [text of {what}]", shown(path, &context.cwd)),
     };
     let of = total.map_or_else(|| "many".to_owned(), |total| total.to_string());
     let mut text = match (last, total) {

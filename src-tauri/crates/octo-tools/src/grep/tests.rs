@@ -1,4 +1,4 @@
-use crate::{Order, testing::Bench};
+use crate::{CallConcurrency, testing::Bench};
 use octo_protocol::ToolView;
 use serde_json::json;
 
@@ -94,11 +94,11 @@ fn globs_list_paths_and_both_tools_only_read() {
     let effects = bench.effects("glob", json!({"pattern": "/etc/*.conf"}));
     assert_eq!(
         (effects.reads, effects.order),
-        (vec![octo_workspace::resolve("/etc", &bench.folder).unwrap()], Order::Parallel)
+        (vec![octo_workspace::resolve("/etc", &bench.folder).unwrap()], CallConcurrency::Parallel)
     );
     let effects = bench.effects("grep", json!({"pattern": "x", "path": "d/../.env"}));
     assert_eq!(
         (effects.reads, effects.writes, effects.order),
-        (vec![bench.folder.join(".env")], vec![], Order::Parallel)
+        (vec![bench.folder.join(".env")], vec![], CallConcurrency::Parallel)
     );
 }

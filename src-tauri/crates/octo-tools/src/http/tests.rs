@@ -42,7 +42,7 @@ fn get() -> Ask {
     Ask { method: Method::GET, headers: HeaderMap::new(), body: None, redirects: 5 }
 }
 
-async fn fetch(http: &Http, url: &str) -> Result<Reply, HttpError> {
+async fn fetch(http: &Http, url: &str) -> Result<WebReply, HttpError> {
     http.send(&parse(url)?, get(), 1_000).await
 }
 

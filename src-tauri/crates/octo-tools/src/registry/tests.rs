@@ -167,7 +167,7 @@ fn a_skill_is_asked_for_by_name_and_where_there_are_none_that_is_said() {
         let call = tools.prepare("skill", arguments).map_err(|error| error.text)?;
         assert_eq!(
             call.call.effects(&bench.folder),
-            Effects { order: crate::Order::Parallel, ..Effects::none() }
+            Effects { order: crate::CallConcurrency::Parallel, ..Effects::none() }
         );
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(call.call.run(bench.context.clone())).map_err(|error| error.text)

@@ -8,7 +8,7 @@ use super::TerminalInput;
 use crate::{
     BuiltinCommandEffect, CommandOrigin, Effects, Outcome, Site, SkillCommand, SkillSourceRef, ToolContext,
     ToolError, ToolOutput,
-    desk::{self, Asked, Errand},
+    desk::{self, Errand, ParsedCommand},
 };
 use octo_protocol::{CommandState, CommandView, ToolView};
 use octo_shell::{sole_command, would_start};
@@ -21,7 +21,7 @@ const NAME: &str = "octo";
 /// Classification of a line as a builtin command.
 pub(super) enum Own {
     /// A valid command.
-    Asked(Asked),
+    Asked(ParsedCommand),
     /// An invalid attempt at one, with the reason for the model.
     Nearly(ToolError),
 }
@@ -136,7 +136,12 @@ pub(super) async fn run(
 
 /// Returns the command if it means the same in the shell's current folder: the permission decision used paths
 /// relative to the session's folder.
-fn asked(own: Own, line: &str, input: &TerminalInput, context: &ToolContext) -> Result<Asked, ToolError> {
+fn asked(
+    own: Own,
+    line: &str,
+    input: &TerminalInput,
+    context: &ToolContext,
+) -> Result<ParsedCommand, ToolError> {
     let asked = match own {
         Own::Asked(asked) => asked,
         Own::Nearly(error) => return Err(error),

@@ -28,16 +28,16 @@ const SURROUNDING_BODY: &[&str] = &["header", "footer"];
 
 /// Content of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct ExtractedPage {
     pub title: Option<String>,
     pub description: Option<String>,
     pub markdown: String,
 }
 
 /// Reads a page. Makes its links absolute.
-pub(super) fn read(html: &str, address: &Url) -> Page {
+pub(super) fn read(html: &str, address: &Url) -> ExtractedPage {
     if count_open(html) > MAX_OPEN {
-        return Page { markdown: tidy(&without_tags(html)), ..Page::default() };
+        return ExtractedPage { markdown: tidy(&without_tags(html)), ..ExtractedPage::default() };
     }
     let mut document = Html::parse_document(html);
     let title = first(&document, "head title").or_else(|| meta(&document, "property", "og:title"));
@@ -58,7 +58,7 @@ pub(super) fn read(html: &str, address: &Url) -> Page {
     let markdown = HtmlToMarkdown::new()
         .convert(&content)
         .unwrap_or_else(|_| whole().text().collect::<Vec<_>>().join(" "));
-    Page { title, description, markdown: tidy(&markdown) }
+    ExtractedPage { title, description, markdown: tidy(&markdown) }
 }
 
 /// Estimates the maximum number of simultaneously open elements, by counting tags.

@@ -1,7 +1,7 @@
 //! Queries one provider.
 
 use super::{engine::Engine, parse};
-use crate::http::{Ask, Http, HttpError, Reply, SiteGrant};
+use crate::http::{Ask, Http, HttpError, SiteGrant, WebReply};
 use octo_protocol::{SearchProviderKind, WebResult};
 use reqwest::{
     Method,
@@ -25,7 +25,7 @@ const BROWSER_USER_AGENT: &str =
 
 /// Reason why a provider returned no results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum EngineRefusal {
     #[error("{0}")]
     Http(HttpError),
     #[error("HTTP {status}{}", hint(*status))]
@@ -40,7 +40,7 @@ pub(super) enum Refusal {
     Resting(Duration),
 }
 
-impl Refusal {
+impl EngineRefusal {
     /// Returns whether asking again soon is useless, because the provider itself refuses. A network failure
     /// says nothing about the provider, and an empty result may be the query's fault, but not twice: pages for
     /// robots look the same.
@@ -72,28 +72,28 @@ pub(super) async fn ask(
     http: &Http,
     query: &str,
     most: usize,
-) -> Result<Vec<WebResult>, Refusal> {
+) -> Result<Vec<WebResult>, EngineRefusal> {
     let (url, ask) = request(engine, query, most)?;
     let http = http.granting(engine.chosen_site().map(|site| (site, SiteGrant::ByName)));
-    let reply = http.send(&url, ask, MAX_ANSWER).await.map_err(Refusal::Http)?;
+    let reply = http.send(&url, ask, MAX_ANSWER).await.map_err(EngineRefusal::Http)?;
     let mut results = read(engine.kind, &reply)?;
     results.retain(|result| is_page(&result.url) && !result.title.is_empty());
     results.truncate(most);
-    if results.is_empty() { Err(Refusal::Empty) } else { Ok(results) }
+    if results.is_empty() { Err(EngineRefusal::Empty) } else { Ok(results) }
 }
 
 fn is_page(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
 }
 
-fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), Refusal> {
+fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), EngineRefusal> {
     let mut url = engine.address.clone();
     let mut headers = HeaderMap::new();
     let fixed = |headers: &mut HeaderMap, name: HeaderName, value| {
         headers.insert(name, HeaderValue::from_static(value));
     };
     let count = most.to_string();
-    let key = || engine.key.as_ref().ok_or(Refusal::NoKey);
+    let key = || engine.key.as_ref().ok_or(EngineRefusal::NoKey);
     let (mut method, mut body, mut redirects) = (Method::GET, None, 0);
     match engine.kind {
         SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing => {
@@ -138,24 +138,24 @@ fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), Refu
     Ok((url, Ask { method, headers, body, redirects }))
 }
 
-fn secret(key: &SecretString, before: &str) -> Result<HeaderValue, Refusal> {
+fn secret(key: &SecretString, before: &str) -> Result<HeaderValue, EngineRefusal> {
     let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret().trim()))
-        .map_err(|_| Refusal::NoKey)?;
+        .map_err(|_| EngineRefusal::NoKey)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-fn read(kind: SearchProviderKind, reply: &Reply) -> Result<Vec<WebResult>, Refusal> {
+fn read(kind: SearchProviderKind, reply: &WebReply) -> Result<Vec<WebResult>, EngineRefusal> {
     // 202 is a success by its number and a refusal by its content.
     if reply.status != 200 {
-        return Err(Refusal::Status { status: reply.status });
+        return Err(EngineRefusal::Status { status: reply.status });
     }
     let text = String::from_utf8_lossy(&reply.body.bytes);
     match kind {
         SearchProviderKind::DuckDuckGo => Ok(parse::duckduckgo(&text)),
         SearchProviderKind::Bing => Ok(parse::bing(&text)),
-        SearchProviderKind::Brave => parse::brave(&text).ok_or(Refusal::Malformed),
-        SearchProviderKind::Tavily => parse::tavily(&text).ok_or(Refusal::Malformed),
-        SearchProviderKind::Searxng => parse::searxng(&text).ok_or(Refusal::Malformed),
+        SearchProviderKind::Brave => parse::brave(&text).ok_or(EngineRefusal::Malformed),
+        SearchProviderKind::Tavily => parse::tavily(&text).ok_or(EngineRefusal::Malformed),
+        SearchProviderKind::Searxng => parse::searxng(&text).ok_or(EngineRefusal::Malformed),
     }
 }

@@ -34,7 +34,7 @@ pub trait SearchEngines: Send + Sync {
 /// The capability to search the web. Clones share their state: a provider that refused one session rests for
 /// all.
 #[derive(Clone)]
-pub struct Search {
+pub struct WebSearch {
     engines: Arc<dyn SearchEngines>,
     resting: Arc<Mutex<HashMap<SearchProviderKind, Instant>>>,
 }
@@ -76,7 +76,7 @@ impl Engine {
     }
 }
 
-impl Search {
+impl WebSearch {
     /// Creates a search with these providers.
     pub fn new(engines: Arc<dyn SearchEngines>) -> Self {
         Self { engines, resting: Arc::default() }
@@ -103,7 +103,7 @@ impl Search {
     }
 }
 
-impl std::fmt::Debug for Search {
+impl std::fmt::Debug for WebSearch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Search").finish_non_exhaustive()
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn one_that_refused_rests_for_ten_minutes() {
-        let search = Search::new(Arc::new(Nobody));
+        let search = WebSearch::new(Arc::new(Nobody));
         let (bing, began) = (SearchProviderKind::Bing, Instant::now());
         assert_eq!(search.resting(bing, began), None);
         search.clone().rest(bing, began);

@@ -1,4 +1,4 @@
-use super::{Engine, Search};
+use super::{Engine, WebSearch};
 use crate::testing::{Bench, FixedEngines, WebServer, answer, path_of, respond};
 use octo_protocol::{SearchProviderKind, ToolView};
 use serde_json::json;
@@ -16,7 +16,7 @@ fn bench(server: &WebServer, kinds: &[SearchProviderKind]) -> Bench {
         address: server.url(&format!("/{kind:?}").to_lowercase()).parse().unwrap(),
         key: Some("s3cret-key".into()),
     });
-    bench.context.search = Search::new(Arc::new(FixedEngines(engines.collect())));
+    bench.context.search = WebSearch::new(Arc::new(FixedEngines(engines.collect())));
     bench.allow(server.site());
     bench
 }
@@ -105,7 +105,7 @@ fn a_network_that_is_down_makes_nobody_rest() {
     let mut bench = Bench::new();
     let address = format!("http://127.0.0.1:{port}/search").parse().unwrap();
     bench.context.search =
-        Search::new(Arc::new(FixedEngines(vec![Engine { kind: Searxng, address, key: None }])));
+        WebSearch::new(Arc::new(FixedEngines(vec![Engine { kind: Searxng, address, key: None }])));
     for _ in 0..2 {
         let error = bench.error("web_search", json!({"query": "x"}));
         assert!(error.contains("SearXNG: The request failed:"), "{error}");
@@ -153,5 +153,5 @@ fn what_cannot_be_searched_says_so() {
     assert!(bench.preview("web_search", json!({"query": ""})).is_err());
     assert!(bench.error("web_search", json!({"query": "x"})).contains("none is set up"));
     let effects = bench.effects("web_search", json!({"query": "x"}));
-    assert_eq!(effects, crate::Effects { order: crate::Order::Parallel, ..crate::Effects::none() });
+    assert_eq!(effects, crate::Effects { order: crate::CallConcurrency::Parallel, ..crate::Effects::none() });
 }

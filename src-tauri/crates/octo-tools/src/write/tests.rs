@@ -1,4 +1,4 @@
-use crate::{Effects, Order, testing::Bench};
+use crate::{CallConcurrency, Effects, testing::Bench};
 use octo_protocol::{FileChange, ToolView};
 use serde_json::json;
 
@@ -77,7 +77,7 @@ fn effects_name_the_real_file_and_the_preview_shows_the_change_anywhere() {
     let bench = Bench::new();
     assert_eq!(
         bench.effects("write", json!({"path": "x/../a", "content": ""})),
-        Effects { order: Order::Alone, ..Effects::writes(vec![bench.folder.join("a")]) }
+        Effects { order: CallConcurrency::Alone, ..Effects::writes(vec![bench.folder.join("a")]) }
     );
     assert_eq!(bench.effects("write", json!({"path": "", "content": ""})), Effects::none());
     std::fs::write(bench.out.join("b"), "old\n").unwrap();

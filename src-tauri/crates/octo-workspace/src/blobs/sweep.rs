@@ -21,7 +21,7 @@ const REMOVAL_FOLDER: &str = "leaving";
 
 /// The number and size of all stored blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct BlobTotals {
     /// The number of blobs.
     pub blobs: u64,
     /// Their total size in bytes.
@@ -44,9 +44,9 @@ impl Blobs {
     /// # Errors
     ///
     /// I/O errors.
-    pub fn for_each(&self, mut each: impl FnMut(BlobHash, u64, Duration)) -> Result<Kept, BlobError> {
+    pub fn for_each(&self, mut each: impl FnMut(BlobHash, u64, Duration)) -> Result<BlobTotals, BlobError> {
         let now = SystemTime::now();
-        let mut kept = Kept::default();
+        let mut kept = BlobTotals::default();
         for first in entries(&self.root)? {
             // Everything else in the folder, including blobs set apart by a sweep, has a longer name.
             for second in folder_named(&first)? {

@@ -4,7 +4,7 @@ use std::{fmt, path::Path};
 
 /// The restriction on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum PathRestriction {
     /// None.
     No,
     /// The path counts as secret: only a grant for it allows access.
@@ -16,5 +16,5 @@ pub enum Closed {
 /// The closed paths. Searches query it for thousands of real paths (see [`crate::resolve`]).
 pub trait ClosedPaths: fmt::Debug + Send + Sync {
     /// Returns the restriction of this path.
-    fn closed(&self, path: &Path) -> Closed;
+    fn closed(&self, path: &Path) -> PathRestriction;
 }

@@ -10,14 +10,14 @@ use std::{
 
 /// The state of a file when it was read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct SeenFileStamp {
     len: u64,
     modified: Option<SystemTime>,
     /// The hash of the whole content; `None` if only part of the file was read.
     hash: Option<blake3::Hash>,
 }
 
-impl Stamp {
+impl SeenFileStamp {
     pub(crate) fn new(meta: &Metadata, content: Option<&[u8]>) -> Self {
         Self { len: meta.len(), modified: meta.modified().ok(), hash: content.map(blake3::hash) }
     }
@@ -39,10 +39,10 @@ impl Stamp {
 /// The stamps of a session, in memory only: after a restart the model reads a file again before it changes it,
 /// or changes it by its text. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct ReadLedger(Arc<Mutex<HashMap<PathBuf, Stamp>>>);
+pub struct ReadLedger(Arc<Mutex<HashMap<PathBuf, SeenFileStamp>>>);
 
 impl ReadLedger {
-    pub(crate) fn note(&self, path: &Path, stamp: Stamp) {
+    pub(crate) fn note(&self, path: &Path, stamp: SeenFileStamp) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), stamp);
     }
 

@@ -84,14 +84,14 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
 struct Rules(PathBuf);
 
 impl ClosedPaths for Rules {
-    fn closed(&self, path: &Path) -> Closed {
+    fn closed(&self, path: &Path) -> PathRestriction {
         let text = path.to_string_lossy();
         if path.starts_with(&self.0) {
-            Closed::Denied
+            PathRestriction::Denied
         } else if text.ends_with(".token") || text.contains("/vault") {
-            Closed::Secret
+            PathRestriction::Secret
         } else {
-            Closed::No
+            PathRestriction::No
         }
     }
 }

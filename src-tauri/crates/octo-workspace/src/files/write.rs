@@ -1,6 +1,6 @@
 //! Writes whole files, through a temporary file in the same folder and a rename.
 
-use super::{Access, FileKind, Files, FilesError, kind, ledger::Stamp};
+use super::{Access, FileKind, Files, FilesError, kind, ledger::SeenFileStamp};
 use crate::{Recorded, UnfinishedWrites, is_inside};
 use std::{
     fs::{self, File, Metadata},
@@ -80,7 +80,7 @@ impl Files {
         sync_folder(parent);
         let after = FileState { len: content.len() as u64, hash: blake3::hash(content) };
         if let Ok(meta) = written.metadata() {
-            self.seen.note(&real, Stamp::of_hash(&meta, after.hash));
+            self.seen.note(&real, SeenFileStamp::of_hash(&meta, after.hash));
         }
         Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after, recorded })
     }

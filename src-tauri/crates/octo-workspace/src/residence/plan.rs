@@ -18,13 +18,13 @@ pub struct PendingHomePlan {
     /// The home's path at that time.
     pub home: PathBuf,
     /// The planned change.
-    pub plan: Plan,
+    pub plan: HomeChange,
 }
 
 /// The change of a home at the next start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum Plan {
+pub enum HomeChange {
     /// A copy replaces the home.
     Restore {
         /// The copy the person chose.

@@ -1,10 +1,10 @@
 //! The steps while Octo runs: makes a plan and checks all its requirements. Nothing in the home changes.
 
 use super::{
-    Chosen, CopySummary, HomeLocation, HomePlanError, PendingHomePlan, Plan, STAGED, beside,
+    Chosen, CopySummary, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
     copied::is_folder_local,
     look_at_copy,
-    tree::{self, Links, Watch},
+    tree::{self, ChangeHook, Links},
 };
 use crate::{is_inside, private_folder};
 use octo_protocol::Millis;
@@ -36,7 +36,7 @@ pub(super) fn restore(
     copy: &Path,
     at: Millis,
     stamp: &str,
-    watch: Watch<'_>,
+    watch: ChangeHook<'_>,
 ) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
     require_no_plan(residence)?;
     let found = look_at_copy(copy)?;
@@ -59,7 +59,7 @@ pub(super) fn restore(
         watch();
         tree::copy_content(&found.path, &staged, Links::LeftOut, &is_folder_local, watch)?;
         let aside = free_name(home, stamp);
-        let plan = Plan::Restore { from: found.path.clone(), staged: staged.clone(), aside };
+        let plan = HomeChange::Restore { from: found.path.clone(), staged: staged.clone(), aside };
         let planned = PendingHomePlan { at, home: home.clone(), plan };
         planned.write(&residence.usual).map_err(|error| HomePlanError::of(&staged, error))?;
         watch();
@@ -94,7 +94,7 @@ pub fn plan_move(residence: &HomeLocation, to: &Path, at: Millis) -> Result<Pend
     let size = tree::measure(&residence.home, &|name| !is_moved(name))?;
     has_room(&to, size.bytes)?;
     let mark = blake3::hash(format!("{at} {} {}", std::process::id(), to.display()).as_bytes()).to_hex();
-    let plan = Plan::Move { to: to.clone(), mark: mark.to_string() };
+    let plan = HomeChange::Move { to: to.clone(), mark: mark.to_string() };
     let planned = PendingHomePlan { at, home: residence.home.clone(), plan };
     planned.write(&residence.usual).map_err(|error| HomePlanError::of(&to, error))?;
     Ok(planned)
@@ -109,7 +109,7 @@ pub fn cancel_plan(residence: &HomeLocation) -> io::Result<()> {
     // Whatever the plan says, and even if it cannot be read.
     let planned = PendingHomePlan::read(residence);
     PendingHomePlan::remove(&residence.usual)?;
-    if let Ok(Some(PendingHomePlan { plan: Plan::Restore { staged, .. }, .. })) = planned {
+    if let Ok(Some(PendingHomePlan { plan: HomeChange::Restore { staged, .. }, .. })) = planned {
         tree::remove(&staged).map_err(io::Error::other)?;
     }
     Ok(())

@@ -1,14 +1,14 @@
 //! The steps at startup, before anything opens the home.
 
 use super::{
-    Chosen, HomeLocation, HomePlanError, PendingHomePlan, Plan, STAGED, beside,
+    Chosen, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
     pointer::HomePointer,
     prepare::{free_name, has_room, is_moved, usable},
-    tree::{self, Links, Watch},
+    tree::{self, ChangeHook, Links},
 };
 use crate::{private::DRAFT, write_private};
 use octo_protocol::ApiError;
-use octo_store::{Claim, claim, has_database};
+use octo_store::{HomeClaim, claim, has_database};
 use std::{
     fs, io,
     path::Path,
@@ -24,14 +24,14 @@ const MARK: &str = ".octo-arriving";
 
 /// The home after its plan was carried out.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct HomeAtStart {
     /// Its location.
     pub residence: HomeLocation,
     /// The reasons why a plan was not carried out, if so; the home is unchanged then.
     pub remarks: Vec<ApiError>,
 }
 
-impl Settled {
+impl HomeAtStart {
     /// Returns a home without a plan.
     pub fn at(residence: HomeLocation) -> Self {
         Self { residence, remarks: Vec::new() }
@@ -48,29 +48,32 @@ const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 /// # Errors
 ///
 /// When the home's location cannot be read; see [`HomeLocation::by_octo`].
-pub fn settle(residence: HomeLocation) -> Result<Settled, HomePlanError> {
+pub fn settle(residence: HomeLocation) -> Result<HomeAtStart, HomePlanError> {
     carry_out_observed(residence, &mut || {})
 }
 
 pub(super) fn carry_out_observed(
     residence: HomeLocation,
-    watch: Watch<'_>,
-) -> Result<Settled, HomePlanError> {
+    watch: ChangeHook<'_>,
+) -> Result<HomeAtStart, HomePlanError> {
     let usual = residence.usual.clone();
     let Some((planned, held)) = PendingHomePlan::hold(&usual)? else {
         // Another process may just have carried it out.
         let residence = reread_location(residence)?;
         remove_stale_staging(&residence.home);
-        return Ok(Settled { residence: residence.require_home()?, remarks: Vec::new() });
+        return Ok(HomeAtStart { residence: residence.require_home()?, remarks: Vec::new() });
     };
     if !sources_exist(&planned) {
         // Its disk is not connected: the plan waits too.
         drop(held);
-        return Ok(Settled { residence: reread_location(residence)?.require_home()?, remarks: Vec::new() });
+        return Ok(HomeAtStart {
+            residence: reread_location(residence)?.require_home()?,
+            remarks: Vec::new(),
+        });
     }
     let outcome = match &planned.plan {
-        Plan::Restore { .. } => replace_home(&planned, watch),
-        Plan::Move { to, mark } => move_home(&usual, &planned, to, mark, watch),
+        HomeChange::Restore { .. } => replace_home(&planned, watch),
+        HomeChange::Move { to, mark } => move_home(&usual, &planned, to, mark, watch),
     };
     let remarks = match outcome {
         Ok(()) => {
@@ -88,15 +91,17 @@ pub(super) fn carry_out_observed(
         }
     };
     drop(held);
-    Ok(Settled { residence: reread_location(residence)?.require_home()?, remarks })
+    Ok(HomeAtStart { residence: reread_location(residence)?.require_home()?, remarks })
 }
 
 /// Whether the sources of a plan exist.
 fn sources_exist(planned: &PendingHomePlan) -> bool {
     let is_home = |place: &Path| has_database(place);
     match &planned.plan {
-        Plan::Restore { staged, aside, .. } => is_home(&planned.home) || is_home(staged) || is_home(aside),
-        Plan::Move { to, .. } => is_home(&planned.home) || is_home(to),
+        HomeChange::Restore { staged, aside, .. } => {
+            is_home(&planned.home) || is_home(staged) || is_home(aside)
+        }
+        HomeChange::Move { to, .. } => is_home(&planned.home) || is_home(to),
     }
 }
 
@@ -113,7 +118,7 @@ fn reread_location(residence: HomeLocation) -> Result<HomeLocation, HomePlanErro
 fn remove_stale_staging(home: &Path) {
     let staged = beside(home, STAGED);
     if staged.symlink_metadata().is_ok()
-        && let Ok(Claim::Alone(_lock)) = claim(home)
+        && let Ok(HomeClaim::Alone(_lock)) = claim(home)
         && let Err(error) = tree::remove(&staged)
     {
         tracing::warn!(%error, "an unfinished copy stays beside the home");
@@ -121,7 +126,7 @@ fn remove_stale_staging(home: &Path) {
 }
 
 /// Removes the finished plan. If that fails, the next start checks the plan again and finds it finished.
-fn remove_finished_plan(usual: &Path, watch: Watch<'_>) {
+fn remove_finished_plan(usual: &Path, watch: ChangeHook<'_>) {
     if let Err(error) = PendingHomePlan::remove(usual) {
         tracing::warn!(%error, "a plan for the home that is over stays");
     }
@@ -131,15 +136,15 @@ fn remove_finished_plan(usual: &Path, watch: Watch<'_>) {
 /// Returns the errors that explain why a plan was not carried out.
 fn plan_errors(planned: &PendingHomePlan, why: HomePlanError) -> Vec<ApiError> {
     let what = match &planned.plan {
-        Plan::Restore { from, .. } => ApiError::new("home.not_restored").arg("path", from.display()),
-        Plan::Move { to, .. } => ApiError::new("home.not_moved").arg("path", to.display()),
+        HomeChange::Restore { from, .. } => ApiError::new("home.not_restored").arg("path", from.display()),
+        HomeChange::Move { to, .. } => ApiError::new("home.not_moved").arg("path", to.display()),
     };
     vec![what, why.into()]
 }
 
 /// Replaces the home with a copy. Each step is a rename; the files on disk show which step is next.
-fn replace_home(planned: &PendingHomePlan, watch: Watch<'_>) -> Result<(), HomePlanError> {
-    let Plan::Restore { staged, aside, .. } = &planned.plan else { return Ok(()) };
+fn replace_home(planned: &PendingHomePlan, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
+    let HomeChange::Restore { staged, aside, .. } = &planned.plan else { return Ok(()) };
     let home = &planned.home;
     let _lock = claim_exclusively(home)?;
     let there = |place: &Path| place.symlink_metadata().is_ok();
@@ -176,7 +181,7 @@ fn move_home(
     planned: &PendingHomePlan,
     to: &Path,
     mark: &str,
-    watch: Watch<'_>,
+    watch: ChangeHook<'_>,
 ) -> Result<(), HomePlanError> {
     let (home, before) = (&planned.home, HomePointer::read(usual)?);
     if before.as_ref().is_none_or(|pointer| pointer.home != to) {
@@ -218,7 +223,7 @@ fn moved_to(to: &Path) -> String {
 }
 
 /// Builds the whole home in a folder that is empty, or was left unfinished by this same plan.
-fn fill_target(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), HomePlanError> {
+fn fill_target(home: &Path, to: &Path, mark: &str, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
     let real = usable(home, to)?;
     let names = tree::entries(&real)?;
     // A process that was killed while writing the mark left only its draft.
@@ -278,9 +283,9 @@ fn claim_exclusively(home: &Path) -> Result<Option<fs::File>, HomePlanError> {
     loop {
         match claim(home).map_err(|error| HomePlanError::of(home, error))? {
             // There, a folder with an open file in it cannot be renamed.
-            Claim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
-            Claim::Occupied if begun.elapsed() >= IN_USE_TIMEOUT => return Err(HomePlanError::InUse),
-            Claim::Occupied => std::thread::sleep(Duration::from_millis(20)),
+            HomeClaim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
+            HomeClaim::Occupied if begun.elapsed() >= IN_USE_TIMEOUT => return Err(HomePlanError::InUse),
+            HomeClaim::Occupied => std::thread::sleep(Duration::from_millis(20)),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// A callback after every change of the disk, at which a test can end a process.
-pub(super) type Watch<'a> = &'a mut dyn FnMut();
+pub(super) type ChangeHook<'a> = &'a mut dyn FnMut();
 
 /// Bytes read at a time.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -38,7 +38,7 @@ pub(super) fn copy_content(
     to: &Path,
     links: Links,
     leave: &dyn Fn(&str) -> bool,
-    watch: Watch<'_>,
+    watch: ChangeHook<'_>,
 ) -> Result<CopiedAmount, HomePlanError> {
     let mut amount = CopiedAmount::default();
     for entry in entries(from)? {
@@ -56,7 +56,7 @@ fn copy(
     to: &Path,
     links: Links,
     amount: &mut CopiedAmount,
-    watch: Watch<'_>,
+    watch: ChangeHook<'_>,
 ) -> Result<(), HomePlanError> {
     let meta = from.symlink_metadata().map_err(|error| HomePlanError::of(from, error))?;
     let written = |error| HomePlanError::of(to, error);
@@ -173,7 +173,7 @@ pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Cop
 }
 
 /// Deletes the content of a folder, except for one name.
-pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), HomePlanError> {
+pub(super) fn clear(folder: &Path, but: &str, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
     for entry in entries(folder)? {
         if entry.to_string_lossy() == but {
             continue;

@@ -8,7 +8,7 @@ use std::{
 
 /// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RmRequest {
     /// Remove these operands.
     Remove(Options, Vec<OsString>),
     /// Only print this text.
@@ -70,7 +70,7 @@ Move the FILE(s) to Octo's trash, from where they can be restored.
       --version         output version information and exit
 ";
 
-pub(super) fn rm(arguments: &[OsString]) -> Result<Asked, String> {
+pub(super) fn rm(arguments: &[OsString]) -> Result<RmRequest, String> {
     let mut options = Options::default();
     let mut paths = Vec::new();
     let mut rest = arguments.iter();
@@ -81,7 +81,7 @@ pub(super) fn rm(arguments: &[OsString]) -> Result<Asked, String> {
             b"--" => paths.extend(rest.by_ref().cloned()),
             [b'-', b'-', ..] => {
                 if let Some(text) = long(&mut options, argument, arguments)? {
-                    return Ok(Asked::Say(text));
+                    return Ok(RmRequest::Say(text));
                 }
             }
             [b'-', letters @ ..] if !letters.is_empty() => {
@@ -100,7 +100,7 @@ pub(super) fn rm(arguments: &[OsString]) -> Result<Asked, String> {
     if paths.is_empty() && !options.ignore_missing {
         return Err("missing operand".to_owned());
     }
-    Ok(Asked::Remove(options, paths))
+    Ok(RmRequest::Remove(options, paths))
 }
 
 fn short(options: &mut Options, letter: u8, arguments: &[OsString]) -> Result<(), String> {
@@ -222,16 +222,16 @@ fn version(program: &str) -> String {
     format!("{program} (Octo) {}\n", env!("CARGO_PKG_VERSION"))
 }
 
-pub(super) fn unlink(arguments: &[OsString]) -> Result<Asked, String> {
+pub(super) fn unlink(arguments: &[OsString]) -> Result<RmRequest, String> {
     let paths = match arguments {
         [first, rest @ ..] if first == "--" => rest,
         [only] if only == "--help" => {
-            return Ok(Asked::Say(
+            return Ok(RmRequest::Say(
                 "Usage: unlink FILE\nMove the FILE to Octo's trash, from where it can be restored.\n"
                     .to_owned(),
             ));
         }
-        [only] if only == "--version" => return Ok(Asked::Say(version("unlink"))),
+        [only] if only == "--version" => return Ok(RmRequest::Say(version("unlink"))),
         [first, ..] if first.as_encoded_bytes().starts_with(b"--") => {
             return Err(format!("unrecognized option '{}'", plain(first)));
         }
@@ -245,7 +245,7 @@ pub(super) fn unlink(arguments: &[OsString]) -> Result<Asked, String> {
         [] => Err("missing operand".to_owned()),
         [path] => {
             let options = Options { interactive: PromptMode::Never, unlink: true, ..Options::default() };
-            Ok(Asked::Remove(options, vec![path.clone()]))
+            Ok(RmRequest::Remove(options, vec![path.clone()]))
         }
         [_, extra, ..] => Err(format!("extra operand ‘{}’", plain(extra))),
     }

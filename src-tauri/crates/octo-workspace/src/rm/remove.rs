@@ -1,7 +1,7 @@
 //! One operand: the checks and questions of `rm` before it, and its move to the trash.
 
 use super::{
-    Run, Terminal,
+    RmRun, Terminal,
     options::{Options, PromptMode},
     quote::quoted,
 };
@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Removes the file or folder one operand names.
-pub(super) fn remove(run: &mut Run<'_>, options: &Options, operand: &OsStr) {
+pub(super) fn remove(run: &mut RmRun<'_>, options: &Options, operand: &OsStr) {
     let slashed = ends_with_slash(operand);
     let path = without_slashes(operand);
     // A trailing slash means the folder behind a link, whatever the options say.
@@ -55,7 +55,7 @@ pub(super) fn remove(run: &mut Run<'_>, options: &Options, operand: &OsStr) {
     }
 }
 
-fn missing(run: &mut Run<'_>, options: &Options, operand: &OsStr, error: &io::Error) {
+fn missing(run: &mut RmRun<'_>, options: &Options, operand: &OsStr, error: &io::Error) {
     let nothing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     if !(nothing && options.ignore_missing) {
         let verb = if options.unlink { "unlink" } else { "remove" };
@@ -72,7 +72,7 @@ enum RmQuestion {
 
 /// Whether the removal may proceed: asks if the options or a write protection require it.
 fn may_remove(
-    run: &mut Run<'_>,
+    run: &mut RmRun<'_>,
     options: &Options,
     operand: &OsStr,
     path: &Path,
@@ -130,7 +130,13 @@ fn kind(meta: &Metadata) -> &'static str {
 
 /// Removes a folder under `-i`: asks about every part, removes the confirmed ones, then the folder itself if it
 /// is empty.
-fn remove_with_prompts(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+fn remove_with_prompts(
+    run: &mut RmRun<'_>,
+    options: &Options,
+    operand: &OsStr,
+    path: &Path,
+    meta: &Metadata,
+) {
     if !may_remove(run, options, operand, path, meta, RmQuestion::Descend) {
         return;
     }
@@ -167,7 +173,7 @@ fn remove_with_prompts(run: &mut Run<'_>, options: &Options, operand: &OsStr, pa
     }
 }
 
-fn move_to_trash(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+fn move_to_trash(run: &mut RmRun<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
     let name = quoted(operand);
     let verb = if options.unlink { "unlink" } else { "remove" };
     let Some(trash) = run.trash() else {

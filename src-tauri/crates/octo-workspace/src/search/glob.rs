@@ -1,7 +1,7 @@
 //! Files by name.
 
 use super::{SearchError, SkippedFiles, walk};
-use crate::{Closed, Files, PathError, resolve};
+use crate::{Files, PathError, PathRestriction, resolve};
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
@@ -74,7 +74,8 @@ pub fn glob(
     }
     .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let last = query.pattern.rsplit('/').next().unwrap_or_default();
-    let names_files = last.chars().any(char::is_alphanumeric) || files.closed(&base) == Closed::Secret;
+    let names_files =
+        last.chars().any(char::is_alphanumeric) || files.closed(&base) == PathRestriction::Secret;
 
     let mut found = GlobMatches::default();
     // The oldest one is on top, and is removed first if there are too many.
@@ -98,15 +99,15 @@ pub fn glob(
             continue;
         }
         match files.closed(entry.path()) {
-            Closed::Denied => {
+            PathRestriction::Denied => {
                 found.skipped.closed += 1;
                 continue;
             }
-            Closed::Secret if !names_files => {
+            PathRestriction::Secret if !names_files => {
                 found.skipped.secret += 1;
                 continue;
             }
-            Closed::Secret | Closed::No => {}
+            PathRestriction::Secret | PathRestriction::No => {}
         }
         found.total += 1;
         let modified =

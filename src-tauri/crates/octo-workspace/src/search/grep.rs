@@ -4,7 +4,7 @@ mod collect;
 mod sink;
 
 use super::{SearchError, SkippedFiles, walk};
-use crate::{Closed, FileKind, Files};
+use crate::{FileKind, Files, PathRestriction};
 use collect::MatchCollector;
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -159,7 +159,7 @@ fn search_folder(
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let collected = MatchCollector::new(query);
     // A caller that may search a secret folder by name may search its content.
-    let secrets_named = files.closed(base) == Closed::Secret;
+    let secrets_named = files.closed(base) == PathRestriction::Secret;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
     walk::walk(base).threads(threads).build_parallel().run(|| {
         let mut searcher = searcher(query);
@@ -183,15 +183,15 @@ fn search_folder(
                 return WalkState::Continue;
             }
             match files.closed(path) {
-                Closed::Denied => {
+                PathRestriction::Denied => {
                     collected.skip(|skipped| skipped.closed += 1);
                     return WalkState::Continue;
                 }
-                Closed::Secret if !secrets_named => {
+                PathRestriction::Secret if !secrets_named => {
                     collected.skip(|skipped| skipped.secret += 1);
                     return WalkState::Continue;
                 }
-                Closed::Secret | Closed::No => {}
+                PathRestriction::Secret | PathRestriction::No => {}
             }
             search_file(&mut searcher, &matcher, query, path, collected, cancel);
             WalkState::Continue

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Closed, ClosedPaths, Files, Scope};
+use crate::{ClosedPaths, Files, PathRestriction, Scope};
 use std::{
     fs,
     io::Write,
@@ -212,12 +212,12 @@ fn secret_files_are_searched_only_when_named() {
 struct Rules;
 
 impl ClosedPaths for Rules {
-    fn closed(&self, path: &Path) -> Closed {
+    fn closed(&self, path: &Path) -> PathRestriction {
         let has = |name: &str| path.components().any(|part| part.as_os_str() == name);
         match (has("private"), has("vault")) {
-            (true, _) => Closed::Denied,
-            (false, true) => Closed::Secret,
-            (false, false) => Closed::No,
+            (true, _) => PathRestriction::Denied,
+            (false, true) => PathRestriction::Secret,
+            (false, false) => PathRestriction::No,
         }
     }
 }

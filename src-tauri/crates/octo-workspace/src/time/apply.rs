@@ -6,8 +6,8 @@
 use super::{
     TimeError,
     bytes::path_of,
-    folder::{Entry, Folder, FolderCache, is_missing_parent, parts},
-    journal::{Journal, Line},
+    folder::{DiskEntry, Folder, FolderCache, is_missing_parent, parts},
+    journal::{Journal, JournalStep},
     keep::{ContentMode, image_of},
 };
 use crate::{BlobError, Blobs};
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Writes the new content of a step next to its target, under the name from its journal.
-pub(super) fn stage(blobs: &Blobs, line: &Line) -> Result<(), TimeError> {
+pub(super) fn stage(blobs: &Blobs, line: &JournalStep) -> Result<(), TimeError> {
     let Some(staged) = line.staged() else { return Ok(()) };
     let path = line.path();
     let (folder, name) = parts(&staged).map_err(|error| TimeError::disk(&path, error))?;
@@ -31,7 +31,7 @@ pub(super) fn stage(blobs: &Blobs, line: &Line) -> Result<(), TimeError> {
 /// Removes staged files that were not used.
 pub(super) fn unstage(journal: &Journal) {
     let mut folders = FolderCache::default();
-    for staged in journal.steps.iter().filter_map(Line::staged) {
+    for staged in journal.steps.iter().filter_map(JournalStep::staged) {
         let removed = folders.of(&staged).and_then(|(folder, name)| folder.remove_file(name));
         match removed {
             Ok(()) => {}
@@ -92,9 +92,11 @@ fn is_folder(image: &FileImage) -> bool {
 /// Carries out all steps in a feasible order: removes files, removes folders, creates folders, creates files,
 /// sets permissions of folders. Stops at the first failure.
 pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
-    let mut lines: Vec<(PathBuf, &Line)> = journal.steps.iter().map(|line| (line.path(), line)).collect();
+    let mut lines: Vec<(PathBuf, &JournalStep)> =
+        journal.steps.iter().map(|line| (line.path(), line)).collect();
     lines.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let mut run = Run { blobs, id: &journal.id, folders: FolderCache::default(), changed: BTreeSet::new() };
+    let mut run =
+        StepRunner { blobs, id: &journal.id, folders: FolderCache::default(), changed: BTreeSet::new() };
     // A folder that is read-only now may become writable, and must be writable while its content is moved.
     for (path, line) in &lines {
         if let (FileImage::Folder { .. }, FileImage::Folder { mode }) = (&line.from, &line.to) {
@@ -105,7 +107,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
         let is_there = matches!(line.from, FileImage::File { .. } | FileImage::Link { .. });
         if is_there && matches!(line.to, FileImage::Absent | FileImage::Folder { .. }) {
             run.removal(path, |_, folder, name| match folder.look(name)? {
-                Entry::Absent | Entry::Folder(_) => Ok(()),
+                DiskEntry::Absent | DiskEntry::Folder(_) => Ok(()),
                 _ => folder.remove_file(name),
             })?;
         }
@@ -113,7 +115,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     for (path, line) in lines.iter().rev() {
         if is_folder(&line.from) && !is_folder(&line.to) {
             run.removal(path, |_, folder, name| match folder.look(name)? {
-                Entry::Folder(_) => folder.remove_folder(name),
+                DiskEntry::Folder(_) => folder.remove_folder(name),
                 _ => Ok(()),
             })?;
         }
@@ -121,7 +123,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     for (path, line) in &lines {
         if is_folder(&line.to) && !is_folder(&line.from) {
             run.step(path, |_, folder, name| match folder.look(name)? {
-                Entry::Folder(_) => Ok(()),
+                DiskEntry::Folder(_) => Ok(()),
                 _ => folder.make(name),
             })?;
         }
@@ -149,14 +151,14 @@ fn set_folder_mode(folder: &Folder, name: &OsStr, mode: u32) -> io::Result<()> {
     }
 }
 
-struct Run<'a> {
+struct StepRunner<'a> {
     blobs: &'a Blobs,
     id: &'a str,
     folders: FolderCache,
     changed: BTreeSet<PathBuf>,
 }
 
-impl Run<'_> {
+impl StepRunner<'_> {
     fn step(
         &mut self,
         path: &Path,
@@ -187,7 +189,7 @@ impl Run<'_> {
     }
 
     /// Moves a staged file or link to its target.
-    fn place(&mut self, path: &Path, line: &Line, number: usize) -> Result<(), TimeError> {
+    fn place(&mut self, path: &Path, line: &JournalStep, number: usize) -> Result<(), TimeError> {
         if !matches!(line.to, FileImage::File { .. } | FileImage::Link { .. }) {
             return Ok(());
         }

@@ -12,10 +12,12 @@ use super::{
     Inner, StepId, TimeError, TimeMachine,
     bytes::{bytes_of, path_of},
     git,
-    picture::{Item, Kept, Picture, Shelf, SnapshotContext, SnapshotDifference, diff, image, name_of},
-    watch::Watch,
+    picture::{
+        FolderSnapshot, Item, ItemContent, Shelf, SnapshotContext, SnapshotDifference, diff, image, name_of,
+    },
+    watch::FolderWatch,
 };
-use octo_protocol::{FileImage, LeftOut, SessionId, UnsavedReason};
+use octo_protocol::{FileImage, OmittedPath, SessionId, UnsavedReason};
 use octo_store::StateSource;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -41,12 +43,12 @@ const MAX_WATCHED_FOLDERS: usize = 16;
 /// The snapshots of a folder.
 #[derive(Debug, Default)]
 pub(super) struct FolderHistory {
-    latest: Option<Picture>,
+    latest: Option<FolderSnapshot>,
     loaded: bool,
     /// Whether the snapshot stored on disk is outdated.
     stale: bool,
     shelf: Option<Shelf>,
-    watch: Option<Watch>,
+    watch: Option<FolderWatch>,
     /// Whether the latest snapshot relied on the watch for unreported paths.
     trusting: bool,
     running: HashMap<i64, StepId>,
@@ -108,14 +110,14 @@ impl TimeMachine {
 
     /// Returns the paths the newest snapshot of a folder left out (at most 200), and their total number. Empty
     /// before the first command.
-    pub fn left_out(&self, folder: &Path) -> (Vec<LeftOut>, usize) {
+    pub fn left_out(&self, folder: &Path) -> (Vec<OmittedPath>, usize) {
         let album = self.inner.album(folder);
         let mut album = super::lock(&album);
         self.inner.load(&mut album, folder);
-        let all = album.latest.as_ref().map(Picture::left_out).unwrap_or_default();
+        let all = album.latest.as_ref().map(FolderSnapshot::left_out).unwrap_or_default();
         let count = all.len();
         let shown = all.into_iter().take(MAX_LISTED);
-        let shown = shown.map(|(path, why)| LeftOut { path: super::bytes::text_of(&path), why });
+        let shown = shown.map(|(path, why)| OmittedPath { path: super::bytes::text_of(&path), why });
         (shown.collect(), count)
     }
 
@@ -167,7 +169,7 @@ impl Inner {
         if !album.loaded {
             album.loaded = true;
             album.latest =
-                Picture::load(&self.snapshot_file(folder)).filter(|picture| picture.folder == folder);
+                FolderSnapshot::load(&self.snapshot_file(folder)).filter(|picture| picture.folder == folder);
         }
     }
 
@@ -227,12 +229,12 @@ impl Inner {
         album: &mut FolderHistory,
         folder: &Path,
         extent: CheckExtent,
-    ) -> Result<Picture, TimeError> {
+    ) -> Result<FolderSnapshot, TimeError> {
         let camera = SnapshotContext { blobs: &self.blobs, limits: self.limits, home: &self.home };
         // A drained watch only reports later changes, so after any failure from here on the next snapshot
         // checks everything.
         let watch = album.watch.take();
-        let seen = watch.as_ref().and_then(Watch::seen);
+        let seen = watch.as_ref().and_then(FolderWatch::seen);
         let again = match (&watch, &seen, &album.latest) {
             (Some(watch), Some(seen), Some(last)) if extent == CheckExtent::Seen => {
                 last.again(seen, &camera, watch)?
@@ -248,10 +250,10 @@ impl Inner {
             (Some(watch), Some(_)) => Some(watch),
             _ => {
                 self.watched(folder);
-                Watch::new(folder, self.limits.watched)
+                FolderWatch::new(folder, self.limits.watched)
             }
         };
-        let picture = Picture::take(folder, album.latest.as_ref(), &camera, watch.as_ref())?;
+        let picture = FolderSnapshot::take(folder, album.latest.as_ref(), &camera, watch.as_ref())?;
         album.watch = watch;
         album.trusting = false;
         Ok(picture)
@@ -317,12 +319,12 @@ impl Inner {
     /// Returns the states of the paths in the last snapshot, with their content in blobs.
     fn images(
         &self,
-        last: &Picture,
+        last: &FolderSnapshot,
         differences: &[SnapshotDifference<'_>],
     ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
         let mut wanted = HashMap::new();
         for item in differences.iter().filter_map(|difference| difference.before) {
-            if let Kept::Git(hash, object) = item.kept
+            if let ItemContent::Git(hash, object) = item.kept
                 && self.blobs.verify(&name_of(hash)).is_err()
             {
                 wanted.insert(hash, object);
@@ -348,7 +350,7 @@ impl Inner {
 
     /// Returns the present state of a path and stores its content. Does not read files again that a snapshot
     /// already covers.
-    pub(super) fn known(&self, path: &Path, stamp: super::folder::Stamp) -> Option<FileImage> {
+    pub(super) fn known(&self, path: &Path, stamp: super::folder::PathStamp) -> Option<FileImage> {
         let albums: Vec<Arc<Mutex<FolderHistory>>> = super::lock(&self.albums)
             .iter()
             .filter(|(folder, _)| path.starts_with(folder))
@@ -363,11 +365,11 @@ impl Inner {
         let albums: Vec<Arc<Mutex<FolderHistory>>> =
             super::lock(&self.albums).values().map(Arc::clone).collect();
         for album in albums {
-            super::lock(&album).latest.iter().flat_map(Picture::blobs).for_each(&mut each);
+            super::lock(&album).latest.iter().flat_map(FolderSnapshot::blobs).for_each(&mut each);
         }
         for file in std::fs::read_dir(self.pictures()).into_iter().flatten().flatten() {
             let _picture =
-                Picture::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
+                FolderSnapshot::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
         }
     }
 }
@@ -375,10 +377,10 @@ impl Inner {
 fn item_image(item: &Item, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
     let unsaved = |why| FileImage::Unsaved { why, len: item.stamp.len, modified: item.stamp.modified };
     match &item.kept {
-        Kept::Git(hash, _) if is_lost(hash) => unsaved(UnsavedReason::Forgotten),
-        Kept::Blob(hash) | Kept::Git(hash, _) => image(item, name_of(*hash)),
-        Kept::Link(target) => FileImage::Link { target: target.to_vec() },
-        Kept::Folder => FileImage::Folder { mode: item.stamp.permissions() },
-        Kept::Not(why) => unsaved(*why),
+        ItemContent::Git(hash, _) if is_lost(hash) => unsaved(UnsavedReason::Forgotten),
+        ItemContent::Blob(hash) | ItemContent::Git(hash, _) => image(item, name_of(*hash)),
+        ItemContent::Link(target) => FileImage::Link { target: target.to_vec() },
+        ItemContent::Folder => FileImage::Folder { mode: item.stamp.permissions() },
+        ItemContent::Not(why) => unsaved(*why),
     }
 }

@@ -107,7 +107,7 @@ impl TimeMachine {
         let (tasks, states) = self.inner.store.read_blocking(|reader| {
             Ok((reader.time_steps(session)?, reader.time_states_of(session, &paths)?))
         })?;
-        let (tree, records) = (super::tree::Tree::new(tasks), StateRecords::new(states));
+        let (tree, records) = (super::tree::SessionStepTree::new(tasks), StateRecords::new(states));
         tree.task(task).ok_or(TimeError::UnknownTask(task))?;
         let chain = tree.chain(task);
         let end = records.at_end(&chain, path).ok_or_else(|| TimeError::UnknownPath(path.to_owned()))?;

@@ -26,7 +26,7 @@ use std::{
 
 /// The metadata that shows whether a path changed since it was last checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Stamp {
+pub(crate) struct PathStamp {
     pub(crate) len: u64,
     /// Nanoseconds since the Unix epoch.
     pub(crate) modified: i64,
@@ -37,7 +37,7 @@ pub(crate) struct Stamp {
     pub(crate) mode: u32,
 }
 
-impl Stamp {
+impl PathStamp {
     #[cfg(unix)]
     pub(crate) fn of(meta: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
@@ -77,20 +77,20 @@ pub(crate) fn nanoseconds(time: std::time::SystemTime) -> i64 {
 
 /// The object under a name.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum DiskEntry {
     Absent,
     /// An ordinary file, opened for reading.
-    File(File, Stamp),
+    File(File, PathStamp),
     /// An ordinary file this account must not read.
-    Unreadable(Stamp),
-    Link(PathBuf, Stamp),
-    Folder(Stamp),
+    Unreadable(PathStamp),
+    Link(PathBuf, PathStamp),
+    Folder(PathStamp),
     /// A device, a pipe or a socket.
-    Special(Stamp),
+    Special(PathStamp),
 }
 
-impl Entry {
-    pub(crate) fn stamp(&self) -> Option<Stamp> {
+impl DiskEntry {
+    pub(crate) fn stamp(&self) -> Option<PathStamp> {
         match self {
             Self::Absent => None,
             Self::File(_, stamp)
@@ -134,10 +134,10 @@ impl FolderCache {
     }
 
     /// Returns the object at `path`. A path below a link, a file or a missing folder counts as absent.
-    pub(crate) fn look(&mut self, path: &Path) -> io::Result<Entry> {
+    pub(crate) fn look(&mut self, path: &Path) -> io::Result<DiskEntry> {
         match self.of(path) {
             Ok((folder, name)) => folder.look(name),
-            Err(error) if is_missing_parent(&error) => Ok(Entry::Absent),
+            Err(error) if is_missing_parent(&error) => Ok(DiskEntry::Absent),
             Err(error) => Err(error),
         }
     }

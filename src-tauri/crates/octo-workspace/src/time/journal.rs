@@ -6,7 +6,7 @@
 //! `.staging` while new content is prepared (nothing is changed yet), `.forward` from then on, `.back` while
 //! the restore is undone.
 
-use super::{folder::Stamp, plan::Step};
+use super::{folder::PathStamp, plan::RestoreStep};
 use octo_protocol::{FileImage, SessionId, StepNumber};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -50,21 +50,21 @@ pub(crate) struct Journal {
     pub(crate) from: StepNumber,
     /// The active step after the restore.
     pub(crate) to: StepNumber,
-    pub(crate) steps: Vec<Line>,
+    pub(crate) steps: Vec<JournalStep>,
 }
 
 /// One step, with the name of its staged content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct JournalStep {
     path: Vec<u8>,
     pub(crate) from: FileImage,
     pub(crate) to: FileImage,
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<PathStamp>,
     staged: Option<Vec<u8>>,
 }
 
-impl Line {
-    pub(crate) fn new(step: &Step, staged: Option<&Path>) -> Self {
+impl JournalStep {
+    pub(crate) fn new(step: &RestoreStep, staged: Option<&Path>) -> Self {
         Self {
             path: bytes_of(&step.path),
             from: step.from.clone(),

@@ -2,7 +2,7 @@
 
 use super::{
     bytes::bytes_of,
-    folder::{Entry, FolderCache, Stamp},
+    folder::{DiskEntry, FolderCache, PathStamp},
 };
 use crate::{BlobError, Blobs, FlushTiming};
 use octo_protocol::{BlobHash, FileImage, UnsavedReason};
@@ -25,24 +25,29 @@ pub(crate) enum ContentMode<'a> {
 }
 
 /// Returns the state of an entry. A file larger than `largest` becomes [`UnsavedReason`], unread.
-pub(crate) fn image_of(entry: Entry, largest: u64, keep: ContentMode<'_>) -> Result<FileImage, BlobError> {
-    let unsaved = |why, stamp: Stamp| FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified };
+pub(crate) fn image_of(
+    entry: DiskEntry,
+    largest: u64,
+    keep: ContentMode<'_>,
+) -> Result<FileImage, BlobError> {
+    let unsaved =
+        |why, stamp: PathStamp| FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified };
     Ok(match entry {
-        Entry::Absent => FileImage::Absent,
-        Entry::Link(target, _) => FileImage::Link { target: bytes_of(&target) },
-        Entry::Folder(stamp) => FileImage::Folder { mode: stamp.permissions() },
-        Entry::Special(stamp) => unsaved(UnsavedReason::Special, stamp),
-        Entry::Unreadable(stamp) => unsaved(UnsavedReason::Unreadable, stamp),
-        Entry::File(_, stamp) if stamp.len > largest => unsaved(UnsavedReason::TooLarge, stamp),
-        Entry::File(mut file, stamp) => {
+        DiskEntry::Absent => FileImage::Absent,
+        DiskEntry::Link(target, _) => FileImage::Link { target: bytes_of(&target) },
+        DiskEntry::Folder(stamp) => FileImage::Folder { mode: stamp.permissions() },
+        DiskEntry::Special(stamp) => unsaved(UnsavedReason::Special, stamp),
+        DiskEntry::Unreadable(stamp) => unsaved(UnsavedReason::Unreadable, stamp),
+        DiskEntry::File(_, stamp) if stamp.len > largest => unsaved(UnsavedReason::TooLarge, stamp),
+        DiskEntry::File(mut file, stamp) => {
             for _ in 0..MAX_READS {
-                let before = Stamp::of(&file.metadata()?);
+                let before = PathStamp::of(&file.metadata()?);
                 let read = match keep {
                     ContentMode::Content(blobs, flush) => blobs.put_file(&mut file, largest, flush),
                     ContentMode::Hash => hash(&mut file, largest),
                 };
                 match read {
-                    Ok((blob, len)) if Stamp::of(&file.metadata()?) == before => {
+                    Ok((blob, len)) if PathStamp::of(&file.metadata()?) == before => {
                         return Ok(FileImage::File { blob, len, mode: stamp.permissions() });
                     }
                     Ok(_) | Err(BlobError::Changed) => {}
@@ -70,7 +75,7 @@ pub(crate) fn look(
     path: &Path,
     largest: u64,
     keep: ContentMode<'_>,
-) -> Result<(FileImage, Option<Stamp>), BlobError> {
+) -> Result<(FileImage, Option<PathStamp>), BlobError> {
     let entry = folders.look(path)?;
     let stamp = entry.stamp();
     Ok((image_of(entry, largest, keep)?, stamp))

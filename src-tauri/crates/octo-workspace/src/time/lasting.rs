@@ -1,6 +1,6 @@
 //! The effects of a step that a restore cannot undo: noted before they begin, listed before a restore.
 
-use super::{StepId, TimeError, TimeMachine, tree::Tree};
+use super::{StepId, TimeError, TimeMachine, tree::SessionStepTree};
 use octo_protocol::{LastingEffect, LastingEffects, StepNumber};
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ impl TimeMachine {
 }
 
 /// Returns the steps that are undone or redone between the two.
-pub(super) fn between(tree: &Tree, from: StepNumber, to: StepNumber) -> Vec<StepNumber> {
+pub(super) fn between(tree: &SessionStepTree, from: StepNumber, to: StepNumber) -> Vec<StepNumber> {
     let left: BTreeSet<StepNumber> = tree.chain(from).into_iter().collect();
     let entered: BTreeSet<StepNumber> = tree.chain(to).into_iter().collect();
     left.symmetric_difference(&entered).copied().collect()

@@ -18,15 +18,15 @@ mod walk;
 pub(crate) use diff::{SnapshotDifference, diff};
 pub(crate) use file::Shelf;
 pub(crate) use leave_out::leave_out;
-pub(crate) use walk::Found;
+pub(crate) use walk::ChangedItems;
 
 use super::{
     Limits,
     bytes::{bytes_of, path_of},
-    folder::{Entry, FolderCache, Stamp, nanoseconds},
+    folder::{DiskEntry, FolderCache, PathStamp, nanoseconds},
     git::GitRepository,
     keep::{ContentMode, image_of},
-    watch::{Seen, Watch},
+    watch::{FolderWatch, ReportedChanges},
 };
 use crate::{BlobError, Blobs, FlushTiming};
 use octo_protocol::{BlobHash, FileImage, UnsavedReason};
@@ -46,9 +46,9 @@ pub(crate) type RelativePath = Arc<[u8]>;
 
 /// The content of a folder at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct Picture {
+pub(crate) struct FolderSnapshot {
     pub(crate) folder: PathBuf,
-    /// The data folder of the repository that [`Kept::Git`] refers to.
+    /// The data folder of the repository that [`ItemContent::Git`] refers to.
     pub(crate) repository: Option<PathBuf>,
     /// The content of every folder that was entered. A missing folder is unknown.
     pub(crate) folders: HashMap<RelativePath, Arc<Vec<Item>>>,
@@ -60,15 +60,15 @@ pub(crate) struct Picture {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) name: Box<[u8]>,
-    pub(crate) stamp: Stamp,
-    pub(crate) kept: Kept,
+    pub(crate) stamp: PathStamp,
+    pub(crate) kept: ItemContent,
     /// Whether it changed so shortly before it was read that it must be read again.
     pub(crate) racy: bool,
 }
 
 /// The stored content of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum ItemContent {
     /// A blob with its bytes.
     Blob([u8; 32]),
     /// The hash of its bytes, which are an object of the folder's repository. Copied to a blob as soon as they
@@ -96,14 +96,14 @@ fn threads() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(8))
 }
 
-impl Picture {
+impl FolderSnapshot {
     /// Checks everything in the folder, again or for the first time. All new content is stored when this
     /// returns.
     pub(crate) fn take(
         folder: &Path,
         last: Option<&Self>,
         camera: &SnapshotContext<'_>,
-        watch: Option<&Watch>,
+        watch: Option<&FolderWatch>,
     ) -> Result<Self, BlobError> {
         let walked = walk::walk(folder, last, camera, watch)?;
         Self::of(folder, walked, last, camera)
@@ -112,9 +112,9 @@ impl Picture {
     /// Checks only the reported changes since this snapshot; returns `None` if that is not enough.
     pub(crate) fn again(
         &self,
-        seen: &Seen,
+        seen: &ReportedChanges,
         camera: &SnapshotContext<'_>,
-        watch: &Watch,
+        watch: &FolderWatch,
     ) -> Result<Option<Self>, BlobError> {
         let Some(walked) = again::again(self, seen, camera, watch) else { return Ok(None) };
         Self::of(&self.folder, walked, Some(self), camera).map(Some)
@@ -141,7 +141,7 @@ impl Picture {
     /// Reads new and changed files, small ones first, within the size limit.
     fn read(
         &mut self,
-        found: Vec<Found>,
+        found: Vec<ChangedItems>,
         last: Option<&Self>,
         camera: &SnapshotContext<'_>,
     ) -> Result<(), BlobError> {
@@ -239,7 +239,7 @@ impl Picture {
             self.unknown.iter().map(|(path, why)| (self.path(path), *why)).collect();
         for (folder, items) in &self.folders {
             for item in items.iter() {
-                if let Kept::Not(why) = item.kept {
+                if let ItemContent::Not(why) = item.kept {
                     out.push((self.path(&join(folder, &item.name)), why));
                 }
             }
@@ -259,20 +259,20 @@ impl Picture {
     }
 
     /// Returns the state of a path below the folder if it is unchanged since the snapshot.
-    pub(crate) fn known(&self, path: &Path, stamp: Stamp) -> Option<FileImage> {
+    pub(crate) fn known(&self, path: &Path, stamp: PathStamp) -> Option<FileImage> {
         let parent = path.parent()?.strip_prefix(&self.folder).ok()?;
         let name = bytes_of(Path::new(path.file_name()?));
         let items = self.folders.get(bytes_of(parent).as_slice())?;
         let found = items.binary_search_by(|item| (*item.name).cmp(&name)).ok()?;
         let item = items.get(found).filter(|item| !item.racy && item.stamp == stamp)?;
         match item.kept {
-            Kept::Blob(hash) => Some(image(item, name_of(hash))),
+            ItemContent::Blob(hash) => Some(image(item, name_of(hash))),
             _ => None,
         }
     }
 }
 
-fn kept_bytes(found: &[Found]) -> u64 {
+fn kept_bytes(found: &[ChangedItems]) -> u64 {
     found.iter().flat_map(|found| &found.items).map(Item::kept_bytes).sum()
 }
 
@@ -280,15 +280,15 @@ impl Item {
     /// Returns the blob with its content.
     pub(crate) fn blob(&self) -> Option<BlobHash> {
         match self.kept {
-            Kept::Blob(hash) => Some(name_of(hash)),
+            ItemContent::Blob(hash) => Some(name_of(hash)),
             _ => None,
         }
     }
 
     fn kept_bytes(&self) -> u64 {
         match self.kept {
-            Kept::Blob(_) | Kept::Git(..) => self.stamp.len,
-            Kept::Link(_) | Kept::Folder | Kept::Not(_) => 0,
+            ItemContent::Blob(_) | ItemContent::Git(..) => self.stamp.len,
+            ItemContent::Link(_) | ItemContent::Folder | ItemContent::Not(_) => 0,
         }
     }
 }
@@ -324,7 +324,7 @@ pub(crate) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
 
 /// Whether a file with these times may have changed after it was read at `read_at`, within the same clock tick.
 /// File systems use kernel ticks (10 ms at most), old ones seconds.
-fn is_racy(stamp: &Stamp, read_at: i64) -> bool {
+fn is_racy(stamp: &PathStamp, read_at: i64) -> bool {
     const TICK: i64 = 20_000_000;
     const COARSE: i64 = 2_000_000_000;
     let newest = stamp.modified.max(stamp.changed);
@@ -357,38 +357,42 @@ impl ItemReader<'_> {
         let path = walk::path_in(self.folder, folder).join(path_of(&item.name));
         let read_at = nanoseconds(SystemTime::now());
         let entry = match folders.look(&path) {
-            Ok(Entry::Absent) => return Ok(None),
+            Ok(DiskEntry::Absent) => return Ok(None),
             Ok(entry) => entry,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Ok(Some(Item { kept: Kept::Not(UnsavedReason::Unreadable), ..item.clone() }));
+                return Ok(Some(Item { kept: ItemContent::Not(UnsavedReason::Unreadable), ..item.clone() }));
             }
             Err(error) => return Err(error.into()),
         };
         let Some(stamp) = entry.stamp() else { return Ok(None) };
         let with = |kept| Some(Item { name: item.name.clone(), stamp, kept, racy: is_racy(&stamp, read_at) });
         let mut entry = match entry {
-            Entry::Link(target, _) => return Ok(with(Kept::Link(bytes_of(&target).into()))),
-            Entry::File(_, stamp) if room == SpaceState::None && stamp.len <= self.camera.limits.largest => {
-                return Ok(with(Kept::Not(UnsavedReason::Budget)));
+            DiskEntry::Link(target, _) => return Ok(with(ItemContent::Link(bytes_of(&target).into()))),
+            DiskEntry::File(_, stamp)
+                if room == SpaceState::None && stamp.len <= self.camera.limits.largest =>
+            {
+                return Ok(with(ItemContent::Not(UnsavedReason::Budget)));
             }
             // A folder replaced a file: the next snapshot enters it.
-            Entry::Folder(_) => return Ok(None),
+            DiskEntry::Folder(_) => return Ok(None),
             entry => entry,
         };
-        if let (Some(repository), Entry::File(file, stamp)) = (self.repository, &mut entry)
+        if let (Some(repository), DiskEntry::File(file, stamp)) = (self.repository, &mut entry)
             && stamp.len <= self.camera.limits.largest
             && let Some((hash, object)) = repository.holds(&path, file, stamp.len)
         {
-            return Ok(with(Kept::Git(hash, object)));
+            return Ok(with(ItemContent::Git(hash, object)));
         }
         let keep = ContentMode::Content(self.camera.blobs, FlushTiming::Later);
         match image_of(entry, self.camera.limits.largest, keep) {
-            Ok(FileImage::File { blob, .. }) => Ok(hash_of(&blob).and_then(|hash| with(Kept::Blob(hash)))),
-            Ok(FileImage::Unsaved { why, .. }) => Ok(with(Kept::Not(why))),
+            Ok(FileImage::File { blob, .. }) => {
+                Ok(hash_of(&blob).and_then(|hash| with(ItemContent::Blob(hash))))
+            }
+            Ok(FileImage::Unsaved { why, .. }) => Ok(with(ItemContent::Not(why))),
             Ok(_) => Ok(None),
             // It keeps changing: the next snapshot reads it again.
             Err(BlobError::Changed) => {
-                Ok(with(Kept::Not(UnsavedReason::Unreadable)).map(|item| Item { racy: true, ..item }))
+                Ok(with(ItemContent::Not(UnsavedReason::Unreadable)).map(|item| Item { racy: true, ..item }))
             }
             Err(error) => Err(error),
         }

@@ -1,6 +1,6 @@
 //! Computes the steps of a restore. Pure: recorded and present states in, steps out.
 
-use super::{bytes::text_of, folder::Stamp, keep::same};
+use super::{bytes::text_of, folder::PathStamp, keep::same};
 use octo_protocol::{
     ChangedPath, ConflictSource, FileImage, LastingEffects, RestoreConflict, RestorePreview, SessionId,
     StepChange, StepNumber, UnrestorablePath, UnrestorableReason, UnsavedReason,
@@ -17,12 +17,12 @@ const USUAL_FOLDER: u32 = 0o755;
 
 /// A change of a path from one state to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct RestoreStep {
     pub(crate) path: PathBuf,
     pub(crate) from: FileImage,
     pub(crate) to: FileImage,
     /// The stamp of the path when `from` was read.
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<PathStamp>,
 }
 
 /// The files to restore.
@@ -41,8 +41,8 @@ pub struct RestorePlan {
     pub(crate) from: StepNumber,
     pub(crate) to: StepNumber,
     pub(crate) selection: RestoreSelection,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) conflicts: Vec<(Step, ConflictSource)>,
+    pub(crate) steps: Vec<RestoreStep>,
+    pub(crate) conflicts: Vec<(RestoreStep, ConflictSource)>,
     pub(crate) impossible: BTreeMap<PathBuf, UnrestorableReason>,
     pub(crate) lasting: LastingEffects,
 }
@@ -89,7 +89,7 @@ pub(crate) fn impossible(reasons: &BTreeMap<PathBuf, UnrestorableReason>) -> Vec
     reasons.iter().map(|(path, why)| UnrestorablePath { path: text_of(path), why: *why }).collect()
 }
 
-fn changed_path(step: &Step) -> ChangedPath {
+fn changed_path(step: &RestoreStep) -> ChangedPath {
     ChangedPath {
         path: text_of(&step.path),
         change: change(&step.from, &step.to),
@@ -123,7 +123,7 @@ pub(crate) fn change(from: &FileImage, to: &FileImage) -> StepChange {
 
 /// A path with its three states.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct RestoreCandidate {
     pub(crate) path: PathBuf,
     /// The state at the end of the step that the session leaves.
     pub(crate) left: FileImage,
@@ -131,15 +131,15 @@ pub(crate) struct Candidate {
     pub(crate) wanted: FileImage,
     /// The present state.
     pub(crate) present: FileImage,
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<PathStamp>,
 }
 
 /// The decision about a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum PathDecision {
     Nothing,
-    Clean(Step),
-    Conflict(Step, ConflictSource),
+    Clean(RestoreStep),
+    Conflict(RestoreStep, ConflictSource),
     Impossible(UnrestorableReason),
 }
 
@@ -158,60 +158,60 @@ fn is_left_out(image: &FileImage) -> bool {
     )
 }
 
-pub(crate) fn judge(candidate: Candidate) -> Verdict {
-    let Candidate { path, left, wanted, mut present, stamp } = candidate;
+pub(crate) fn judge(candidate: RestoreCandidate) -> PathDecision {
+    let RestoreCandidate { path, left, wanted, mut present, stamp } = candidate;
     if matches!(present, FileImage::Folder { .. }) {
         if is_left_out(&wanted) {
-            return Verdict::Nothing;
+            return PathDecision::Nothing;
         }
         if is_left_out(&left) {
             present = left.clone();
         }
     }
     if same(&wanted, &present) {
-        return Verdict::Nothing;
+        return PathDecision::Nothing;
     }
     if let FileImage::Unsaved { why, .. } = wanted {
-        return Verdict::Impossible(UnrestorableReason::NotKept { why });
+        return PathDecision::Impossible(UnrestorableReason::NotKept { why });
     }
     // The present content could not be restored later, so it is never destroyed.
     if let FileImage::Unsaved { why, .. } = present {
-        return Verdict::Impossible(UnrestorableReason::PresentNotSaved { why });
+        return PathDecision::Impossible(UnrestorableReason::PresentNotSaved { why });
     }
     let source = if same(&left, &wanted) { ConflictSource::OthersOnly } else { ConflictSource::Both };
     let clean = same(&left, &present);
-    let step = Step { path, from: present, to: wanted, stamp };
-    if clean { Verdict::Clean(step) } else { Verdict::Conflict(step, source) }
+    let step = RestoreStep { path, from: present, to: wanted, stamp };
+    if clean { PathDecision::Clean(step) } else { PathDecision::Conflict(step, source) }
 }
 
 /// The disk queries needed to arrange steps.
 pub(crate) trait Disk {
     /// Returns the kind of object at a path; a path below a link or a file counts as absent.
-    fn kind(&mut self, path: &Path) -> io::Result<Kind>;
+    fn kind(&mut self, path: &Path) -> io::Result<DiskKind>;
     /// Returns the names in a folder.
     fn names(&mut self, path: &Path) -> io::Result<Vec<OsString>>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DiskKind {
     Absent,
     Folder,
     Other,
 }
 
 /// The feasible steps, and the infeasible ones with the reason.
-pub(crate) type ArrangedSteps = (Vec<Step>, BTreeMap<PathBuf, UnrestorableReason>);
+pub(crate) type ArrangedSteps = (Vec<RestoreStep>, BTreeMap<PathBuf, UnrestorableReason>);
 
 /// Removes infeasible steps, and adds missing parent folders. A folder is removed only if nothing remains in
 /// it; a file is created only if all its parents are, or will be, folders.
-pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<ArrangedSteps> {
-    let mut steps: BTreeMap<PathBuf, Step> =
+pub(crate) fn arrange(steps: Vec<RestoreStep>, disk: &mut impl Disk) -> io::Result<ArrangedSteps> {
+    let mut steps: BTreeMap<PathBuf, RestoreStep> =
         steps.into_iter().map(|step| (step.path.clone(), step)).collect();
     let mut impossible = BTreeMap::new();
-    let mut dropped: BTreeMap<PathBuf, Step> = BTreeMap::new();
+    let mut dropped: BTreeMap<PathBuf, RestoreStep> = BTreeMap::new();
     loop {
         let mut out: Vec<(PathBuf, UnrestorableReason)> = Vec::new();
-        let mut made: Vec<Step> = Vec::new();
+        let mut made: Vec<RestoreStep> = Vec::new();
         // Backwards: the content of a folder before the folder.
         for (path, step) in steps.iter().rev() {
             let is_folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
@@ -256,18 +256,18 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
 /// Returns the parent folders that must be created for a path, or `None` if something blocks it.
 fn missing_parents(
     path: &Path,
-    steps: &BTreeMap<PathBuf, Step>,
+    steps: &BTreeMap<PathBuf, RestoreStep>,
     disk: &mut impl Disk,
-) -> io::Result<Option<Vec<Step>>> {
+) -> io::Result<Option<Vec<RestoreStep>>> {
     let mut made = Vec::new();
     for above in path.ancestors().skip(1) {
         if let Some(step) = steps.get(above) {
             return Ok(matches!(step.to, FileImage::Folder { .. }).then_some(made));
         }
         match disk.kind(above)? {
-            Kind::Folder => return Ok(Some(made)),
-            Kind::Other => return Ok(None),
-            Kind::Absent => made.push(Step {
+            DiskKind::Folder => return Ok(Some(made)),
+            DiskKind::Other => return Ok(None),
+            DiskKind::Absent => made.push(RestoreStep {
                 path: above.to_owned(),
                 from: FileImage::Absent,
                 to: FileImage::Folder { mode: USUAL_FOLDER },

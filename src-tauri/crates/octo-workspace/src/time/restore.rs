@@ -4,12 +4,15 @@ use super::{
     Inner, StepId, TimeError, TimeMachine,
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
-    folder::{Entry, Folder, FolderCache, parts},
-    journal::{Journal, Line, Stage},
+    folder::{DiskEntry, Folder, FolderCache, parts},
+    journal::{Journal, JournalStep, Stage},
     keep::{ContentMode, look},
     lasting::{between, shown},
-    plan::{Candidate, Disk, Kind, RestorePlan, RestoreSelection, Step, Verdict, arrange, impossible, judge},
-    tree::{StateRecords, Tree},
+    plan::{
+        Disk, DiskKind, PathDecision, RestoreCandidate, RestorePlan, RestoreSelection, RestoreStep, arrange,
+        impossible, judge,
+    },
+    tree::{SessionStepTree, StateRecords},
 };
 use crate::{FlushTiming, is_inside};
 use octo_protocol::{
@@ -128,17 +131,17 @@ impl Inner {
                 |chain: &[StepNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
             let (left, wanted) = (state(&leaving), state(&going));
             let (present, stamp) = self.present_image(&mut folders, path)?;
-            let verdict = judge(Candidate { path: path.clone(), left, wanted, present, stamp });
-            let writes = matches!(verdict, Verdict::Clean(_) | Verdict::Conflict(..));
+            let verdict = judge(RestoreCandidate { path: path.clone(), left, wanted, present, stamp });
+            let writes = matches!(verdict, PathDecision::Clean(_) | PathDecision::Conflict(..));
             if writes && !may_write(&roots, &records, path) {
                 plan.impossible.insert(path.clone(), UnrestorableReason::OutsideRoots);
                 continue;
             }
             match verdict {
-                Verdict::Nothing => {}
-                Verdict::Clean(step) => steps.push(step),
-                Verdict::Conflict(step, source) => plan.conflicts.push((step, source)),
-                Verdict::Impossible(why) => {
+                PathDecision::Nothing => {}
+                PathDecision::Clean(step) => steps.push(step),
+                PathDecision::Conflict(step, source) => plan.conflicts.push((step, source)),
+                PathDecision::Impossible(why) => {
                     plan.impossible.insert(path.clone(), why);
                 }
             }
@@ -223,7 +226,7 @@ impl Inner {
     }
 
     /// Stores the content of everything that is about to change, and checks that it is in the planned state.
-    fn store_present(&self, steps: &[Step]) -> Result<(), TimeError> {
+    fn store_present(&self, steps: &[RestoreStep]) -> Result<(), TimeError> {
         let mut folders = FolderCache::default();
         for step in steps {
             let keep = ContentMode::Content(&self.blobs, FlushTiming::Later);
@@ -236,7 +239,7 @@ impl Inner {
     }
 
     /// Checks that all content needed to restore and to return exists undamaged.
-    fn verify(&self, steps: &[Step]) -> Result<(), TimeError> {
+    fn verify(&self, steps: &[RestoreStep]) -> Result<(), TimeError> {
         let needed: BTreeSet<&BlobHash> = steps
             .iter()
             .flat_map(|step| [&step.from, &step.to])
@@ -251,7 +254,7 @@ impl Inner {
         Ok(())
     }
 
-    fn journal(&self, plan: &RestorePlan, steps: &[Step]) -> Result<Journal, TimeError> {
+    fn journal(&self, plan: &RestorePlan, steps: &[RestoreStep]) -> Result<Journal, TimeError> {
         // Unique: two restores of one session at the same number would otherwise share staged files.
         let id = octo_protocol::TurnId::new().to_string();
         let mut folders = FolderCache::default();
@@ -264,14 +267,19 @@ impl Inner {
             } else {
                 None
             };
-            lines.push(Line::new(step, staged.as_deref()));
+            lines.push(JournalStep::new(step, staged.as_deref()));
         }
         Ok(Journal { id, session: plan.session, from: plan.from, to: plan.to, steps: lines })
     }
 
     /// Adds the tree entry that keeps the previous state: on a side branch if the session moves to another
     /// step, on the main path if it stays and only files are restored.
-    fn add_entry(&self, plan: &RestorePlan, tree: &Tree, steps: &[Step]) -> Result<StepNumber, TimeError> {
+    fn add_entry(
+        &self,
+        plan: &RestorePlan,
+        tree: &SessionStepTree,
+        steps: &[RestoreStep],
+    ) -> Result<StepNumber, TimeError> {
         let session = plan.session;
         let (kind, activate) = match plan.selection {
             RestoreSelection::All => (StepKind::Safety, StepActivation::Beside),
@@ -336,13 +344,13 @@ impl Inner {
         &self,
         folders: &mut FolderCache,
         path: &Path,
-    ) -> Result<(FileImage, Option<super::folder::Stamp>), TimeError> {
+    ) -> Result<(FileImage, Option<super::folder::PathStamp>), TimeError> {
         Ok(look(folders, path, self.limits.largest, ContentMode::Hash)?)
     }
 }
 
 /// Checks that nothing changed since it was read.
-fn require_unchanged(steps: &[Step]) -> Result<(), TimeError> {
+fn require_unchanged(steps: &[RestoreStep]) -> Result<(), TimeError> {
     let mut folders = FolderCache::default();
     for step in steps {
         let stamp = match folders.of(&step.path).and_then(|(folder, name)| folder.stamp(name)) {
@@ -373,7 +381,7 @@ fn may_write(roots: &BTreeSet<PathBuf>, records: &StateRecords, path: &Path) -> 
 fn existing_above(folders: &mut FolderCache, path: &Path) -> io::Result<PathBuf> {
     for above in path.ancestors().skip(1) {
         let is_folder = match parts(above) {
-            Ok(_) => matches!(folders.look(above)?, Entry::Folder(_)),
+            Ok(_) => matches!(folders.look(above)?, DiskEntry::Folder(_)),
             Err(_) => true,
         };
         if is_folder {
@@ -383,7 +391,7 @@ fn existing_above(folders: &mut FolderCache, path: &Path) -> io::Result<PathBuf>
     Err(io::ErrorKind::NotFound.into())
 }
 
-fn arrange_on_disk(steps: Vec<Step>) -> Result<super::plan::ArrangedSteps, TimeError> {
+fn arrange_on_disk(steps: Vec<RestoreStep>) -> Result<super::plan::ArrangedSteps, TimeError> {
     let first = steps.first().map(|step| step.path.clone()).unwrap_or_default();
     arrange(steps, &mut LiveDisk(FolderCache::default())).map_err(|error| TimeError::disk(&first, error))
 }
@@ -392,22 +400,22 @@ fn arrange_on_disk(steps: Vec<Step>) -> Result<super::plan::ArrangedSteps, TimeE
 struct LiveDisk(FolderCache);
 
 impl Disk for LiveDisk {
-    fn kind(&mut self, path: &Path) -> io::Result<Kind> {
+    fn kind(&mut self, path: &Path) -> io::Result<DiskKind> {
         if parts(path).is_err() {
-            return Ok(Kind::Folder); // The root.
+            return Ok(DiskKind::Folder); // The root.
         }
         let (parent, name) = parts(path)?;
         // Unlike elsewhere, a link among the parents matters: nothing may be created behind it.
         match Folder::open(parent) {
             Ok(folder) => Ok(match folder.stamp(name)? {
-                None => Kind::Absent,
+                None => DiskKind::Absent,
                 Some(_) => match folder.look(name)? {
-                    Entry::Folder(_) => Kind::Folder,
-                    Entry::Absent => Kind::Absent,
-                    _ => Kind::Other,
+                    DiskEntry::Folder(_) => DiskKind::Folder,
+                    DiskEntry::Absent => DiskKind::Absent,
+                    _ => DiskKind::Other,
                 },
             }),
-            Err(error) if super::folder::is_missing_parent(&error) => Ok(Kind::Absent),
+            Err(error) if super::folder::is_missing_parent(&error) => Ok(DiskKind::Absent),
             Err(error) => Err(error),
         }
     }

@@ -3,11 +3,11 @@
 use super::{
     Inner, StepId, TimeError, TimeMachine,
     bytes::{bytes_of, path_of},
-    folder::{Entry, FolderCache},
+    folder::{DiskEntry, FolderCache},
     keep::{ContentMode, image_of, look, same},
     picture::leave_out,
     recorder::{ChangeRecorder, Recorded},
-    tree::{StateRecords, Tree},
+    tree::{SessionStepTree, StateRecords},
 };
 use crate::FlushTiming;
 use octo_protocol::{FileImage, SessionId, StepKind, StepNumber, StepTree, StepView, TurnId, UnsavedReason};
@@ -22,11 +22,11 @@ const SUMMARY: usize = 60;
 
 /// The in-memory state of a session. Everything that matters is stored.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct SessionSteps {
     open: Option<OpenStep>,
 }
 
-impl Desk {
+impl SessionSteps {
     /// Whether a step is open.
     pub(super) fn is_in_use(&self) -> bool {
         self.open.is_some()
@@ -126,7 +126,7 @@ impl TimeMachine {
                 reader.time_lasting_counts(session)?,
             ))
         })?;
-        Ok(Tree::new(tasks).view(&counts.into_iter().collect(), &lasting.into_iter().collect()))
+        Ok(SessionStepTree::new(tasks).view(&counts.into_iter().collect(), &lasting.into_iter().collect()))
     }
 
     /// Returns the turns of a session whose work is undone: the model must not see their messages. Turns that
@@ -221,22 +221,22 @@ impl TimeMachine {
 }
 
 impl Inner {
-    pub(super) fn read_tree(&self, session: SessionId) -> Result<Tree, TimeError> {
-        Ok(Tree::new(self.store.read_blocking(|reader| reader.time_steps(session))?))
+    pub(super) fn read_tree(&self, session: SessionId) -> Result<SessionStepTree, TimeError> {
+        Ok(SessionStepTree::new(self.store.read_blocking(|reader| reader.time_steps(session))?))
     }
 
-    pub(super) fn read_all(&self, session: SessionId) -> Result<(Tree, StateRecords), TimeError> {
+    pub(super) fn read_all(&self, session: SessionId) -> Result<(SessionStepTree, StateRecords), TimeError> {
         let (tasks, states) = self
             .store
             .read_blocking(|reader| Ok((reader.time_steps(session)?, reader.time_states(session)?)))?;
-        Ok((Tree::new(tasks), StateRecords::new(states)))
+        Ok((SessionStepTree::new(tasks), StateRecords::new(states)))
     }
 
     /// Ends every open step of a session except one.
     pub(super) fn settle(
         &self,
         session: SessionId,
-        tree: &Tree,
+        tree: &SessionStepTree,
         but: Option<StepNumber>,
     ) -> Result<(), TimeError> {
         for number in tree.running().filter(|number| Some(*number) != but) {
@@ -296,12 +296,12 @@ impl Inner {
         source: StateSource,
     ) -> Result<FileImage, TimeError> {
         let entry = folders.look(path).map_err(|error| TimeError::disk(path, error))?;
-        if let (Entry::File(_, stamp), StateSource::Found) = (&entry, source)
+        if let (DiskEntry::File(_, stamp), StateSource::Found) = (&entry, source)
             && let Some(image) = self.known(path, *stamp)
         {
             return Ok(image);
         }
-        if let (Entry::Folder(stamp), StateSource::Found) = (&entry, source)
+        if let (DiskEntry::Folder(stamp), StateSource::Found) = (&entry, source)
             && let Some(why) = why_left_out(path)
         {
             return Ok(FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified });
@@ -322,7 +322,7 @@ impl Inner {
         let (tasks, states) = self.store.read_blocking(|reader| {
             Ok((reader.time_steps(session)?, reader.time_states_of(session, &paths)?))
         })?;
-        let (tree, records) = (Tree::new(tasks), StateRecords::new(states));
+        let (tree, records) = (SessionStepTree::new(tasks), StateRecords::new(states));
         let parent = tree.task(number).and_then(|task| task.parent).unwrap_or(0);
         let chain = tree.chain(parent);
         let mut before = Vec::with_capacity(found.len());

@@ -11,13 +11,13 @@ use super::bytes::path_of;
 
 /// The steps of a session.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tree {
+pub(crate) struct SessionStepTree {
     active: StepNumber,
     conversation: Option<StepNumber>,
     tasks: BTreeMap<StepNumber, TimeStep>,
 }
 
-impl Tree {
+impl SessionStepTree {
     pub(crate) fn new(tasks: TimeSteps) -> Self {
         Self {
             active: tasks.active,

@@ -17,7 +17,7 @@ mod linux;
 mod portable;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Watch;
+pub(crate) use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::Watch;
 
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 /// The reported changes: names, by their folder.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReportedChanges {
     pub(crate) folders: BTreeMap<RelativePath, BTreeMap<Box<[u8]>, RecheckDepth>>,
 }
 

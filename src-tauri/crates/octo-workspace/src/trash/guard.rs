@@ -7,7 +7,7 @@ use std::{
 
 /// The reason why a path is not deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum DeleteRefusal {
     /// The root or a system folder.
     System,
     /// The person's or another account's home, or a folder that contains it.
@@ -20,7 +20,7 @@ pub enum Refusal {
     MountPoint(PathBuf),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for DeleteRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System => f.write_str("it belongs to the system"),
@@ -62,47 +62,47 @@ const HOMES: &[&str] = &["/home", "/Users"];
 const DELETABLE_IN_HOME: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts", "tasks"];
 
 /// Checks a real path (with its parents' links followed). `octo` is Octo's own home.
-pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Refusal> {
+pub(super) fn check(path: &Path, is_folder: GuardedKind, octo: &Path) -> Result<(), DeleteRefusal> {
     let depth = path.components().count().saturating_sub(1);
-    if depth == 0 || (depth == 1 && is_folder == Kind::Folder) {
-        return Err(Refusal::System);
+    if depth == 0 || (depth == 1 && is_folder == GuardedKind::Folder) {
+        return Err(DeleteRefusal::System);
     }
     let below = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
     if below(KERNEL) && !path.starts_with("/dev/shm") && !path.starts_with("/proc/self/cwd") {
-        return Err(Refusal::System);
+        return Err(DeleteRefusal::System);
     }
     let directly = path.parent();
     if SYSTEM.iter().any(|folder| path == Path::new(folder) || directly == Some(Path::new(folder))) {
-        return Err(Refusal::System);
+        return Err(DeleteRefusal::System);
     }
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let home = home.map(|home| home.canonicalize().unwrap_or(home));
-    if is_folder == Kind::Folder
+    if is_folder == GuardedKind::Folder
         && (home.is_some_and(|home| home.starts_with(path))
             || HOMES.iter().any(|homes| directly == Some(Path::new(homes))))
     {
-        return Err(Refusal::Home);
+        return Err(DeleteRefusal::Home);
     }
     if octo.starts_with(path) {
-        return Err(Refusal::Octo);
+        return Err(DeleteRefusal::Octo);
     }
     if let Ok(inside) = path.strip_prefix(octo) {
         let mut parts = inside.components();
         let first = parts.next().map(|part| part.as_os_str().to_string_lossy().into_owned());
         let open = first.is_some_and(|first| DELETABLE_IN_HOME.contains(&first.as_str()));
         if !open || parts.next().is_none() {
-            return Err(Refusal::Octo);
+            return Err(DeleteRefusal::Octo);
         }
     }
     match mount_below(path) {
-        Some(mount) => Err(Refusal::MountPoint(mount)),
+        Some(mount) => Err(DeleteRefusal::MountPoint(mount)),
         None => Ok(()),
     }
 }
 
 /// The kind of the checked path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum GuardedKind {
     Folder,
     Other,
 }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn the_system_homes_and_octo_are_refused() {
         let octo = Path::new("/srv/me/.octo");
-        let folder = |path: &str| check(Path::new(path), Kind::Folder, octo);
+        let folder = |path: &str| check(Path::new(path), GuardedKind::Folder, octo);
         for path in [
             "/",
             "/opt",
@@ -158,13 +158,13 @@ mod tests {
             "/dev/pts",
             "/bin",
         ] {
-            assert_eq!(folder(path), Err(Refusal::System), "{path}");
+            assert_eq!(folder(path), Err(DeleteRefusal::System), "{path}");
         }
         for path in ["/home/mei", "/Users/mei"] {
-            assert_eq!(folder(path), Err(Refusal::Home), "{path}");
+            assert_eq!(folder(path), Err(DeleteRefusal::Home), "{path}");
         }
         let home = std::env::home_dir().unwrap().canonicalize().unwrap();
-        assert!(check(&home, Kind::Folder, octo).is_err());
+        assert!(check(&home, GuardedKind::Folder, octo).is_err());
         for path in [
             "/srv/me",
             "/srv/me/.octo",
@@ -173,7 +173,7 @@ mod tests {
             "/srv/me/.octo/bin/rm",
             "/srv/me/.octo/skills",
         ] {
-            assert_eq!(folder(path), Err(Refusal::Octo), "{path}");
+            assert_eq!(folder(path), Err(DeleteRefusal::Octo), "{path}");
         }
         for path in [
             "/home/mei/a",
@@ -188,8 +188,8 @@ mod tests {
         ] {
             assert_eq!(folder(path), Ok(()), "{path}");
         }
-        assert_eq!(check(Path::new("/etc/hosts"), Kind::Other, octo), Err(Refusal::System));
-        assert_eq!(check(Path::new("/swapfile"), Kind::Other, octo), Ok(()));
+        assert_eq!(check(Path::new("/etc/hosts"), GuardedKind::Other, octo), Err(DeleteRefusal::System));
+        assert_eq!(check(Path::new("/swapfile"), GuardedKind::Other, octo), Ok(()));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub struct Measure {
 
 /// The preview of an item in the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum ItemPreview {
     /// The beginning of a text.
     Text {
         /// Its first lines.
@@ -101,19 +101,19 @@ impl Trash {
     /// # Errors
     ///
     /// I/O errors if the item does not exist or is unreadable.
-    pub fn look(&self, id: TrashId) -> io::Result<Look> {
+    pub fn look(&self, id: TrashId) -> io::Result<ItemPreview> {
         let content = self.content(id);
         let meta = fs::symlink_metadata(&content)?;
         match form(&meta) {
-            TrashForm::Link => Ok(Look::Link(fs::read_link(&content)?.to_string_lossy().into_owned())),
-            TrashForm::Special => Ok(Look::Nothing),
+            TrashForm::Link => Ok(ItemPreview::Link(fs::read_link(&content)?.to_string_lossy().into_owned())),
+            TrashForm::Special => Ok(ItemPreview::Nothing),
             TrashForm::Folder => names(&content),
             TrashForm::File => file(&content, meta.len()),
         }
     }
 }
 
-fn names(folder: &Path) -> io::Result<Look> {
+fn names(folder: &Path) -> io::Result<ItemPreview> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -123,25 +123,25 @@ fn names(folder: &Path) -> io::Result<Look> {
     let total = all.len() as u64;
     all.sort_unstable_by_key(|name| (!name.ends_with('/'), name.to_lowercase()));
     all.truncate(MAX_NAMES);
-    Ok(Look::Folder { entries: all, total })
+    Ok(ItemPreview::Folder { entries: all, total })
 }
 
-fn file(path: &Path, len: u64) -> io::Result<Look> {
+fn file(path: &Path, len: u64) -> io::Result<ItemPreview> {
     let mut head = Vec::new();
     File::open(path)?.take(MAX_TEXT_BYTES).read_to_end(&mut head)?;
     let is_picture =
         ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&crate::media_type(&head));
     if is_picture && len <= MAX_IMAGE_BYTES {
-        return Ok(Look::Picture(fs::read(path)?));
+        return Ok(ItemPreview::Picture(fs::read(path)?));
     }
     if head.contains(&0) {
-        return Ok(Look::Nothing);
+        return Ok(ItemPreview::Nothing);
     }
     // A character may be cut at the end of the bytes read.
     let valid = match std::str::from_utf8(&head) {
         Ok(_) => head.len(),
         Err(error) if error.valid_up_to() + 4 > head.len() => error.valid_up_to(),
-        Err(_) => return Ok(Look::Nothing),
+        Err(_) => return Ok(ItemPreview::Nothing),
     };
     let text = String::from_utf8_lossy(head.get(..valid).unwrap_or_default());
     let mut shown: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
@@ -149,7 +149,7 @@ fn file(path: &Path, len: u64) -> io::Result<Look> {
     if text.ends_with('\n') && !more {
         shown.push('\n');
     }
-    Ok(Look::Text { text: shown, more })
+    Ok(ItemPreview::Text { text: shown, more })
 }
 
 /// Whether a folder is dependencies, build output or a cache: by its name *and* by a file that only such a

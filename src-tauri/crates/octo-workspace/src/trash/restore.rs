@@ -3,7 +3,7 @@
 use super::{
     Removal, Trash, TrashError, TrashSlip, exists, slip,
     spot::Spot,
-    tree::{self, Kind},
+    tree::{self, TreePartKind},
 };
 use octo_protocol::TrashId;
 use serde::{Deserialize, Serialize};
@@ -74,10 +74,10 @@ impl Trash {
         to: &Path,
         if_taken: &TakenNamePolicy,
     ) -> Result<RestoredItem, TrashError> {
-        let lock = match slip::Opened::of(&self.entry(id)) {
-            slip::Opened::Read(_, lock) => Some(lock),
-            slip::Opened::Locked => return Err(TrashError::Thing(io::ErrorKind::WouldBlock.into())),
-            slip::Opened::Unreadable => None,
+        let lock = match slip::SlipAccess::of(&self.entry(id)) {
+            slip::SlipAccess::Read(_, lock) => Some(lock),
+            slip::SlipAccess::Locked => return Err(TrashError::Thing(io::ErrorKind::WouldBlock.into())),
+            slip::SlipAccess::Unreadable => None,
         };
         if !self.holds(id) {
             return Err(TrashError::Gone);
@@ -197,10 +197,10 @@ impl Present {
 pub(super) fn form(meta: &Metadata) -> octo_protocol::TrashForm {
     use octo_protocol::TrashForm;
     match tree::kind(meta) {
-        Kind::File => TrashForm::File,
-        Kind::Folder => TrashForm::Folder,
-        Kind::Link => TrashForm::Link,
-        Kind::Special => TrashForm::Special,
+        TreePartKind::File => TrashForm::File,
+        TreePartKind::Folder => TrashForm::Folder,
+        TreePartKind::Link => TrashForm::Link,
+        TreePartKind::Special => TrashForm::Special,
     }
 }
 

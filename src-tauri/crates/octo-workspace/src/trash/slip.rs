@@ -68,7 +68,7 @@ impl TrashSlip {
 }
 
 /// The result of opening a slip.
-pub(super) enum Opened {
+pub(super) enum SlipAccess {
     /// Another process works on the entry.
     Locked,
     /// The slip is missing or unreadable.
@@ -77,7 +77,7 @@ pub(super) enum Opened {
     Read(Box<TrashSlip>, File),
 }
 
-impl Opened {
+impl SlipAccess {
     pub(super) fn of(entry: &Path) -> Self {
         let Ok(mut file) = File::open(entry.join("slip.json")) else { return Self::Unreadable };
         match file.try_lock() {
@@ -99,7 +99,7 @@ impl Opened {
 
 /// Whether a process works on the entry.
 pub(super) fn is_locked(entry: &Path) -> bool {
-    matches!(Opened::of(entry), Opened::Locked)
+    matches!(SlipAccess::of(entry), SlipAccess::Locked)
 }
 
 /// Writes a slip into its folder and keeps it locked. It is flushed to disk when this returns.

@@ -17,7 +17,7 @@ pub(super) struct Spot {
 
 /// The object at a spot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct DirSlotObject {
     pub kind: DirSlotKind,
     /// The file system it is on.
     pub device: u64,
@@ -91,7 +91,7 @@ impl Spot {
     }
 
     /// Returns the object here, without following links.
-    pub(super) fn look(&self) -> io::Result<Found> {
+    pub(super) fn look(&self) -> io::Result<DirSlotObject> {
         use rustix::fs::{AtFlags, FileType};
         let stat = rustix::fs::statat(&self.parent, self.name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
@@ -101,7 +101,7 @@ impl Spot {
             FileType::Fifo | FileType::Socket => DirSlotKind::Special,
             FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => DirSlotKind::Device,
         };
-        Ok(Found { kind, device: device(stat.st_dev).unwrap_or_default(), inode: stat.st_ino })
+        Ok(DirSlotObject { kind, device: device(stat.st_dev).unwrap_or_default(), inode: stat.st_ino })
     }
 
     /// Moves the object to an unused path of Octo's own.
@@ -157,7 +157,7 @@ impl Spot {
     }
 
     /// Returns the object here, without following links.
-    pub(super) fn look(&self) -> io::Result<Found> {
+    pub(super) fn look(&self) -> io::Result<DirSlotObject> {
         let meta = fs::symlink_metadata(self.path())?;
         let kind = if meta.is_symlink() {
             DirSlotKind::Link
@@ -166,7 +166,7 @@ impl Spot {
         } else {
             DirSlotKind::File
         };
-        Ok(Found { kind, device: 0, inode: 0 })
+        Ok(DirSlotObject { kind, device: 0, inode: 0 })
     }
 
     /// Moves the object to an unused path of Octo's own.
@@ -195,12 +195,12 @@ fn move_fresh(from: &Path, to: &Path) -> io::Result<()> {
 
 impl DirSlotKind {
     /// Returns the guard's kind: folder or other.
-    pub(super) fn guarded_as(self) -> super::guard::Kind {
+    pub(super) fn guarded_as(self) -> super::guard::GuardedKind {
         match self {
-            Self::Folder => super::guard::Kind::Folder,
-            Self::File | Self::Link | Self::Device => super::guard::Kind::Other,
+            Self::Folder => super::guard::GuardedKind::Folder,
+            Self::File | Self::Link | Self::Device => super::guard::GuardedKind::Other,
             #[cfg(unix)]
-            Self::Special => super::guard::Kind::Other,
+            Self::Special => super::guard::GuardedKind::Other,
         }
     }
 }

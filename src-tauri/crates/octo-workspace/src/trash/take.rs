@@ -1,10 +1,10 @@
 //! Moves items into the trash.
 
 use super::{
-    Refusal, Removal, Trash, TrashError, TrashSlip, exists, guard,
+    DeleteRefusal, Removal, Trash, TrashError, TrashSlip, exists, guard,
     slip::{self, How},
     spot::{DirSlotKind, Spot},
-    tree::{self, Picture},
+    tree::{self, TreeListing},
 };
 use octo_protocol::TrashId;
 use std::{
@@ -54,7 +54,7 @@ impl Trash {
         let spot = Spot::of(path).map_err(TrashError::Thing)?;
         let found = spot.look().map_err(TrashError::Thing)?;
         if found.kind == DirSlotKind::Device {
-            return Err(TrashError::Refused(Refusal::Device));
+            return Err(TrashError::Refused(DeleteRefusal::Device));
         }
         guard::check(&spot.path(), found.kind.guarded_as(), &self.home).map_err(TrashError::Refused)?;
         self.make_root().map_err(TrashError::NoRoom)?;
@@ -114,7 +114,7 @@ impl Trash {
     /// and deletes it.
     fn copy_in(&self, spot: &Spot, slip: &TrashSlip, most: u64) -> Result<(), TrashError> {
         let entry = self.entry(slip.id);
-        let before = Picture::of(&spot.path()).map_err(TrashError::Thing)?;
+        let before = TreeListing::of(&spot.path()).map_err(TrashError::Thing)?;
         if let Some(special) = before.special() {
             return Err(TrashError::Special(special));
         }
@@ -128,7 +128,7 @@ impl Trash {
         fs::rename(&part, self.content(slip.id)).map_err(TrashError::NoRoom)?;
         let aside = spot.beside(slip.aside().file_name().unwrap_or_default()).map_err(TrashError::Thing)?;
         spot.rename(&aside).map_err(TrashError::Thing)?;
-        let unchanged = Picture::of(&aside.path()).is_ok_and(|after| after == before);
+        let unchanged = TreeListing::of(&aside.path()).is_ok_and(|after| after == before);
         if !unchanged {
             return Err(self.step_back(spot, &aside).err().unwrap_or(TrashError::Changed));
         }

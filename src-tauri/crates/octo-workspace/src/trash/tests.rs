@@ -39,8 +39,8 @@ impl Place {
         arrivals
             .into_iter()
             .filter_map(|arrival| match arrival {
-                Arrival::Here(slip) => Some(*slip),
-                Arrival::Nothing(_) => None,
+                PendingEntry::Here(slip) => Some(*slip),
+                PendingEntry::Nothing(_) => None,
             })
             .collect()
     }
@@ -52,10 +52,10 @@ fn picture(root: &Path) -> BTreeMap<PathBuf, (String, Vec<u8>, u32, SystemTime)>
     tree::walk(root, &mut |path, meta| {
         let below = path.strip_prefix(root).unwrap().to_owned();
         let (kind, content) = match tree::kind(meta) {
-            tree::Kind::Link => ("link", path_bytes(&fs::read_link(path)?)),
-            tree::Kind::Folder => ("folder", Vec::new()),
-            tree::Kind::File => ("file", fs::read(path)?),
-            tree::Kind::Special => ("special", Vec::new()),
+            tree::TreePartKind::Link => ("link", path_bytes(&fs::read_link(path)?)),
+            tree::TreePartKind::Folder => ("folder", Vec::new()),
+            tree::TreePartKind::File => ("file", fs::read(path)?),
+            tree::TreePartKind::Special => ("special", Vec::new()),
         };
         let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions());
         // A link's own time cannot be set.
@@ -229,22 +229,25 @@ fn previews_are_capped_and_tell_kinds_apart() {
     };
     let long: String = (0..5_000).map(|n| format!("行 {n}\n")).collect();
     match look(&place.put("long.txt", &long)) {
-        Look::Text { text, more } => {
+        ItemPreview::Text { text, more } => {
             assert!(more && text.lines().count() == 200 && text.starts_with("行 0\n"))
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(look(&place.put("short", "a\nb\n")), Look::Text { text: "a\nb\n".to_owned(), more: false });
-    assert_eq!(look(&place.put("raw", [0, 1, 2])), Look::Nothing);
-    assert_eq!(look(&place.put("latin", [0xe4, b'a', b'b', b'c', b'd', b'e'])), Look::Nothing);
+    assert_eq!(
+        look(&place.put("short", "a\nb\n")),
+        ItemPreview::Text { text: "a\nb\n".to_owned(), more: false }
+    );
+    assert_eq!(look(&place.put("raw", [0, 1, 2])), ItemPreview::Nothing);
+    assert_eq!(look(&place.put("latin", [0xe4, b'a', b'b', b'c', b'd', b'e'])), ItemPreview::Nothing);
     place.put("folder/sub/x", "");
     place.put("folder/a", "");
     assert_eq!(
         look(&place.work.join("folder")),
-        Look::Folder { entries: vec!["sub/".to_owned(), "a".to_owned()], total: 2 }
+        ItemPreview::Folder { entries: vec!["sub/".to_owned(), "a".to_owned()], total: 2 }
     );
     std::os::unix::fs::symlink("over/there", place.work.join("l")).unwrap();
-    assert_eq!(look(&place.work.join("l")), Look::Link("over/there".to_owned()));
+    assert_eq!(look(&place.work.join("l")), ItemPreview::Link("over/there".to_owned()));
 }
 
 #[test]

@@ -10,12 +10,12 @@ use std::{
 
 /// The parts of a tree, without their contents.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Picture(Vec<TreePart>);
+pub(super) struct TreeListing(Vec<TreePart>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct TreePart {
     below: PathBuf,
-    kind: Kind,
+    kind: TreePartKind,
     size: u64,
     inode: u64,
     modified: Option<std::time::SystemTime>,
@@ -23,22 +23,22 @@ struct TreePart {
 
 /// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TreePartKind {
     File,
     Folder,
     Link,
     Special,
 }
 
-pub(super) fn kind(meta: &Metadata) -> Kind {
+pub(super) fn kind(meta: &Metadata) -> TreePartKind {
     if meta.is_symlink() {
-        Kind::Link
+        TreePartKind::Link
     } else if meta.is_dir() {
-        Kind::Folder
+        TreePartKind::Folder
     } else if meta.is_file() {
-        Kind::File
+        TreePartKind::File
     } else {
-        Kind::Special
+        TreePartKind::Special
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-impl Picture {
+impl TreeListing {
     pub(super) fn of(root: &Path) -> io::Result<Self> {
         let mut parts = Vec::new();
         walk(root, &mut |path, meta| {
@@ -73,7 +73,7 @@ impl Picture {
             parts.push(TreePart {
                 below: path.strip_prefix(root).map(Path::to_owned).unwrap_or_default(),
                 kind,
-                size: if kind == Kind::Folder { 0 } else { meta.len() },
+                size: if kind == TreePartKind::Folder { 0 } else { meta.len() },
                 inode,
                 modified: meta.modified().ok(),
             });
@@ -87,12 +87,12 @@ impl Picture {
     }
 
     pub(super) fn files(&self) -> u64 {
-        self.0.iter().filter(|part| part.kind != Kind::Folder).count() as u64
+        self.0.iter().filter(|part| part.kind != TreePartKind::Folder).count() as u64
     }
 
     /// Returns the first part that cannot be copied.
     pub(super) fn special(&self) -> Option<PathBuf> {
-        self.0.iter().find(|part| part.kind == Kind::Special).map(|part| part.below.clone())
+        self.0.iter().find(|part| part.kind == TreePartKind::Special).map(|part| part.below.clone())
     }
 }
 
@@ -103,19 +103,19 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
     walk(from, &mut |path, meta| {
         let target = join(to, path.strip_prefix(from).unwrap_or(Path::new("")));
         match kind(meta) {
-            Kind::Folder => {
+            TreePartKind::Folder => {
                 // Writable until its content is complete.
                 fs::create_dir(&target)?;
                 folders.push((target, meta.clone()));
             }
-            Kind::Link => link(&fs::read_link(path)?, &target)?,
-            Kind::File => {
+            TreePartKind::Link => link(&fs::read_link(path)?, &target)?,
+            TreePartKind::File => {
                 let mut source = open_regular(path)?;
                 let mut copied = File::options().write(true).create_new(true).open(&target)?;
                 io::copy(&mut source, &mut copied)?;
                 copy_metadata(&copied, meta)?;
             }
-            Kind::Special => return Err(io::ErrorKind::Unsupported.into()),
+            TreePartKind::Special => return Err(io::ErrorKind::Unsupported.into()),
         }
         Ok(())
     })
@@ -194,7 +194,7 @@ fn copy_metadata(copy: &File, meta: &Metadata) -> io::Result<()> {
 
 /// Checks that a copy equals its original, byte for byte.
 pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
-    let list = |root: &Path| -> io::Result<Vec<(PathBuf, Kind, u64)>> {
+    let list = |root: &Path| -> io::Result<Vec<(PathBuf, TreePartKind, u64)>> {
         let mut parts = Vec::new();
         walk(root, &mut |path, meta| {
             let size = if meta.is_file() { meta.len() } else { 0 };
@@ -210,9 +210,9 @@ pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
     for (below, kind, _) in one {
         let (original, copy) = (join(original, &below), join(copy, &below));
         let same = match kind {
-            Kind::File => same_bytes(&original, &copy).map_err(TrashError::Thing)?,
-            Kind::Link => fs::read_link(&original).ok() == fs::read_link(&copy).ok(),
-            Kind::Folder | Kind::Special => true,
+            TreePartKind::File => same_bytes(&original, &copy).map_err(TrashError::Thing)?,
+            TreePartKind::Link => fs::read_link(&original).ok() == fs::read_link(&copy).ok(),
+            TreePartKind::Folder | TreePartKind::Special => true,
         };
         if !same {
             return Err(TrashError::Changed);
@@ -243,9 +243,9 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
 /// Makes a tree survive a power cut.
 pub(super) fn flush(root: &Path) -> io::Result<()> {
     walk(root, &mut |path, meta| match kind(meta) {
-        Kind::File => flush_file(path),
-        Kind::Folder => flush_folder(path),
-        Kind::Link | Kind::Special => Ok(()),
+        TreePartKind::File => flush_file(path),
+        TreePartKind::Folder => flush_folder(path),
+        TreePartKind::Link | TreePartKind::Special => Ok(()),
     })?;
     root.parent().map_or(Ok(()), flush_folder)
 }

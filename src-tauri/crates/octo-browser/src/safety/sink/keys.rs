@@ -3,23 +3,28 @@
 use super::{
     super::{
         field::{EditingKind, Element, OwningForm},
-        memory::Memory,
+        memory::PageMemory,
         site::Site,
         visible::line,
         words::deed_of,
     },
-    Act, NAME, Sink, Target, activated,
+    ActionContext, ActionTarget, NAME, Sink, activated,
     activation::{Activation, activation},
     changed, elsewhere,
 };
 use crate::act::{HeldModifiers, KeyStroke};
 
 /// Returns the consequences of a key press.
-pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
+pub(super) fn pressed(
+    act: &ActionContext<'_>,
+    key: &str,
+    to: Option<&Site>,
+    memory: &PageMemory,
+) -> Vec<Sink> {
     // An invalid key is not pressed either.
     let Some(stroke) = KeyStroke::read(key) else { return vec![Sink::Unknown] };
     let (code, held) = (stroke.code(), stroke.held());
-    let Target::Element(element) = act.target else {
+    let ActionTarget::Element(element) = act.target else {
         let is_moving =
             matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
                 || code.starts_with("Arrow");
@@ -71,7 +76,12 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
 
 /// Judges a character added to a field's content: a text that is typed key by key is one text. The caret's
 /// position is unknown.
-fn added_text_consequences(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
+fn added_text_consequences(
+    element: &Element,
+    text: &str,
+    to: Option<&Site>,
+    memory: &PageMemory,
+) -> Vec<Sink> {
     let holds = &element.holds;
     let mut sinks: Vec<Sink> = element.field.sensitive().map(Sink::Writes).into_iter().collect();
     let wholes = [format!("{holds}{text}"), format!("{text}{holds}")];
@@ -80,7 +90,7 @@ fn added_text_consequences(element: &Element, text: &str, to: Option<&Site>, mem
 }
 
 /// Returns the consequences of Enter in an element: it submits the form, or activates the button.
-pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
+pub(super) fn entered(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     if element.editing == EditingKind::None && activation(element) != Activation::Nothing {
         return activated(act, element);
     }

@@ -2,7 +2,7 @@
 
 /// A line of a snapshot.
 #[derive(Clone, Debug)]
-pub(in crate::snapshot) struct Line {
+pub(in crate::snapshot) struct SnapshotLine {
     pub depth: u8,
     pub kind: LineKind,
     pub text: String,
@@ -36,7 +36,7 @@ pub(in crate::snapshot) struct RunMember {
 
 /// Consecutive similar siblings.
 #[derive(Clone, Debug)]
-pub(in crate::snapshot) struct Run {
+pub(in crate::snapshot) struct SiblingRun {
     pub size: u32,
     /// The first member on the screen.
     pub first_on_screen: u32,
@@ -47,10 +47,10 @@ pub(in crate::snapshot) struct Run {
 /// The complete printable content of a snapshot.
 #[derive(Clone, Debug, Default)]
 pub(in crate::snapshot) struct Lines {
-    pub lines: Vec<Line>,
+    pub lines: Vec<SnapshotLine>,
     pub members: Vec<RunMember>,
-    pub runs: Vec<Run>,
-    pub targets: Vec<Target>,
+    pub runs: Vec<SiblingRun>,
+    pub targets: Vec<LineTarget>,
     /// The headings' texts; the first entry is empty.
     pub headings: Vec<String>,
     /// Number of texts left out because a person cannot see them.
@@ -59,7 +59,7 @@ pub(in crate::snapshot) struct Lines {
 
 /// An element with a ref.
 #[derive(Clone, Debug)]
-pub(in crate::snapshot) struct Target {
+pub(in crate::snapshot) struct LineTarget {
     pub number: u32,
     pub word: String,
     pub name: String,

@@ -2,15 +2,15 @@
 
 use super::super::{
     layout::NONE,
-    role::Part,
+    role::RolePart,
     tokens::estimate_tokens,
-    tree::{Node, Tree},
+    tree::{Node, PageTree},
 };
-use super::{Line, LineKind, Numbers, Writer};
+use super::{LineKind, Numbers, SnapshotLine, Writer};
 
 impl<N: Numbers> Writer<'_, '_, N> {
     pub(super) fn in_item(&self, node: &Node) -> bool {
-        self.tree.node(node.parent).is_some_and(|parent| parent.part == Part::Item)
+        self.tree.node(node.parent).is_some_and(|parent| parent.part == RolePart::Item)
     }
 
     pub(super) fn bar(&mut self) {
@@ -82,8 +82,8 @@ impl<N: Numbers> Writer<'_, '_, N> {
     }
 }
 
-pub(super) fn fresh(depth: u8) -> Line {
-    Line {
+pub(super) fn fresh(depth: u8) -> SnapshotLine {
+    SnapshotLine {
         depth,
         kind: LineKind::Plain,
         text: String::new(),
@@ -96,9 +96,9 @@ pub(super) fn fresh(depth: u8) -> Line {
     }
 }
 
-pub(super) fn has_text(tree: &Tree<'_>, node: &Node) -> bool {
+pub(super) fn has_text(tree: &PageTree<'_>, node: &Node) -> bool {
     node.children
         .iter()
         .filter_map(|child| tree.node(*child))
-        .any(|child| child.part == Part::Text && !child.name.trim().is_empty())
+        .any(|child| child.part == RolePart::Text && !child.name.trim().is_empty())
 }

@@ -2,8 +2,8 @@
 
 use super::{Node, TreeJoiner, text_under};
 use crate::snapshot::{
-    layout::{Kind, NONE},
-    role::Part,
+    layout::{NONE, NodeKind},
+    role::RolePart,
 };
 
 impl TreeJoiner<'_> {
@@ -28,8 +28,9 @@ impl TreeJoiner<'_> {
                     continue;
                 }
                 let parent = nearest.get(fact.parent as usize).copied().unwrap_or(NONE);
-                let wanted =
-                    (fact.clickable || fact.pointer) && fact.kind == Kind::Element && fact.hidden.is_none();
+                let wanted = (fact.clickable || fact.pointer)
+                    && fact.kind == NodeKind::Element
+                    && fact.hidden.is_none();
                 let near = if wanted && parent != NONE {
                     found.push((parent, place));
                     next += 1;
@@ -55,7 +56,7 @@ impl TreeJoiner<'_> {
         let layout = self.tree.layout(frame);
         let known = layout.and_then(|layout| layout.fact(fact));
         let mut node = Node {
-            part: Part::Control,
+            part: RolePart::Control,
             name: layout.map(|layout| text_under(layout, fact)).unwrap_or_default(),
             ..Node::bare((frame, parent), (fact, known.map(|fact| fact.backend).unwrap_or_default()))
         };

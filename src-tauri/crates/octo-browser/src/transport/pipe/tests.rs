@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CallError, Heard, Link};
+use crate::{CallError, Link, NextEvent};
 use chromiumoxide::cdp::browser_protocol::browser::GetVersionParams;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex, split};
@@ -36,7 +36,7 @@ async fn messages_are_whole_however_they_are_cut() {
         format!("{{\"method\":\"A.b\",\"params\":{{}}}}\0nonsense\0{{\"id\":0,\"result\":{{{VERSION}}}}}\0");
     browser.write_all(answer.as_bytes()).await.expect("written");
     assert_eq!(call.await.expect("its end").expect("an answer").product, "Chrome/1");
-    let Heard::Event(event) = events.next().await else { panic!("an event") };
+    let NextEvent::Event(event) = events.next().await else { panic!("an event") };
     assert_eq!(event.method, "A.b");
 }
 
@@ -47,7 +47,7 @@ async fn many_messages_in_one_piece_all_arrive() {
     let many: String = (0..300).map(|n| format!("{{\"method\":\"A.b\",\"params\":{n}}}\0")).collect();
     browser.write_all(many.as_bytes()).await.expect("written");
     for n in 0..300 {
-        let Heard::Event(event) = events.next().await else { panic!("an event") };
+        let NextEvent::Event(event) = events.next().await else { panic!("an event") };
         assert_eq!(event.params, n);
     }
 }
@@ -62,9 +62,9 @@ async fn the_end_of_the_pipe_fails_what_waits() {
     };
     message(&mut browser).await;
     drop(browser);
-    assert_eq!(call.await.expect("its end").map(drop), Err(CallError::Closed(Ending::ByBrowser)));
-    assert_eq!(ended.await, Ending::ByBrowser);
+    assert_eq!(call.await.expect("its end").map(drop), Err(CallError::Closed(LinkEnd::ByBrowser)));
+    assert_eq!(ended.await, LinkEnd::ByBrowser);
     let later = link.call(None, GetVersionParams {}, LIMIT).await;
-    assert_eq!(later.map(drop), Err(CallError::Closed(Ending::ByBrowser)));
-    assert!(matches!(link.events(None).next().await, Heard::Over));
+    assert_eq!(later.map(drop), Err(CallError::Closed(LinkEnd::ByBrowser)));
+    assert!(matches!(link.events(None).next().await, NextEvent::Over));
 }

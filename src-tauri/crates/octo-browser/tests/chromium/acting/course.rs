@@ -3,7 +3,7 @@
 use super::Scene;
 use crate::kit::{chromium, said, until};
 use octo_browser::{
-    Act, Audience, Page, PictureFormat, View,
+    Audience, BrowserAct, Page, PictureFormat, View,
     snapshot::{Filter, Query, WHOLE},
 };
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     scene.page.bring_to_front().await.expect("in front");
     let plain = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
     let place = scene.place("button", "Later").await;
-    scene.act(Act::Hover(place)).await.expect("hovered");
+    scene.act(BrowserAct::Hover(place)).await.expect("hovered");
     until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
     assert_eq!(
         said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
@@ -87,7 +87,7 @@ async fn an_act_takes_little_time_of_its_own() {
     };
     let number = find(&view, "checkbox", "Tick");
     let place = view.locate(&page, number).await.expect("there").place;
-    page.perform(&Act::Click(place.clone()), Audience::Nobody).await.expect("clicked");
+    page.perform(&BrowserAct::Click(place.clone()), Audience::Nobody).await.expect("clicked");
     let first = began.elapsed();
     let median = |mut times: Vec<Duration>| {
         times.sort_unstable();
@@ -104,9 +104,9 @@ async fn an_act_takes_little_time_of_its_own() {
         view.look(&page).await.expect("a look");
         looks.push(began.elapsed());
         for (act, times) in [
-            (Act::Click(place.clone()), &mut clicks),
-            (Act::Hover(place.clone()), &mut hovers),
-            (Act::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
+            (BrowserAct::Click(place.clone()), &mut clicks),
+            (BrowserAct::Hover(place.clone()), &mut hovers),
+            (BrowserAct::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
         ] {
             let began = Instant::now();
             page.perform(&act, Audience::Nobody).await.expect("done");
@@ -125,6 +125,6 @@ async fn an_act_takes_little_time_of_its_own() {
     assert!(click < Duration::from_secs(1), "{click:?}");
     let long = "a text that is longer than what is typed key by key is put in at once, ".repeat(3);
     let began = Instant::now();
-    page.perform(&Act::Fill(name, long), Audience::Nobody).await.expect("done");
+    page.perform(&BrowserAct::Fill(name, long), Audience::Nobody).await.expect("done");
     eprintln!("213 characters at once: {:?}", began.elapsed());
 }

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::kit::{PATIENCE, chromium};
-use octo_browser::{Act, ActError, Page, ScrollTarget, Unfit, Wait};
+use octo_browser::{ActError, BrowserAct, Page, ScrollTarget, Unfit, Wait};
 use std::time::Duration;
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn what_follows_the_pointer_is_not_pressed_and_what_slips_under_it_takes_n
     let mut scene = Scene::start("/dropping", "Dropping").await;
     for (what, onto) in [("Parcel", "Box"), ("Slider", "Rail")] {
         let (from, to) = (scene.place("button", what).await, scene.place("button", onto).await);
-        let covered = scene.act(Act::Drag(from, to)).await;
+        let covered = scene.act(BrowserAct::Drag(from, to)).await;
         assert!(
             matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#trap \"Trap\""),
             "{what}: {covered:?}"
@@ -31,7 +31,7 @@ async fn what_follows_the_pointer_is_not_pressed_and_what_slips_under_it_takes_n
     }
     // The drag image of the element is not a cover.
     let (from, to) = (scene.place("button", "Ghostly").await, scene.place("button", "Home").await);
-    scene.act(Act::Drag(from, to)).await.expect("dropped");
+    scene.act(BrowserAct::Drag(from, to)).await.expect("dropped");
     assert_eq!(scene.said().await, "home");
     scene.ends().await;
 }
@@ -61,10 +61,10 @@ async fn an_act_that_was_not_done_or_was_given_up_leaves_nobody_watching() {
     }
     let mut scene = Scene::start("/cover", "Cover").await;
     let below = scene.place("button", "Below").await;
-    let covered = scene.act(Act::Click(below)).await;
+    let covered = scene.act(BrowserAct::Click(below)).await;
     assert!(matches!(covered, Err(ActError::Covered(_))), "{covered:?}");
     assert!(!is_watched(&scene.page).await, "covered");
-    let wait = Act::Wait(Wait::Text("never there".to_owned()));
+    let wait = BrowserAct::Wait(Wait::Text("never there".to_owned()));
     let given_up = tokio::time::timeout(Duration::from_millis(500), scene.act(wait)).await;
     assert!(given_up.is_err(), "it waits");
     assert!(!is_watched(&scene.page).await, "given up");
@@ -85,7 +85,7 @@ async fn a_text_is_looked_for_on_the_page_and_not_in_what_its_fields_hold() {
     for seen in ["Send", "old words"] {
         assert_eq!(scene.page.shows(seen).await, Ok(true), "{seen}");
     }
-    let missing = scene.act(Act::Scroll(ScrollTarget::ToText("example.org".to_owned()))).await;
+    let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("example.org".to_owned()))).await;
     assert_eq!(missing, Err(Unfit::NoSuchText.into()));
     scene.ends().await;
 }

@@ -1,6 +1,6 @@
 //! The real browser.
 
-use super::{Desk, until};
+use super::{TestDisplay, until};
 use octo_browser::{Browser, Environment, System, TransportWrapper, Wanted};
 use octo_testkit::{CHROMIUM_SWITCHES, chromium_program};
 use std::{
@@ -11,7 +11,7 @@ use std::{
 
 /// How the browser can be reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
+pub(crate) enum DebuggingMode {
     /// It was started with a debugging port.
     Flag,
     /// Its person switched debugging on.
@@ -25,14 +25,14 @@ pub(crate) struct Chromium {
 }
 
 impl Chromium {
-    pub(crate) async fn start(desk: &Desk, start: Start, arguments: &[&str]) -> Self {
+    pub(crate) async fn start(desk: &TestDisplay, start: DebuggingMode, arguments: &[&str]) -> Self {
         let program = chromium_program().expect("asked before");
         let profile = desk.profile();
         let old = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
         prepare(&profile, start);
         let mut command: Command = desk.command(program);
         command.args(CHROMIUM_SWITCHES).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
-        if start == Start::Flag {
+        if start == DebuggingMode::Flag {
             command.arg("--remote-debugging-port=0");
         }
         let process = command.stderr(Stdio::null()).spawn().expect("Chromium");
@@ -46,16 +46,16 @@ impl Chromium {
     }
 
     /// Returns an environment in which nothing of this machine is found.
-    pub(crate) fn environment(desk: &Desk) -> Environment {
+    pub(crate) fn environment(desk: &TestDisplay) -> Environment {
         Environment::bare(System::Linux, desk.home())
     }
 
     /// Returns a browser that is not connected yet.
-    pub(crate) fn browser(desk: &Desk) -> Browser {
+    pub(crate) fn browser(desk: &TestDisplay) -> Browser {
         Browser::new(Self::environment(desk), Wanted::Folder(desk.profile()))
     }
 
-    pub(crate) fn watched(desk: &Desk, wrap: TransportWrapper) -> Browser {
+    pub(crate) fn watched(desk: &TestDisplay, wrap: TransportWrapper) -> Browser {
         Browser::watched(Self::environment(desk), Wanted::Folder(desk.profile()), wrap)
     }
 
@@ -79,13 +79,13 @@ impl Drop for Chromium {
 
 /// Writes the setting the browser itself writes when the person ticks the box on its page, and enables its
 /// internal testing pages (one of them puts tabs to sleep).
-fn prepare(profile: &Path, start: Start) {
+fn prepare(profile: &Path, start: DebuggingMode) {
     fs::create_dir_all(profile).expect("a profile");
     let path = profile.join("Local State");
     let old = fs::read_to_string(&path).ok();
     let mut state: serde_json::Value =
         old.map_or_else(Default::default, |text| serde_json::from_str(&text).expect("JSON"));
-    state["devtools"]["remote_debugging"]["user-enabled"] = (start == Start::Approval).into();
+    state["devtools"]["remote_debugging"]["user-enabled"] = (start == DebuggingMode::Approval).into();
     state["internal_only_uis_enabled"] = true.into();
     fs::write(path, state.to_string()).expect("written");
 }

@@ -25,13 +25,13 @@ pub(crate) enum Frame {
 }
 
 /// A separate display with a separate home. Its programs end with it.
-pub(crate) struct Desk {
+pub(crate) struct TestDisplay {
     programs: Vec<Child>,
     name: String,
     folder: TempDir,
 }
 
-impl Desk {
+impl TestDisplay {
     pub(crate) async fn start(frame: Frame) -> Self {
         let folder = tempfile::Builder::new().prefix("octo-browser-").tempdir().expect("a folder");
         let mut screen = Command::new("Xvfb")
@@ -114,7 +114,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for TestDisplay {
     fn drop(&mut self) {
         for program in &mut self.programs {
             // If it has already ended, that is fine.

@@ -4,7 +4,7 @@ use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
     types::{CallId, MethodId},
 };
-use octo_browser::{Ending, Incoming, Transport, TransportWrapper};
+use octo_browser::{BrowserMessage, LinkEnd, Transport, TransportWrapper};
 use serde_json::Value;
 use std::{
     sync::{Arc, Mutex},
@@ -12,11 +12,11 @@ use std::{
 };
 
 /// A command: its session, its name, its parameters.
-pub(crate) type Sent = (Option<SessionId>, String, Value);
+pub(crate) type SentCommand = (Option<SessionId>, String, Value);
 
 /// The commands sent.
 #[derive(Clone, Default)]
-pub(crate) struct Recording(Arc<Mutex<Vec<Sent>>>);
+pub(crate) struct Recording(Arc<Mutex<Vec<SentCommand>>>);
 
 struct RecordedLink {
     inner: Box<dyn Transport>,
@@ -29,7 +29,7 @@ impl Recording {
         Arc::new(move |inner| Box::new(RecordedLink { inner, sent: sent.clone() }))
     }
 
-    pub(crate) fn sent(&self) -> Vec<Sent> {
+    pub(crate) fn sent(&self) -> Vec<SentCommand> {
         self.0.lock().expect("whole").clone()
     }
 
@@ -75,7 +75,7 @@ impl Transport for RecordedLink {
         self.inner.submit(method, session, params)
     }
 
-    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         self.inner.poll_incoming(context)
     }
 }

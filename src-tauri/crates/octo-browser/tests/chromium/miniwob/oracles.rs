@@ -8,11 +8,11 @@ mod pages;
 mod plain;
 mod tables;
 
-use super::player::{Played, Player};
+use super::player::{PlayResult, Player};
 use futures::future::LocalBoxFuture;
 
 /// Solves a task, or says where it failed.
-pub(super) type Oracle = for<'p> fn(&'p mut Player) -> LocalBoxFuture<'p, Played>;
+pub(super) type Oracle = for<'p> fn(&'p mut Player) -> LocalBoxFuture<'p, PlayResult>;
 
 /// All tables.
 pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
@@ -101,7 +101,7 @@ pub(super) const LEFT_OUT: &[(UnplayedReason, &[&str])] = &[
 macro_rules! oracles {
     ($($($task:literal),+ => |$player:ident| $body:block)*) => {
         pub(super) const TASKS: &[(&str, crate::miniwob::oracles::Oracle)] = &[$($(($task, {
-            fn play($player: &mut crate::miniwob::player::Player) -> futures::future::LocalBoxFuture<'_, crate::miniwob::player::Played> {
+            fn play($player: &mut crate::miniwob::player::Player) -> futures::future::LocalBoxFuture<'_, crate::miniwob::player::PlayResult> {
                 Box::pin(async move $body)
             }
             play as crate::miniwob::oracles::Oracle

@@ -2,14 +2,14 @@
 
 use crate::kit::said;
 use octo_browser::{
-    Act, Audience, Page, ScrollTarget, View, Wait,
-    snapshot::{Filter, Piece, WHOLE},
+    Audience, BrowserAct, Page, ScrollTarget, View, Wait,
+    snapshot::{Filter, PagePart, WHOLE},
 };
 use std::time::Duration;
 
 /// A numbered element, as the text describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct NumberedTarget {
     pub number: u32,
     pub role: String,
     /// Its name, or its hint if it has none.
@@ -35,7 +35,7 @@ pub(super) struct Player {
     pub first: String,
 }
 
-pub(super) type Played = Result<(), String>;
+pub(super) type PlayResult = Result<(), String>;
 
 impl Player {
     pub(super) async fn begin(page: &Page, url: &str, seed: u32) -> Self {
@@ -80,18 +80,18 @@ impl Player {
         text.lines().skip(1).filter(|line| !is_score(line)).map(|line| line.trim().to_owned()).collect()
     }
 
-    pub(super) async fn targets(&mut self) -> Vec<Target> {
+    pub(super) async fn targets(&mut self) -> Vec<NumberedTarget> {
         let lines = self.lines().await;
         lines.iter().enumerate().flat_map(|(place, line)| targets(line, place)).collect()
     }
 
     /// The targets of one role.
-    pub(super) async fn all(&mut self, role: &str) -> Vec<Target> {
+    pub(super) async fn all(&mut self, role: &str) -> Vec<NumberedTarget> {
         self.targets().await.into_iter().filter(|target| target.role == role).collect()
     }
 
     /// Returns the target of a role with exactly this name.
-    pub(super) async fn named(&mut self, role: &str, name: &str) -> Result<Target, String> {
+    pub(super) async fn named(&mut self, role: &str, name: &str) -> Result<NumberedTarget, String> {
         let all = self.targets().await;
         let of_role = || all.iter().filter(|target| role.is_empty() || target.role == role);
         of_role()
@@ -106,65 +106,65 @@ impl Player {
         all.get(place).map(|target| target.number).ok_or_else(|| format!("there is no {role} number {place}"))
     }
 
-    pub(super) async fn click(&mut self, number: u32) -> Played {
+    pub(super) async fn click(&mut self, number: u32) -> PlayResult {
         let place = self.place(number).await?;
-        self.act(Act::Click(place)).await
+        self.act(BrowserAct::Click(place)).await
     }
 
-    pub(super) async fn click_named(&mut self, role: &str, name: &str) -> Played {
+    pub(super) async fn click_named(&mut self, role: &str, name: &str) -> PlayResult {
         let target = self.named(role, name).await?;
         self.click(target.number).await
     }
 
-    pub(super) async fn fill(&mut self, number: u32, text: &str) -> Played {
+    pub(super) async fn fill(&mut self, number: u32, text: &str) -> PlayResult {
         let place = self.place(number).await?;
-        self.act(Act::Fill(place, text.to_owned())).await
+        self.act(BrowserAct::Fill(place, text.to_owned())).await
     }
 
-    pub(super) async fn type_text(&mut self, number: u32, text: &str) -> Played {
+    pub(super) async fn type_text(&mut self, number: u32, text: &str) -> PlayResult {
         let place = self.place(number).await?;
-        self.act(Act::Type(place, text.to_owned())).await
+        self.act(BrowserAct::Type(place, text.to_owned())).await
     }
 
-    pub(super) async fn press(&mut self, number: Option<u32>, key: &str) -> Played {
+    pub(super) async fn press(&mut self, number: Option<u32>, key: &str) -> PlayResult {
         let place = match number {
             Some(number) => Some(self.place(number).await?),
             None => None,
         };
-        self.act(Act::Press(place, key.to_owned())).await
+        self.act(BrowserAct::Press(place, key.to_owned())).await
     }
 
-    pub(super) async fn select(&mut self, number: u32, values: &[&str]) -> Played {
+    pub(super) async fn select(&mut self, number: u32, values: &[&str]) -> PlayResult {
         let place = self.place(number).await?;
-        self.act(Act::Select(place, values.iter().map(|value| (*value).to_owned()).collect())).await
+        self.act(BrowserAct::Select(place, values.iter().map(|value| (*value).to_owned()).collect())).await
     }
 
-    pub(super) async fn drag(&mut self, from: u32, to: u32) -> Played {
+    pub(super) async fn drag(&mut self, from: u32, to: u32) -> PlayResult {
         let (from, to) = (self.place(from).await?, self.place(to).await?);
-        self.act(Act::Drag(from, to)).await
+        self.act(BrowserAct::Drag(from, to)).await
     }
 
-    pub(super) async fn scroll(&mut self, number: u32, down: f64) -> Played {
+    pub(super) async fn scroll(&mut self, number: u32, down: f64) -> PlayResult {
         let place = self.place(number).await?;
-        self.act(Act::Scroll(ScrollTarget::By(Some(place), 0.0, down))).await
+        self.act(BrowserAct::Scroll(ScrollTarget::By(Some(place), 0.0, down))).await
     }
 
-    pub(super) async fn hover(&mut self, number: u32) -> Played {
+    pub(super) async fn hover(&mut self, number: u32) -> PlayResult {
         let place = self.place(number).await?;
-        self.act(Act::Hover(place)).await
+        self.act(BrowserAct::Hover(place)).await
     }
 
-    pub(super) async fn wait(&mut self, milliseconds: u64) -> Played {
-        self.act(Act::Wait(Wait::Time(Duration::from_millis(milliseconds)))).await
+    pub(super) async fn wait(&mut self, milliseconds: u64) -> PlayResult {
+        self.act(BrowserAct::Wait(Wait::Time(Duration::from_millis(milliseconds)))).await
     }
 
     /// All of a role with exactly this name.
-    pub(super) async fn all_named(&mut self, role: &str, name: &str) -> Vec<Target> {
+    pub(super) async fn all_named(&mut self, role: &str, name: &str) -> Vec<NumberedTarget> {
         self.all(role).await.into_iter().filter(|target| target.name == name).collect()
     }
 
     /// Clicks the first element with this label, whatever its role.
-    pub(super) async fn click_hint(&mut self, hint: &str) -> Played {
+    pub(super) async fn click_hint(&mut self, hint: &str) -> PlayResult {
         let all = self.targets().await;
         let found = all.iter().find(|target| target.name.to_lowercase().contains(hint));
         let number = found.map(|target| target.number).ok_or_else(|| format!("no {hint} in {all:?}"))?;
@@ -186,12 +186,12 @@ impl Player {
     /// Returns the complete text of an element.
     pub(super) async fn read(&mut self, number: u32) -> Result<String, String> {
         let snapshot = self.view.look(&self.page).await.map_err(|error| error.to_string())?;
-        let read = snapshot.read(&Piece::Ref(number), 0, WHOLE).ok_or("it is gone")?;
+        let read = snapshot.read(&PagePart::Ref(number), 0, WHOLE).ok_or("it is gone")?;
         Ok(read.text)
     }
 
     /// Moves the only slider to a value, which the page shows next to it.
-    pub(super) async fn slide(&mut self, wanted: i64) -> Played {
+    pub(super) async fn slide(&mut self, wanted: i64) -> PlayResult {
         let all = self.targets().await;
         let slider =
             all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
@@ -209,11 +209,11 @@ impl Player {
         Err("the slider does not come there".to_owned())
     }
 
-    async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::Place, String> {
+    async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::NodeRef, String> {
         Ok(self.view.locate(&self.page, number).await.map_err(|error| error.to_string())?.place)
     }
 
-    async fn act(&mut self, act: Act) -> Played {
+    async fn act(&mut self, act: BrowserAct) -> PlayResult {
         self.acts += 1;
         let done = self.page.perform(&act, Audience::Nobody).await;
         done.map(drop).map_err(|error| format!("{act:?}: {error:?}"))
@@ -241,8 +241,8 @@ const ROLES: &[&str] = &[
 ];
 
 /// The targets of a line: `role "name" [number] states`.
-fn targets(line: &str, place: usize) -> Vec<Target> {
-    let mut found: Vec<Target> = Vec::new();
+fn targets(line: &str, place: usize) -> Vec<NumberedTarget> {
+    let mut found: Vec<NumberedTarget> = Vec::new();
     let mut rest = line;
     while let Some((head, tail)) = rest.split_once('[') {
         let Some((digits, tail)) = tail.split_once(']') else { break };
@@ -270,7 +270,7 @@ fn targets(line: &str, place: usize) -> Vec<Target> {
         if let Some(last) = found.last_mut() {
             last.after = before.to_owned();
         }
-        found.push(Target {
+        found.push(NumberedTarget {
             number,
             role: role.to_owned(),
             name: name.to_owned(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Situations a campaign met; a campaign that met none proves nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Met {
+pub struct CrashSituations {
     /// Questions that were still open after a kill.
     pub waiting: usize,
     /// Calls that ended as interrupted, effect unknown.
@@ -21,8 +21,8 @@ pub struct Met {
 
 /// Everything that killed processes had reported to a client.
 #[derive(Debug, Default)]
-pub struct Known {
-    pub met: Met,
+pub struct ClientReport {
+    pub met: CrashSituations,
     last: u64,
     messages: BTreeMap<MessageId, Message>,
     discarded: HashSet<MessageId>,
@@ -34,7 +34,7 @@ pub struct Known {
     ended: HashMap<TurnId, TurnEnd>,
 }
 
-impl Known {
+impl ClientReport {
     /// Records a sent answer; whether it arrived is checked later.
     pub fn answered(&mut self, question: QuestionId) {
         self.answered.insert(question);

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Situations a campaign met.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct DueSituations {
     /// Runs that continued in a later process.
     pub resumed: usize,
     pub on_time: usize,
@@ -29,7 +29,7 @@ pub struct Seen {
     pub unseen: usize,
 }
 
-impl Seen {
+impl DueSituations {
     pub fn add(&mut self, other: &Self) {
         self.resumed += other.resumed;
         self.on_time += other.on_time;
@@ -56,7 +56,7 @@ impl Seen {
 /// The known runs.
 #[derive(Default)]
 pub struct History {
-    pub seen: Seen,
+    pub seen: DueSituations,
     /// When each task's schedule started.
     begun: HashMap<&'static str, Millis>,
     /// Finished runs, as they were first shown.

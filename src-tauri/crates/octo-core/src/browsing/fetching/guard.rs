@@ -1,9 +1,9 @@
 //! Handles a download at the moment it begins, independent of any caller.
 
-use super::{Course, ExpectedDownload, News};
+use super::{DownloadStatus, DownloadUpdate, ExpectedDownload};
 use futures::FutureExt as _;
 use octo_browser::{
-    CallError, Connected, DownloadEvent, Downloads, Opened, Page, Tabs, WeakPage,
+    CallError, Connected, DownloadEvent, Downloads, OpenedTabs, Page, Tabs, WeakPage,
     cdp::browser_protocol::{page::FrameId, target::TargetId},
     safety::Address,
 };
@@ -52,7 +52,7 @@ impl Guard {
 
 /// Listens until it is dropped.
 pub(super) struct Listening {
-    pub heard: mpsc::UnboundedReceiver<News>,
+    pub heard: mpsc::UnboundedReceiver<DownloadUpdate>,
     task: JoinHandle<()>,
 }
 
@@ -89,7 +89,7 @@ impl Listening {
 /// reported.
 struct DownloadWatcher {
     downloads: Downloads,
-    opened: Opened,
+    opened: OpenedTabs,
     tabs: Tabs,
     /// The opener of each tab, with the time: a tab opened for a download is gone before it could be queried.
     openers: HashMap<TargetId, (TargetId, Instant)>,
@@ -98,7 +98,7 @@ struct DownloadWatcher {
     unasked: HashMap<String, String>,
     /// The page's downloads in progress, with their names.
     known: HashMap<String, String>,
-    tell: mpsc::UnboundedSender<News>,
+    tell: mpsc::UnboundedSender<DownloadUpdate>,
 }
 
 impl DownloadWatcher {
@@ -109,8 +109,9 @@ impl DownloadWatcher {
                 DownloadEvent::Done { guid, path, bytes } => self.done(guid, path, bytes).await,
                 DownloadEvent::Stopped { guid } => self.known.remove(&guid).map(|_| {
                     let unasked = self.unasked.remove(&guid);
-                    let course = unasked.map_or(Course::Stopped, |from| Course::Unasked { from, kept: None });
-                    News::Came { guid, course }
+                    let course = unasked
+                        .map_or(DownloadStatus::Stopped, |from| DownloadStatus::Unasked { from, kept: None });
+                    DownloadUpdate::Came { guid, course }
                 }),
             };
             if news.is_some_and(|news| self.tell.send(news).is_err()) {
@@ -119,10 +120,10 @@ impl DownloadWatcher {
         }
     }
 
-    async fn done(&mut self, guid: String, path: Option<PathBuf>, bytes: u64) -> Option<News> {
+    async fn done(&mut self, guid: String, path: Option<PathBuf>, bytes: u64) -> Option<DownloadUpdate> {
         let name = self.known.remove(&guid)?;
         let Some(from) = self.unasked.remove(&guid) else {
-            return Some(News::Came { guid, course: Course::Done { path, bytes } });
+            return Some(DownloadUpdate::Came { guid, course: DownloadStatus::Done { path, bytes } });
         };
         // It completed before the browser received the cancellation.
         let gone = match &path {
@@ -133,10 +134,16 @@ impl DownloadWatcher {
             tracing::debug!(%error, "a file that nobody was asked about stays");
             path.unwrap_or_else(|| PathBuf::from(name))
         });
-        Some(News::Came { guid, course: Course::Unasked { from, kept } })
+        Some(DownloadUpdate::Came { guid, course: DownloadStatus::Unasked { from, kept } })
     }
 
-    async fn began(&mut self, guid: String, frame: &FrameId, url: &str, name: String) -> Option<News> {
+    async fn began(
+        &mut self,
+        guid: String,
+        frame: &FrameId,
+        url: &str,
+        name: String,
+    ) -> Option<DownloadUpdate> {
         let page = crate::browsing::lock(&self.guard).page.as_ref().and_then(WeakPage::upgrade)?;
         if !self.is_of(&page, frame).await {
             return None;
@@ -149,7 +156,7 @@ impl DownloadWatcher {
             self.unasked.insert(guid.clone(), from);
         }
         self.known.insert(guid.clone(), name.clone());
-        Some(News::Began { guid, name })
+        Some(DownloadUpdate::Began { guid, name })
     }
 
     /// Returns whether a frame belongs to the page, or to a tab that the page opened.

@@ -1,6 +1,6 @@
 //! The elements of an act, and its consequences for them.
 
-use super::Found;
+use super::WeighedCall;
 use crate::browsing::{
     BrowserSession,
     acting::Ground,
@@ -8,13 +8,13 @@ use crate::browsing::{
     facts::{self, Facts},
     faults,
     risks::risks,
-    seat::Work,
+    seat::BrowserWork,
     secrets::{Plain, Secrets},
 };
 use octo_browser::{
     CallError, LocateError, LocateMethod, LocatedElement, PageError, is_known_key,
-    safety::{Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
-    snapshot::Place,
+    safety::{ActionContext, ActionTarget, Address, Keys, Origin, PageAction, Sensitive, judge},
+    snapshot::NodeRef,
 };
 use octo_protocol::{PageElement, PageRisk};
 use octo_tools::{BrowserAssessment, PageInteraction, ToolError};
@@ -39,26 +39,26 @@ enum FieldEdit {
 }
 
 /// An element that was found, with its facts.
-pub(super) type Known = (Place, Option<Facts>);
+pub(super) type KnownElement = (NodeRef, Option<Facts>);
 
 impl About<'_> {
     /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
     pub(super) fn judged(
         &self,
         weight: &mut BrowserAssessment,
-        work: &Work,
-        (frame, facts): (&Origin, Option<(&Place, &Facts)>),
-        action: Action<'_>,
+        work: &BrowserWork,
+        (frame, facts): (&Origin, Option<(&NodeRef, &Facts)>),
+        action: PageAction<'_>,
     ) {
         let loose = facts.and_then(|(place, facts)| {
             facts.loose.into_iter().chain(self.elsewhere(work, place, &facts.known)).min()
         });
-        let act = Act {
+        let act = ActionContext {
             page: self.address,
             frame,
             language: facts.and_then(|(_, facts)| facts.language.as_deref()),
             loose_fields: loose,
-            target: facts.map_or(Target::Unknown, |(_, facts)| Target::Element(&facts.element)),
+            target: facts.map_or(ActionTarget::Unknown, |(_, facts)| ActionTarget::Element(&facts.element)),
             action,
         };
         let found = risks(&judge(&act, &work.read().memory));
@@ -77,7 +77,7 @@ impl About<'_> {
 
     /// Returns the kinds of sensitive data that fields outside the element's own document ask for: in frames,
     /// above all of payment providers, and in shadow roots that the document cannot see.
-    fn elsewhere(&self, work: &Work, place: &Place, known: &[Sensitive]) -> Vec<Sensitive> {
+    fn elsewhere(&self, work: &BrowserWork, place: &NodeRef, known: &[Sensitive]) -> Vec<Sensitive> {
         let Some(snapshot) = work.views.get(&self.ground.tab.number).and_then(octo_browser::View::last)
         else {
             return Vec::new();
@@ -92,11 +92,11 @@ impl About<'_> {
     /// Returns the element with a number; a gone one is matched by its description if exactly one is similar.
     pub(super) async fn element(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         number: u32,
-        found: &mut Found,
+        found: &mut WeighedCall,
         chosen: &[String],
-    ) -> Result<Known, ToolError> {
+    ) -> Result<KnownElement, ToolError> {
         let located = work.view(self.ground.tab.number).locate(self.ground.page, number).await;
         let LocatedElement { number: again, place, known, how } = match located {
             Ok(located) => located,
@@ -125,7 +125,7 @@ impl About<'_> {
 
     /// Builds the error for a gone element, with the current page. The comparison is with the last snapshot the
     /// model read, since an unread one would show no changes.
-    async fn gone(&self, work: &mut Work, words: &str) -> ToolError {
+    async fn gone(&self, work: &mut BrowserWork, words: &str) -> ToolError {
         if !self.is_read {
             work.view(self.ground.tab.number).forget();
         }
@@ -134,9 +134,9 @@ impl About<'_> {
 
     pub(super) async fn act(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         act: &PageInteraction,
-        found: &mut Found,
+        found: &mut WeighedCall,
     ) -> Result<(), ToolError> {
         if let PageInteraction::Press(_, key) = act
             && !is_known_key(key)
@@ -154,9 +154,9 @@ impl About<'_> {
         }
         match act {
             PageInteraction::Click(target) | PageInteraction::DoubleClick(target) => {
-                self.on(work, *target, &[Action::Click], found).await
+                self.on(work, *target, &[PageAction::Click], found).await
             }
-            PageInteraction::Hover(target) => self.on(work, *target, &[Action::Hover], found).await,
+            PageInteraction::Hover(target) => self.on(work, *target, &[PageAction::Hover], found).await,
             PageInteraction::Select(target, values) => self.choose(work, *target, values, found).await,
             PageInteraction::Type(target, text) => {
                 self.write(work, *target, text, FieldEdit::Added, found).await
@@ -165,7 +165,7 @@ impl About<'_> {
                 self.write(work, *target, text, FieldEdit::InPlace, found).await
             }
             PageInteraction::Press(Some(target), key) => {
-                self.on(work, *target, &[Action::Press { key }], found).await
+                self.on(work, *target, &[PageAction::Press { key }], found).await
             }
             PageInteraction::Press(None, key) => self.press(work, key, found).await,
             PageInteraction::Upload(target, files) => {
@@ -173,24 +173,26 @@ impl About<'_> {
                 // Resolved now: a link with another target by then is another file.
                 found.weight.mark.push_str(&format!(" {files:?}"));
                 // An element other than a file field is clicked, to make it ask for files.
-                self.on(work, *target, &[Action::Upload { files: &files }, Action::Click], found).await
+                self.on(work, *target, &[PageAction::Upload { files: &files }, PageAction::Click], found)
+                    .await
             }
             PageInteraction::Drag(from, to) => {
                 let (onto, onto_facts) = self.element(work, *to, found, &[]).await?;
                 let (place, facts) = self.element(work, *from, found, &[]).await?;
-                let target =
-                    onto_facts.as_ref().map_or(Target::Unknown, |facts| Target::Element(&facts.element));
+                let target = onto_facts
+                    .as_ref()
+                    .map_or(ActionTarget::Unknown, |facts| ActionTarget::Element(&facts.element));
                 if let Some(facts) = &onto_facts {
                     found.weight.mark.push_str(&format!(" {}", facts.mark()));
                 }
                 let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
-                self.judged(&mut found.weight, work, about, Action::Drag { onto: target });
+                self.judged(&mut found.weight, work, about, PageAction::Drag { onto: target });
                 (found.element, found.onto) = (Some(place), Some(onto));
                 Ok(())
             }
             PageInteraction::ClickAt(x, y) => self.click_at(work, (*x, *y), found).await,
             PageInteraction::Scroll(octo_tools::RequestedScroll::To(target)) => {
-                self.on(work, *target, &[Action::Scroll], found).await
+                self.on(work, *target, &[PageAction::Scroll], found).await
             }
             PageInteraction::Scroll(_) | PageInteraction::Wait(_) => Ok(()),
         }
@@ -199,10 +201,10 @@ impl About<'_> {
     /// Judges all actions that one act performs on an element, the most serious first.
     pub(super) async fn on(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         target: u32,
-        actions: &[Action<'_>],
-        found: &mut Found,
+        actions: &[PageAction<'_>],
+        found: &mut WeighedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[]).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
@@ -216,14 +218,14 @@ impl About<'_> {
     /// Judges a download: a click on the offering element, with any other effect of that click.
     pub(super) async fn download(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         target: u32,
-        found: &mut Found,
+        found: &mut WeighedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[]).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
-        for action in [Action::Click, Action::Download { name }] {
+        for action in [PageAction::Click, PageAction::Download { name }] {
             self.judged(&mut found.weight, work, about, action);
         }
         found.element = Some(place);
@@ -232,26 +234,26 @@ impl About<'_> {
 
     async fn choose(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         target: u32,
         values: &[String],
-        found: &mut Found,
+        found: &mut WeighedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, values).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         let options = facts.as_ref().map(|facts| facts.options.clone()).unwrap_or_default();
-        self.judged(&mut found.weight, work, about, Action::Select { options: &options });
+        self.judged(&mut found.weight, work, about, PageAction::Select { options: &options });
         found.element = Some(place);
         Ok(())
     }
 
     async fn write(
         &self,
-        work: &mut Work,
+        work: &mut BrowserWork,
         target: u32,
         text: &str,
         writing: FieldEdit,
-        found: &mut Found,
+        found: &mut WeighedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
         let Plain { text, releases } =
@@ -270,7 +272,7 @@ impl About<'_> {
         if writing == FieldEdit::InPlace
             && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
         {
-            self.judged(&mut found.weight, work, about, Action::Select { options: &facts.options });
+            self.judged(&mut found.weight, work, about, PageAction::Select { options: &facts.options });
         }
         let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
         let mut wholes = vec![text.to_owned()];
@@ -279,24 +281,24 @@ impl About<'_> {
             wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
         }
         for text in &wholes {
-            self.judged(&mut found.weight, work, about, Action::Type { text, keys: Keys::Inserted });
+            self.judged(&mut found.weight, work, about, PageAction::Type { text, keys: Keys::Inserted });
         }
         found.element = Some(place);
         Ok(())
     }
 
     /// Judges a key at the focus: the focused element is judged, and the key is sent to no other.
-    async fn press(&self, work: &Work, key: &str, found: &mut Found) -> Result<(), ToolError> {
+    async fn press(&self, work: &BrowserWork, key: &str, found: &mut WeighedCall) -> Result<(), ToolError> {
         let focused = self.ground.page.focused().await.map_err(|error| faults::fault(&error))?;
         let Some(place) = focused else {
             let nowhere = (&Origin::read(&self.ground.page.origin()), None);
-            self.judged(&mut found.weight, work, nowhere, Action::Press { key });
+            self.judged(&mut found.weight, work, nowhere, PageAction::Press { key });
             return Ok(());
         };
         let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
         let about = (&Origin::read(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
-        self.judged(&mut found.weight, work, about, Action::Press { key });
+        self.judged(&mut found.weight, work, about, PageAction::Press { key });
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
         // Without a focused element the body has the focus, which is not worth showing.
         let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
@@ -308,7 +310,12 @@ impl About<'_> {
         Ok(())
     }
 
-    async fn click_at(&self, work: &Work, (x, y): (f64, f64), found: &mut Found) -> Result<(), ToolError> {
+    async fn click_at(
+        &self,
+        work: &BrowserWork,
+        (x, y): (f64, f64),
+        found: &mut WeighedCall,
+    ) -> Result<(), ToolError> {
         let place = self.ground.page.element_at(x, y).await.map_err(|_| {
             ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
         })?;
@@ -319,7 +326,7 @@ impl About<'_> {
         // An element without any text could do anything: the act was given only a point.
         let known = facts.as_ref().filter(|facts| !facts.is_mute());
         let about = (&Origin::read(&place.origin), known.map(|facts| (&place, facts)));
-        self.judged(&mut found.weight, work, about, Action::Click);
+        self.judged(&mut found.weight, work, about, PageAction::Click);
         found.element = Some(place);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Fetches a repository of skills with the machine's git. Nothing fetched is run.
 
-use super::super::Way;
+use super::super::RepositoryNetwork;
 use octo_protocol::{ApiError, ProxyChoice};
 use std::{
     ffi::{OsStr, OsString},
@@ -29,7 +29,7 @@ const CERTIFICATE_BUNDLES: [&str; 4] = [
 ];
 
 /// A fetched repository, deleted when dropped.
-pub(super) struct Fetched {
+pub(super) struct FetchedRepository {
     /// The folder to inspect.
     pub(super) place: PathBuf,
     _folder: TempDir,
@@ -48,7 +48,7 @@ struct RepositoryAddress {
 ///
 /// # Errors
 /// `skills.only_https` for any other kind of address, `skills.not_fetched` if git fails or is missing.
-pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
+pub(super) async fn clone(from: &str, way: &RepositoryNetwork) -> Result<FetchedRepository, ApiError> {
     let address =
         RepositoryAddress::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
     let not_fetched = |why: String| ApiError::new("skills.not_fetched").arg("from", from).detail(why);
@@ -96,10 +96,10 @@ pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
         .filter(|real| target.canonicalize().is_ok_and(|target| real.starts_with(target)) && real.is_dir());
     let place =
         real.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
-    Ok(Fetched { place, _folder: folder })
+    Ok(FetchedRepository { place, _folder: folder })
 }
 
-impl Way {
+impl RepositoryNetwork {
     /// Returns the variables git sees: the system's proxy only if it is chosen.
     fn variables(&self) -> impl Iterator<Item = &'static str> + use<> {
         let proxy: &[&str] = if self.proxy == ProxyChoice::System { &SYSTEM_PROXY } else { &[] };
@@ -198,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_https_is_fetched_and_a_server_that_is_not_there_is_an_error() {
-        let way = Way::default();
+        let way = RepositoryNetwork::default();
         let refused = clone("file:///etc", &way).await.err().map(|error| error.key);
         assert_eq!(refused, Some("skills.only_https".into()));
         // A port without a listener.
@@ -215,7 +215,7 @@ mod tests {
             (manual("http://proxy.example:3128"), Some("http://proxy.example:3128"), false),
             (manual("socks5h://127.0.0.1:1080"), Some("socks5h://127.0.0.1:1080"), false),
         ] {
-            let way = Way { proxy, certificates: None };
+            let way = RepositoryNetwork { proxy, certificates: None };
             assert_eq!(way.proxy(), told);
             for variable in ["https_proxy", "ALL_PROXY"] {
                 assert_eq!(way.variables().any(|name| name == variable), sees_system, "{told:?}");
@@ -231,7 +231,7 @@ mod tests {
             std::io::BufRead::read_line(&mut std::io::BufReader::new(&stream), &mut line).unwrap();
             line
         });
-        let way = Way { proxy: manual(&url), certificates: None };
+        let way = RepositoryNetwork { proxy: manual(&url), certificates: None };
         let failed = clone("https://skills.example/me/skills", &way).await.err().map(|error| error.key);
         assert_eq!(failed, Some("skills.not_fetched".into()));
         assert_eq!(asked.join().unwrap().trim_end(), "CONNECT skills.example:443 HTTP/1.1");
@@ -240,9 +240,9 @@ mod tests {
     #[tokio::test]
     async fn own_certificates_are_trusted_beside_the_systems() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Way::default().bundle(folder.path()).await.unwrap(), None);
+        assert_eq!(RepositoryNetwork::default().bundle(folder.path()).await.unwrap(), None);
         let own = octo_protocol::TrustedCertificates { pem: "own".to_owned(), count: 1, file: None };
-        let way = Way { certificates: Some(Box::new(own)), ..Way::default() };
+        let way = RepositoryNetwork { certificates: Some(Box::new(own)), ..RepositoryNetwork::default() };
         if way.bundle(folder.path()).await.unwrap().is_some() {
             let written = std::fs::read_to_string(folder.path().join("trusted.pem")).unwrap();
             assert!(written.ends_with("\nown") && written.len() > 4, "the system's come first");

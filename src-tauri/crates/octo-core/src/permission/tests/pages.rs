@@ -11,8 +11,8 @@ fn in_browser(weight: Option<octo_tools::BrowserAssessment>) -> Effects {
     effects
 }
 
-fn weighed(site: &str, entry: octo_tools::Entry, risks: &[octo_protocol::PageRisk]) -> Effects {
-    let place = Some(octo_tools::Place { site: site.to_owned(), entry });
+fn weighed(site: &str, entry: octo_tools::LocationAccess, risks: &[octo_protocol::PageRisk]) -> Effects {
+    let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), entry });
     in_browser(Some(octo_tools::BrowserAssessment { place, risks: risks.to_vec(), ..Default::default() }))
 }
 
@@ -26,40 +26,40 @@ fn what_was_not_looked_at_in_the_browser_asks_in_every_mode() {
 
 #[test]
 fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
-    use octo_tools::Entry;
+    use octo_tools::LocationAccess;
     let (_keep, folder) = work();
     let shop = "https://shop.example";
     let rule = Rule::Site { site: shop.to_owned() };
     for (entry, by_task, by_rule, by_mode) in [
-        (Entry::Open, true, true, true),
-        (Entry::Asks, true, true, true),
-        (Entry::AsksEachTask, true, false, true),
-        (Entry::AsksEachTime, false, false, false),
+        (LocationAccess::Open, true, true, true),
+        (LocationAccess::Asks, true, true, true),
+        (LocationAccess::AsksEachTask, true, false, true),
+        (LocationAccess::AsksEachTime, false, false, false),
     ] {
         let effects = weighed(shop, entry.clone(), &[]);
         let runs = |ground: &Ground| reason(ground, &effects).is_none();
         let plain = ground(Mode::AskRisky, &folder);
-        assert_eq!(runs(&plain), entry == Entry::Open, "{entry:?}");
+        assert_eq!(runs(&plain), entry == LocationAccess::Open, "{entry:?}");
         assert_eq!(runs(&Ground { granted: vec![shop.to_owned()], ..plain.clone() }), by_task, "{entry:?}");
         assert_eq!(runs(&Ground { rules: vec![rule.clone()], ..plain.clone() }), by_rule, "{entry:?}");
         assert_eq!(runs(&ground(Mode::Autonomous, &folder)), by_mode, "{entry:?}");
         let other = Ground { granted: vec!["https://shop.example.evil".to_owned()], ..plain };
-        assert_eq!(runs(&other), entry == Entry::Open, "{entry:?}: another site");
+        assert_eq!(runs(&other), entry == LocationAccess::Open, "{entry:?}: another site");
     }
     let asked = |entry| decide(&ground(Mode::AskRisky, &folder), &weighed(shop, entry, &[])).decision;
-    assert!(matches!(asked(Entry::Asks), Decision::Ask { rule: Some(Rule::Site { .. }), .. }));
-    assert!(matches!(asked(Entry::AsksEachTask), Decision::Ask { rule: None, .. }));
-    let never = asked(Entry::Never { why: "because".into() });
+    assert!(matches!(asked(LocationAccess::Asks), Decision::Ask { rule: Some(Rule::Site { .. }), .. }));
+    assert!(matches!(asked(LocationAccess::AsksEachTask), Decision::Ask { rule: None, .. }));
+    let never = asked(LocationAccess::Never { why: "because".into() });
     assert!(matches!(never, Decision::Deny { refusal: Refusal::Address, part: Some(_), .. }), "{never:?}");
 }
 
 #[test]
 fn a_granted_plain_site_covers_its_encrypted_one_and_not_the_other_way_round() {
-    use octo_tools::Entry;
+    use octo_tools::LocationAccess;
     let (_keep, folder) = work();
     let runs = |granted: &str, site: &str| {
         let ground = Ground { granted: vec![granted.to_owned()], ..ground(Mode::AskRisky, &folder) };
-        reason(&ground, &weighed(site, Entry::Asks, &[])).is_none()
+        reason(&ground, &weighed(site, LocationAccess::Asks, &[])).is_none()
     };
     assert!(runs("http://a.example", "https://a.example"));
     assert!(!runs("https://a.example", "http://a.example"));
@@ -69,7 +69,7 @@ fn a_granted_plain_site_covers_its_encrypted_one_and_not_the_other_way_round() {
 #[test]
 fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
     use octo_protocol::PageRisk;
-    use octo_tools::Entry;
+    use octo_tools::LocationAccess;
     let (_keep, folder) = work();
     let shop = "https://shop.example".to_owned();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
@@ -78,7 +78,7 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
             rules: vec![Rule::Site { site: shop.clone() }],
             ..ground(mode, &folder)
         };
-        let effects = weighed(&shop, Entry::Asks, &[PageRisk::Pays, PageRisk::Sends]);
+        let effects = weighed(&shop, LocationAccess::Asks, &[PageRisk::Pays, PageRisk::Sends]);
         let Decision::Ask { reason, rule } = decide(&ground, &effects).decision else {
             panic!("{mode:?} asks")
         };
@@ -99,7 +99,7 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
 #[test]
 fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     use octo_protocol::{PageFile, PageRisk};
-    use octo_tools::{Entry, InspectionDepth};
+    use octo_tools::{InspectionDepth, LocationAccess};
     let (_keep, folder) = work();
     let site = "https://a.example";
     let (secret, plain) = (folder.join(".env"), folder.join("a.txt"));
@@ -107,7 +107,7 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     let all = vec![plain.clone(), outside.clone(), secret.clone()];
     let risks = [PageRisk::Pays, PageRisk::Uploads];
     let about = |mode, files: &[PathBuf]| {
-        let effects = Effects { reads: files.to_vec(), ..weighed(site, Entry::Asks, &risks) };
+        let effects = Effects { reads: files.to_vec(), ..weighed(site, LocationAccess::Asks, &risks) };
         match reason(&ground(mode, &folder), &effects) {
             Some(AskReason::Page { risk: PageRisk::Pays, besides, site: at, files, .. }) => {
                 assert_eq!((besides.as_slice(), at.as_str()), (&[PageRisk::Uploads][..], site));
@@ -125,7 +125,7 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     }
     // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
     let looked = |looked| {
-        let place = Some(octo_tools::Place { site: site.to_owned(), entry: Entry::Asks });
+        let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), entry: LocationAccess::Asks });
         let weight = octo_tools::BrowserAssessment { place, looked, ..Default::default() };
         let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(weight)) };
         reason(&ground(Mode::AskRisky, &folder), &effects)

@@ -59,9 +59,9 @@ impl Task {
     }
 
     /// Stores the result of a look and returns how many runs begin.
-    fn look(&mut self, now: Millis, look: Look) -> usize {
+    fn look(&mut self, now: Millis, look: LookKind) -> usize {
         let open: Vec<RunRow> = self.rows.iter().filter(|row| row.run.ended_at.is_none()).cloned().collect();
-        let standing = Standing {
+        let standing = TaskInputs {
             task: "brief",
             plan: &self.plan,
             times: &self.times,
@@ -133,12 +133,12 @@ fn skipped(reason: SkipReason) -> RunStatus {
 #[test]
 fn a_time_runs_once_however_often_somebody_looks() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
-    assert_eq!(task.look(NEW_YEAR + MINUTE, Look::First), 0, "what was before it began is no time of it");
+    assert_eq!(task.look(NEW_YEAR + MINUTE, LookKind::First), 0, "what was before it began is no time of it");
     assert_eq!(task.decided, Some(NEW_YEAR + MINUTE));
-    assert_eq!(task.look(NEW_YEAR + HOUR - 1, Look::Again), 0);
-    assert_eq!(task.look(NEW_YEAR + HOUR, Look::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + HOUR - 1, LookKind::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + HOUR, LookKind::Again), 1);
     for later in 0..100 {
-        assert_eq!(task.look(NEW_YEAR + HOUR + later * SECOND, Look::Again), 0);
+        assert_eq!(task.look(NEW_YEAR + HOUR + later * SECOND, LookKind::Again), 0);
     }
     let row = &task.rows[0];
     assert_eq!(
@@ -152,9 +152,9 @@ fn a_time_runs_once_however_often_somebody_looks() {
 fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
     let asleep = |missed| {
         let mut task = Task::new(hourly(missed));
-        task.look(NEW_YEAR + MINUTE, Look::First);
+        task.look(NEW_YEAR + MINUTE, LookKind::First);
         // From one minute past midnight to half past five: five times.
-        task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, Look::Again);
+        task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, LookKind::Again);
         task
     };
     let cause = RunCause::Missed { times: 5 };
@@ -164,11 +164,11 @@ fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
     let mut asks = asleep(MissedRun::Ask);
     assert_eq!(asks.statuses(), [(cause, RunStatus::Asked)]);
     // Missed again before an answer: one question about all.
-    asks.look(NEW_YEAR + 7 * HOUR + 30 * MINUTE, Look::Again);
+    asks.look(NEW_YEAR + 7 * HOUR + 30 * MINUTE, LookKind::Again);
     let all = RunCause::Missed { times: 7 };
     assert_eq!(asks.statuses(), [(cause, skipped(SkipReason::Missed { times: 5 })), (all, RunStatus::Asked)]);
     // A kept time asks nothing, and leaves the open question.
-    assert_eq!(asks.look(NEW_YEAR + 8 * HOUR, Look::Again), 1);
+    assert_eq!(asks.look(NEW_YEAR + 8 * HOUR, LookKind::Again), 1);
     assert_eq!(asks.rows.len(), 3);
 }
 
@@ -176,8 +176,8 @@ fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
 fn late_times_are_left_out_where_one_that_is_kept_follows() {
     for missed in [MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask] {
         let mut task = Task::new(hourly(missed));
-        task.look(NEW_YEAR + MINUTE, Look::First);
-        assert_eq!(task.look(NEW_YEAR + 3 * HOUR + GRACE, Look::Again), 1, "{missed:?}");
+        task.look(NEW_YEAR + MINUTE, LookKind::First);
+        assert_eq!(task.look(NEW_YEAR + 3 * HOUR + GRACE, LookKind::Again), 1, "{missed:?}");
         let reason = SkipReason::Missed { times: 2 };
         let until = NEW_YEAR + 3 * HOUR + GRACE;
         assert_eq!(
@@ -193,13 +193,13 @@ fn late_times_are_left_out_where_one_that_is_kept_follows() {
 #[test]
 fn a_run_is_never_beside_another() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
-    task.look(NEW_YEAR + MINUTE, Look::First);
-    assert_eq!(task.look(NEW_YEAR + HOUR, Look::Again), 1);
-    assert_eq!(task.look(NEW_YEAR + 2 * HOUR, Look::Again), 0, "one that waits for its turn counts");
+    task.look(NEW_YEAR + MINUTE, LookKind::First);
+    assert_eq!(task.look(NEW_YEAR + HOUR, LookKind::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + 2 * HOUR, LookKind::Again), 0, "one that waits for its turn counts");
     task.set_running();
-    assert_eq!(task.look(NEW_YEAR + 3 * HOUR, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + 3 * HOUR, LookKind::Again), 0);
     task.rows[0].run.status = RunStatus::NeedsYou;
-    assert_eq!(task.look(NEW_YEAR + 9 * HOUR + 30 * MINUTE, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + 9 * HOUR + 30 * MINUTE, LookKind::Again), 0);
     let still = skipped(SkipReason::StillRunning);
     assert_eq!(
         task.statuses()[1..],
@@ -210,7 +210,7 @@ fn a_run_is_never_beside_another() {
         ]
     );
     task.rows[0] = ended(&task.rows[0], RunStatus::Finished, 0);
-    assert_eq!(task.look(NEW_YEAR + 10 * HOUR, Look::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + 10 * HOUR, LookKind::Again), 1);
 }
 
 #[test]
@@ -218,8 +218,8 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
     // The retry is in two hours; the next time is in one.
     let failed = |missed| {
         let mut task = Task::new(TaskPlan { retry: TaskRetry { times: 2, minutes: 120 }, ..hourly(missed) });
-        task.look(NEW_YEAR + MINUTE, Look::First);
-        assert_eq!(task.look(NEW_YEAR + HOUR, Look::Again), 1);
+        task.look(NEW_YEAR + MINUTE, LookKind::First);
+        assert_eq!(task.look(NEW_YEAR + HOUR, LookKind::Again), 1);
         task.set_running();
         task.fail(NEW_YEAR + HOUR + MINUTE);
         task
@@ -228,7 +228,7 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
     let gone = skipped(SkipReason::Replaced);
     let mut task = failed(MissedRun::RunOnce);
     assert_eq!(task.rows[1].run.status, waits);
-    assert_eq!(task.look(NEW_YEAR + 2 * HOUR + SECOND, Look::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + 2 * HOUR + SECOND, LookKind::Again), 1);
     let until = NEW_YEAR + 2 * HOUR + SECOND;
     assert_eq!(
         (&task.rows[1].run.status, task.rows[1].run.ended_at, task.rows[1].run.due),
@@ -242,7 +242,7 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
 
     // A time whose run has already happened leaves the retry as it is.
     task.decided = Some(NEW_YEAR + HOUR + MINUTE);
-    assert_eq!(task.look(NEW_YEAR + 2 * HOUR + 90 * SECOND, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + 2 * HOUR + 90 * SECOND, LookKind::Again), 0);
     assert_eq!(task.rows[3].run.status, RunStatus::Waiting { until: NEW_YEAR + 4 * HOUR + MINUTE });
 
     // Missed times follow the policy.
@@ -250,7 +250,7 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
     let cases =
         [(MissedRun::RunOnce, 1, gone), (MissedRun::Skip, 0, waits.clone()), (MissedRun::Ask, 0, waits)];
     for (missed, begun, stands) in cases {
-        for look in [Look::First, Look::Again] {
+        for look in [LookKind::First, LookKind::Again] {
             let mut task = failed(missed);
             assert_eq!(task.look(later, look), begun, "{missed:?}");
             assert_eq!(task.rows[1].run.status, stands, "{missed:?}");
@@ -261,24 +261,24 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
 #[test]
 fn a_paused_task_does_nothing_and_what_passed_meanwhile_is_over() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
-    task.look(NEW_YEAR + MINUTE, Look::First);
-    task.look(NEW_YEAR + HOUR, Look::Again);
+    task.look(NEW_YEAR + MINUTE, LookKind::First);
+    task.look(NEW_YEAR + HOUR, LookKind::Again);
     task.on = Switch::Off;
-    assert_eq!(task.look(NEW_YEAR + HOUR + SECOND, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + HOUR + SECOND, LookKind::Again), 0);
     assert_eq!(task.statuses()[0].1, RunStatus::Stopped, "what waited is taken back");
-    assert_eq!(task.look(NEW_YEAR + 5 * HOUR, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + 5 * HOUR, LookKind::Again), 0);
     assert_eq!(task.rows.len(), 1);
     task.on = Switch::On;
-    assert_eq!(task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, Look::Again), 0);
-    assert_eq!(task.look(NEW_YEAR + 6 * HOUR, Look::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, LookKind::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + 6 * HOUR, LookKind::Again), 1);
 }
 
 #[test]
 fn what_a_process_that_ended_left_waiting_goes_by_the_policy() {
     let left = |missed, later: Millis, look| {
         let mut task = Task::new(hourly(missed));
-        task.look(NEW_YEAR + MINUTE, Look::First);
-        task.look(NEW_YEAR + HOUR, Look::Again);
+        task.look(NEW_YEAR + MINUTE, LookKind::First);
+        task.look(NEW_YEAR + HOUR, LookKind::Again);
         // Its process ends before it begins.
         task.look(NEW_YEAR + HOUR + later, look);
         task.statuses().remove(0)
@@ -287,38 +287,42 @@ fn what_a_process_that_ended_left_waiting_goes_by_the_policy() {
     let waits = RunStatus::Waiting { until };
     let one = RunCause::Missed { times: 1 };
     let late = 30 * MINUTE;
-    assert_eq!(left(MissedRun::Skip, GRACE, Look::First), (RunCause::Time, waits.clone()));
-    assert_eq!(left(MissedRun::Skip, late, Look::Again), (RunCause::Time, waits.clone()), "its turn is late");
+    assert_eq!(left(MissedRun::Skip, GRACE, LookKind::First), (RunCause::Time, waits.clone()));
+    assert_eq!(
+        left(MissedRun::Skip, late, LookKind::Again),
+        (RunCause::Time, waits.clone()),
+        "its turn is late"
+    );
     let reason = SkipReason::Missed { times: 1 };
-    assert_eq!(left(MissedRun::Skip, late, Look::First), (RunCause::Time, skipped(reason)));
-    assert_eq!(left(MissedRun::RunOnce, late, Look::First), (one, waits));
-    assert_eq!(left(MissedRun::Ask, late, Look::First), (one, RunStatus::Asked));
+    assert_eq!(left(MissedRun::Skip, late, LookKind::First), (RunCause::Time, skipped(reason)));
+    assert_eq!(left(MissedRun::RunOnce, late, LookKind::First), (one, waits));
+    assert_eq!(left(MissedRun::Ask, late, LookKind::First), (one, RunStatus::Asked));
 }
 
 #[test]
 fn a_clock_a_year_ahead_is_one_run_and_set_right_again_it_goes_on() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
     let mut now = NEW_YEAR + MINUTE;
-    task.look(now, Look::First);
+    task.look(now, LookKind::First);
     let ahead = now + 366 * DAY + 30 * MINUTE;
-    assert_eq!(task.look(ahead, Look::Again), 1);
+    assert_eq!(task.look(ahead, LookKind::Again), 1);
     assert_eq!(task.rows[0].run.cause, RunCause::Missed { times: 366 * 24 });
     task.finish(ahead);
     // A jump far into the future: still one, and quickly.
-    assert_eq!(task.look(ahead + 400 * 366 * DAY, Look::Again), 1);
+    assert_eq!(task.look(ahead + 400 * 366 * DAY, LookKind::Again), 1);
     task.finish(now);
     for hour in 1..=24 {
         now = NEW_YEAR + hour * HOUR;
-        assert_eq!(task.look(now - SECOND, Look::Again), 0);
-        assert_eq!(task.look(now, Look::Again), 1, "hour {hour}");
+        assert_eq!(task.look(now - SECOND, LookKind::Again), 0);
+        assert_eq!(task.look(now, LookKind::Again), 1, "hour {hour}");
         task.finish(now);
     }
     // Set back by three hours: those hours had their run.
-    assert_eq!(task.look(now - 3 * HOUR - MINUTE, Look::Again), 0);
+    assert_eq!(task.look(now - 3 * HOUR - MINUTE, LookKind::Again), 0);
     for hour in 21..=24 {
-        assert_eq!(task.look(NEW_YEAR + hour * HOUR, Look::Again), 0, "hour {hour} again");
+        assert_eq!(task.look(NEW_YEAR + hour * HOUR, LookKind::Again), 0, "hour {hour} again");
     }
-    assert_eq!(task.look(NEW_YEAR + 25 * HOUR, Look::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + 25 * HOUR, LookKind::Again), 1);
 }
 
 /// Pseudo-random numbers with a fixed sequence.
@@ -354,7 +358,7 @@ fn in_a_year_without_trouble_every_time_has_its_run() {
             let mut task = Task::new(plan(MissedRun::Skip, timing.clone(), zone));
             let mut dice = Dice(7);
             let (mut now, end) = (NEW_YEAR, NEW_YEAR + 365 * DAY);
-            task.look(now, Look::First);
+            task.look(now, LookKind::First);
             while now < end {
                 let next = task.times.after(now).next().unwrap();
                 // The scheduler wakes a little late, and sometimes for nothing.
@@ -364,7 +368,7 @@ fn in_a_year_without_trouble_every_time_has_its_run() {
                     next + dice.below(GRACE)
                 };
                 now = now.min(next + GRACE);
-                task.look(now, Look::Again);
+                task.look(now, LookKind::Again);
                 task.finish(now);
             }
             let expected: Vec<Millis> = task.times.after(NEW_YEAR).take_while(|at| *at <= now).collect();
@@ -410,7 +414,7 @@ proptest! {
         let mut dice = Dice(seed);
         let mut now = NEW_YEAR + 80 * DAY;
         let begin = now;
-        task.look(now, Look::First);
+        task.look(now, LookKind::First);
         for _ in 0..300 {
             let step = match dice.below(10) {
                 0 => dice.below(3 * DAY),
@@ -418,7 +422,7 @@ proptest! {
                 _ => dice.below(30 * SECOND),
             };
             now += step + 1;
-            let look = if dice.below(8) == 0 { Look::First } else { Look::Again };
+            let look = if dice.below(8) == 0 { LookKind::First } else { LookKind::Again };
             task.look(now, look);
             let at_once = task.rows.iter().filter(|row| {
                 matches!(row.run.status, RunStatus::Waiting { .. } | RunStatus::Running)
@@ -461,7 +465,7 @@ proptest! {
         let mut task = Task::new(plan(missed, daily(&["06:00", "18:00"]), "UTC"));
         let mut dice = Dice(seed);
         let mut now = NEW_YEAR;
-        task.look(now, Look::First);
+        task.look(now, LookKind::First);
         for _ in 0..100 {
             now += match dice.below(12) {
                 0 => 365 * DAY,
@@ -470,7 +474,7 @@ proptest! {
                 3 => dice.below(2 * DAY),
                 _ => dice.below(6 * HOUR),
             };
-            prop_assert!(task.look(now, Look::Again) <= 1, "one run at most by one look");
+            prop_assert!(task.look(now, LookKind::Again) <= 1, "one run at most by one look");
             task.finish(now);
         }
         let slots: Vec<Millis> = task.rows.iter().filter_map(|row| row.slot).collect();

@@ -1,12 +1,12 @@
 //! The sub-agents that look back at a turn, one after the other.
 
-use super::{LookBackSignals, LookedBack, Memory};
+use super::{LookBackResult, LookBackSignals, MemoryUpdateState};
 use crate::{
     builtin::Deed,
     session::{
         Runtime,
         state::Session,
-        sub_agent::{NewSubAgent, ParentState, Progress, close, spawn},
+        sub_agent::{ParentState, Progress, SubAgentSpec, close, spawn},
         warmth::Moment,
     },
 };
@@ -39,7 +39,7 @@ pub(super) enum Aim {
 }
 
 /// A look back at a turn.
-pub(super) struct Look {
+pub(super) struct LookBackRun {
     runtime: Arc<Runtime>,
     parent: SessionInfo,
     turn: TurnId,
@@ -99,7 +99,7 @@ impl Aim {
     }
 }
 
-impl Look {
+impl LookBackRun {
     /// Creates a look back at a turn of this session, with the current model and the last message it sees.
     pub(super) fn new(
         session: &Session,
@@ -122,16 +122,16 @@ impl Look {
     }
 
     /// Runs the look back. Never fails: errors are logged and leave the conversation as it was.
-    pub(super) fn run(self, aims: Vec<Aim>) -> BoxFuture<'static, LookedBack> {
+    pub(super) fn run(self, aims: Vec<Aim>) -> BoxFuture<'static, LookBackResult> {
         Box::pin(async move { self.all(aims).await })
     }
 
-    async fn all(&self, aims: Vec<Aim>) -> LookedBack {
-        let mut news = LookedBack {
+    async fn all(&self, aims: Vec<Aim>) -> LookBackResult {
+        let mut news = LookBackResult {
             turn: self.turn,
             remembered: Vec::new(),
             warm_since: None,
-            memory: Memory::UpToDate,
+            memory: MemoryUpdateState::UpToDate,
         };
         for aim in aims {
             // The person withdrew it or rejects proposals for this skill, so the request would be wasted money.
@@ -163,7 +163,8 @@ impl Look {
                 let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
                 let end = finished.as_ref().and_then(Progress::end);
                 let whole = end.is_some_and(|(end, _)| *end == TurnEnd::Finished);
-                news.memory = if was_cut && !whole { Memory::Owed } else { Memory::UpToDate };
+                news.memory =
+                    if was_cut && !whole { MemoryUpdateState::Owed } else { MemoryUpdateState::UpToDate };
             }
         }
         news.remembered.dedup();
@@ -204,7 +205,7 @@ impl Look {
         Ok(Some(LookBackOutcome { deeds, progress }))
     }
 
-    fn sub_agent(&self, aim: &Aim, deeds: mpsc::UnboundedSender<Deed>) -> NewSubAgent {
+    fn sub_agent(&self, aim: &Aim, deeds: mpsc::UnboundedSender<Deed>) -> SubAgentSpec {
         let origin = SubAgentOrigin {
             session: self.parent.id,
             title: self.parent.title.clone(),
@@ -216,7 +217,7 @@ impl Look {
         let others = self.runtime.services.toolset.names().filter(|name| !aim.tools().contains(name));
         let notice = aim.instructions(&self.drafts.display().to_string()).trim_end().to_owned();
         let (parent, state) = (self.parent.clone(), self.state.clone());
-        NewSubAgent::new(origin, parent, state, InheritedContext::Through(self.last), notice)
+        SubAgentSpec::new(origin, parent, state, InheritedContext::Through(self.last), notice)
             .on_model(Some(self.model), self.parent.effort)
             .without_tools(others.map(str::to_owned).collect())
             .with_leave(aim.leave())

@@ -3,8 +3,8 @@
 use super::OpenCall;
 use crate::{session::step::Step, turn::SettleReason};
 use octo_protocol::{
-    Answer, Ask, Block, CallId, CallStatus, Event, MessageId, Question, QuestionId, ToolCall, ToolView,
-    TurnId,
+    Answer, Block, CallId, CallStatus, Event, MessageId, Question, QuestionContent, QuestionId, ToolCall,
+    ToolView, TurnId,
 };
 use std::collections::HashSet;
 
@@ -61,12 +61,12 @@ impl Batch {
 
     /// Returns the model's own question, if one waits.
     pub(in crate::session) fn feedback(&self) -> Option<&Question> {
-        self.questions.iter().find(|question| matches!(question.ask, Ask::Feedback { .. }))
+        self.questions.iter().find(|question| matches!(question.ask, QuestionContent::Feedback { .. }))
     }
 
     /// Returns the questions that ask for permission to run a call.
     pub(in crate::session) fn permissions(&self) -> impl Iterator<Item = &Question> {
-        self.questions.iter().filter(|question| matches!(question.ask, Ask::Permission { .. }))
+        self.questions.iter().filter(|question| matches!(question.ask, QuestionContent::Permission { .. }))
     }
 
     /// Records that the person approved a call that is still being read again. Returns `false` if they had

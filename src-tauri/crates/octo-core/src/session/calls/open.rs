@@ -10,7 +10,7 @@ use crate::{
         sub_agent::close_card,
         texts,
     },
-    turn::{Known, Order, SettleReason, Verdict},
+    turn::{CallOrder, CallVerdict, SettleReason, StoredCallState},
 };
 use octo_protocol::{
     CallId, CallState, CallStatus, CallView, Event, MessageId, Question, QuestionId, SubAgentStatus,
@@ -44,14 +44,16 @@ impl OpenCall {
         call: ToolCall,
         stored: &StoredCall,
         questions: &[Question],
-    ) -> (Self, Known) {
+    ) -> (Self, StoredCallState) {
         let known = match stored.view.state {
-            CallState::Planned => Known::Planned,
-            CallState::Asking if questions.iter().any(|question| question.call == call.id) => Known::Asking,
-            CallState::Asking => Known::Planned,
-            CallState::Started { .. } => Known::Started,
-            CallState::Ended { .. } if stored.result.is_some() => Known::Ended,
-            CallState::Ended { .. } => Known::Started,
+            CallState::Planned => StoredCallState::Planned,
+            CallState::Asking if questions.iter().any(|question| question.call == call.id) => {
+                StoredCallState::Asking
+            }
+            CallState::Asking => StoredCallState::Planned,
+            CallState::Started { .. } => StoredCallState::Started,
+            CallState::Ended { .. } if stored.result.is_some() => StoredCallState::Ended,
+            CallState::Ended { .. } => StoredCallState::Started,
         };
         let (view, result) = (stored.view.clone(), stored.result.clone());
         (Self { call, view, message, ready: None, result, cancel: None }, known)
@@ -107,13 +109,13 @@ impl OpenCall {
     }
 
     /// Stores the parsed call and its decision, or the error of reading it.
-    pub(super) fn prepare(&mut self, outcome: Result<ReadyCall, ToolError>, step: &mut Step) -> Verdict {
+    pub(super) fn prepare(&mut self, outcome: Result<ReadyCall, ToolError>, step: &mut Step) -> CallVerdict {
         let ready = match outcome {
             Ok(ready) => ready,
             Err(error) => {
                 self.show(plain(&error.text));
                 self.end(CallStatus::Failed, error.text, step);
-                return Verdict::Failed;
+                return CallVerdict::Failed;
             }
         };
         ready.tool().clone_into(&mut self.view.tool);
@@ -121,16 +123,16 @@ impl OpenCall {
             let words = texts::refused_with(refusal, part.as_deref());
             self.show(ToolView::Refused { subject, part, refusal });
             self.end(CallStatus::Denied, words, step);
-            return Verdict::Failed;
+            return CallVerdict::Failed;
         }
         self.show(ready.preview().clone());
         let order = match ready.effects().order {
-            octo_tools::Order::Parallel => Order::Parallel,
-            octo_tools::Order::Alone => Order::Alone,
+            octo_tools::CallConcurrency::Parallel => CallOrder::Parallel,
+            octo_tools::CallConcurrency::Alone => CallOrder::Alone,
         };
         let verdict = match ready.decision() {
-            Decision::Run(_) => Verdict::Run(order),
-            Decision::Ask { .. } | Decision::Feedback | Decision::Deny { .. } => Verdict::Ask(order),
+            Decision::Run(_) => CallVerdict::Run(order),
+            Decision::Ask { .. } | Decision::Feedback | Decision::Deny { .. } => CallVerdict::Ask(order),
         };
         self.ready = Some(ready);
         verdict

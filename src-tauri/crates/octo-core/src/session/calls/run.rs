@@ -3,7 +3,7 @@
 use super::{CallEnding, EndedReport, OpenCall};
 use crate::{
     hooks::Hooks,
-    session::{Report, lasting::Deed, ready::ReadyCall, state::Session, tasks::TurnStep, texts},
+    session::{Report, lasting::LastingCall, ready::ReadyCall, state::Session, tasks::TurnStep, texts},
     turn::SettleReason,
 };
 use octo_protocol::CallId;
@@ -17,7 +17,7 @@ struct CallRun {
     id: CallId,
     ready: ReadyCall,
     hooks: Hooks,
-    deed: Deed,
+    deed: LastingCall,
     task: TurnStep,
     /// The summary of the turn's step.
     summary: String,
@@ -42,7 +42,7 @@ impl Session {
         let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
         let confinement = ready.confinement(&self.workspace.fence(&self.runtime));
         let around = ground.around(self.workspace.folder());
-        let deed = Deed::new(id, &self.workspace, around, confinement.as_ref());
+        let deed = LastingCall::new(id, &self.workspace, around, confinement.as_ref());
         let context = ready.grant(context, &ground, confinement);
         let (tool, may_remove) = (ready.tool(), ready.effects().command.is_some());
         let (hooks, summary) = (self.hooks(), self.summary_of(turn));

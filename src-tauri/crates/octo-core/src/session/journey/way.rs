@@ -11,7 +11,7 @@ use std::{
 
 /// The target of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum RestoreTarget {
     /// This step.
     Task(StepNumber),
     /// The step before the active one.
@@ -65,14 +65,14 @@ impl Conversation {
 }
 
 /// A restore and its dependencies.
-pub(super) struct Way {
+pub(super) struct RestoreJob {
     machine: TimeMachine,
     store: Store,
     session: SessionId,
     loose: PendingRecords,
 }
 
-impl Way {
+impl RestoreJob {
     pub(super) fn new(machine: TimeMachine, store: Store, session: SessionId, loose: PendingRecords) -> Self {
         Self { machine, store, session, loose }
     }
@@ -80,7 +80,7 @@ impl Way {
     /// Restores files. Returns the conversation to switch to.
     pub(super) async fn go(
         &self,
-        target: Target,
+        target: RestoreTarget,
         extent: Extent,
         overwrite: Vec<String>,
     ) -> Result<(RestoreReport, Option<Conversation>), ApiError> {
@@ -179,17 +179,17 @@ impl Way {
 /// there.
 fn target_steps(
     tree: &StepTree,
-    target: Target,
+    target: RestoreTarget,
     kept: &[TurnId],
 ) -> Result<(StepNumber, StepNumber), ApiError> {
     Ok(match target {
-        Target::Task(task) => (task, task),
-        Target::Undo => {
+        RestoreTarget::Task(task) => (task, task),
+        RestoreTarget::Undo => {
             let to = tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?;
             (to, conversation_without(tree, undoable_step(tree, tree.active), kept))
         }
-        Target::Undone { task, to } => (to, conversation_without(tree, task, kept)),
-        Target::Redo => {
+        RestoreTarget::Undone { task, to } => (to, conversation_without(tree, task, kept)),
+        RestoreTarget::Redo => {
             let to = tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?;
             let follows = previous_conversation(tree, to) == Some(tree.conversation);
             (to, if follows { to } else { tree.conversation })

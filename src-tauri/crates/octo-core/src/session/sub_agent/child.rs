@@ -9,9 +9,9 @@ use super::Progress;
 use crate::{
     builtin::{Client, Deed, Witness},
     session::{
-        attached::Attached,
+        attached::AttachmentMode,
         before_call::{Allowance, Budget},
-        meter::Seen,
+        meter::SentRequests,
         state::Session,
         tasks::{TurnRecords, TurnStep},
     },
@@ -51,8 +51,8 @@ pub(in crate::session) struct ParentState {
     /// Sites the person granted to the parent's turn.
     granted: Vec<String>,
     allowance: Allowance,
-    attached: Attached,
-    seen: Seen,
+    attached: AttachmentMode,
+    seen: SentRequests,
 }
 
 /// The connection of a sub-agent to its parent for the session's life.

@@ -5,7 +5,7 @@
 //! the parent wait for the person when the sub-agent does.
 
 use super::{
-    NewSubAgent, Progress,
+    Progress, SubAgentSpec,
     parent::{ChildReport, Parent, ParentQuery},
     prompt, spawn,
     summary::{output, summed_up},
@@ -249,7 +249,7 @@ impl SessionSkills {
         };
         let notice = prompt::instructions(&card.name, &fork.instructions, &forbidden);
         let (info, state) = parent.into_parts();
-        let new = NewSubAgent::new(origin, info, state, inherits, notice)
+        let new = SubAgentSpec::new(origin, info, state, inherits, notice)
             .on_model(model, effort)
             .without_tools(forbidden)
             .with_task(&wish.task)

@@ -6,13 +6,13 @@ use octo_protocol::{
     ApiError, Block, Effort, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId,
     SessionInfo, SessionStatus, Source, SubAgentOrigin, TurnId, TurnView, Usage,
 };
-use octo_store::{InheritedContext, NewFork, StoredSubAgent};
+use octo_store::{InheritedContext, NewSubAgent, StoredSubAgent};
 use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 /// A sub-agent to create.
-pub(in crate::session) struct NewSubAgent {
+pub(in crate::session) struct SubAgentSpec {
     /// The session and call that start it.
     origin: SubAgentOrigin,
     /// The parent's current state.
@@ -31,7 +31,7 @@ pub(in crate::session) struct NewSubAgent {
     attendance: Attendance,
 }
 
-impl NewSubAgent {
+impl SubAgentSpec {
     /// Creates a sub-agent on its parent's model and in its mode, with this notice and this part of the
     /// conversation. The person answers its questions.
     pub(in crate::session) fn new(
@@ -95,9 +95,9 @@ impl NewSubAgent {
 /// Stores a sub-agent's session with its first turn and opens it.
 pub(in crate::session) async fn spawn(
     runtime: &Arc<Runtime>,
-    new: NewSubAgent,
+    new: SubAgentSpec,
 ) -> Result<(SessionId, watch::Receiver<Progress>), ApiError> {
-    let NewSubAgent { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = new;
+    let SubAgentSpec { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = new;
     let (id, at) = (SessionId::new(), now());
     let info = SessionInfo {
         id,
@@ -132,7 +132,7 @@ pub(in crate::session) async fn spawn(
     };
     let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
-    let stored = NewFork { info, fork: StoredSubAgent { origin, forbidden }, inherits };
+    let stored = NewSubAgent { info, fork: StoredSubAgent { origin, forbidden }, inherits };
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
         tx.create_sub_agent(&stored)?;

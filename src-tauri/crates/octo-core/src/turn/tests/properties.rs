@@ -10,7 +10,7 @@ struct World {
     turn: Turn,
     limits: Limits,
     /// Calls of the open message in order, with their stored state.
-    open: Vec<(CallId, CallKey, Known)>,
+    open: Vec<(CallId, CallKey, StoredCallState)>,
     past: Vec<CallKey>,
     results: HashSet<CallId>,
     all_calls: Vec<CallId>,
@@ -20,7 +20,7 @@ struct World {
     cancelled: bool,
     thinking: bool,
     stopped: bool,
-    ended: Option<Ending>,
+    ended: Option<TurnEnding>,
     model_calls: u32,
     /// How many times each call was started.
     starts: HashMap<CallKey, u32>,
@@ -51,7 +51,7 @@ impl World {
         world
     }
 
-    fn known(&mut self, call: CallId, known: Known) {
+    fn known(&mut self, call: CallId, known: StoredCallState) {
         for slot in &mut self.open {
             if slot.0 == call {
                 slot.2 = known;
@@ -61,7 +61,7 @@ impl World {
 
     fn result(&mut self, call: CallId) {
         assert!(self.results.insert(call), "a call got two results");
-        self.known(call, Known::Ended);
+        self.known(call, StoredCallState::Ended);
     }
 
     fn feed(&mut self, input: Input) {
@@ -69,24 +69,24 @@ impl World {
         self.perform(actions);
     }
 
-    fn perform(&mut self, actions: Vec<Action>) {
+    fn perform(&mut self, actions: Vec<TurnAction>) {
         for action in actions {
             assert!(self.ended.is_none(), "{action:?} after the end");
             if self.stopped {
                 assert!(
                     matches!(
                         action,
-                        Action::CancelModel
-                            | Action::Cancel(_)
-                            | Action::Settle(..)
-                            | Action::CloseBatch
-                            | Action::End(_)
+                        TurnAction::CancelModel
+                            | TurnAction::Cancel(_)
+                            | TurnAction::Settle(..)
+                            | TurnAction::CloseBatch
+                            | TurnAction::End(_)
                     ),
                     "{action:?} after a stop"
                 );
             }
             match action {
-                Action::CallModel => {
+                TurnAction::CallModel => {
                     assert!(!self.thinking);
                     assert!(
                         self.all_calls.iter().all(|call| self.results.contains(call)),
@@ -97,38 +97,38 @@ impl World {
                     assert!(self.model_calls <= self.limits.model_calls);
                     self.thinking = true;
                 }
-                Action::CancelModel => {
+                TurnAction::CancelModel => {
                     assert!(self.thinking);
                     self.cancelled = true;
                 }
-                Action::Prepare(call) => self.preparing.push(call),
-                Action::Ask(call) => {
-                    self.known(call, Known::Asking);
+                TurnAction::Prepare(call) => self.preparing.push(call),
+                TurnAction::Ask(call) => {
+                    self.known(call, StoredCallState::Asking);
                     self.asking.push(call);
                 }
-                Action::Start(call) => {
+                TurnAction::Start(call) => {
                     assert!(!self.results.contains(&call), "started after its result");
                     let key = self.open.iter().find(|(id, ..)| *id == call).map(|(_, key, _)| key.clone());
                     let starts = self.starts.entry(key.expect("a call of the open message")).or_default();
                     *starts += 1;
                     assert!(*starts <= self.limits.same_call, "the same call was started {starts} times");
-                    self.known(call, Known::Started);
+                    self.known(call, StoredCallState::Started);
                     self.running.push(call);
                 }
-                Action::Cancel(call) => assert!(self.running.contains(&call)),
-                Action::Settle(call, _) => {
+                TurnAction::Cancel(call) => assert!(self.running.contains(&call)),
+                TurnAction::Settle(call, _) => {
                     self.asking.retain(|open| *open != call);
                     self.preparing.retain(|open| *open != call);
                     self.result(call);
                 }
-                Action::CloseBatch => {
+                TurnAction::CloseBatch => {
                     assert!(!self.open.is_empty());
                     assert!(self.open.iter().all(|(call, ..)| self.results.contains(call)));
                     self.past.extend(self.open.drain(..).map(|(_, key, _)| key));
                 }
-                Action::DrainQueue => self.queued = 0,
-                Action::HintTruncation => {}
-                Action::End(ending) => {
+                TurnAction::DrainQueue => self.queued = 0,
+                TurnAction::HintTruncation => {}
+                TurnAction::End(ending) => {
                     assert!(self.all_calls.iter().all(|call| self.results.contains(call)));
                     self.ended = Some(ending);
                 }
@@ -164,11 +164,11 @@ impl World {
             self.all_calls.extend(self.open.iter().map(|(call, ..)| *call));
         }
         for (call, _, known) in &self.open {
-            if *known == Known::Ended {
+            if *known == StoredCallState::Ended {
                 assert!(self.results.contains(call));
             }
         }
-        let stored = Restored {
+        let stored = StoredTurnState {
             model_calls: self.model_calls,
             past: self.past.clone(),
             open: self.open.clone(),
@@ -178,7 +178,8 @@ impl World {
         };
         self.preparing.clear();
         self.running.clear();
-        self.asking = self.open.iter().filter(|slot| slot.2 == Known::Asking).map(|slot| slot.0).collect();
+        self.asking =
+            self.open.iter().filter(|slot| slot.2 == StoredCallState::Asking).map(|slot| slot.0).collect();
         (self.thinking, self.cancelled) = (false, false);
         let (turn, actions) = Turn::restore(self.limits, &stored);
         self.turn = turn;
@@ -186,14 +187,14 @@ impl World {
     }
 }
 
-fn planned(tools: &[u8]) -> Vec<(CallId, CallKey, Known)> {
-    tools.iter().map(|tool| (CallId::new(), key(&format!("tool{tool}")), Known::Planned)).collect()
+fn planned(tools: &[u8]) -> Vec<(CallId, CallKey, StoredCallState)> {
+    tools.iter().map(|tool| (CallId::new(), key(&format!("tool{tool}")), StoredCallState::Planned)).collect()
 }
 
 #[derive(Clone, Debug)]
 enum Move {
     Answer(Vec<u8>, Finish),
-    Prepared(usize, Verdict),
+    Prepared(usize, CallVerdict),
     Allow(usize),
     Decline(usize),
     End(usize),
@@ -203,8 +204,8 @@ enum Move {
     Stale,
 }
 
-fn order() -> impl Strategy<Value = Order> {
-    prop_oneof![Just(Order::Parallel), Just(Order::Alone)]
+fn order() -> impl Strategy<Value = CallOrder> {
+    prop_oneof![Just(CallOrder::Parallel), Just(CallOrder::Alone)]
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
@@ -215,9 +216,9 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         )
             .prop_map(|(tools, finish)| Move::Answer(tools, finish)),
         8 => (any::<usize>(), prop_oneof![
-            order().prop_map(Verdict::Run),
-            order().prop_map(Verdict::Ask),
-            Just(Verdict::Failed)
+            order().prop_map(CallVerdict::Run),
+            order().prop_map(CallVerdict::Ask),
+            Just(CallVerdict::Failed)
         ])
             .prop_map(|(at, verdict)| Move::Prepared(at, verdict)),
         5 => any::<usize>().prop_map(Move::Allow),
@@ -247,7 +248,7 @@ proptest! {
                 Move::Answer(tools, finish) => world.answer(&tools, finish),
                 Move::Prepared(at, verdict) => {
                     if let Some(call) = take(&mut world.preparing, at) {
-                        if verdict == Verdict::Failed {
+                        if verdict == CallVerdict::Failed {
                             world.result(call);
                         }
                         world.feed(Input::Prepared { call, verdict });
@@ -299,7 +300,7 @@ proptest! {
                 break;
             }
             if let Some(call) = take(&mut world.preparing, 0) {
-                world.feed(Input::Prepared { call, verdict: Verdict::Run(Order::Alone) });
+                world.feed(Input::Prepared { call, verdict: CallVerdict::Run(CallOrder::Alone) });
             } else if let Some(call) = take(&mut world.asking, 0) {
                 world.feed(Input::Allowed { call });
             } else if let Some(call) = take(&mut world.running, 0) {

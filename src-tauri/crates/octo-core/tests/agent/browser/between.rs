@@ -6,7 +6,7 @@ use std::{io::Read, sync::MutexGuard};
 
 /// The fate of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CommandFate {
     /// It is passed to the browser.
     On,
     /// It fails, as with a browser that does not support it.
@@ -16,7 +16,7 @@ pub enum Way {
 }
 
 /// Decides by the command's name.
-type FateRule = Arc<dyn Fn(&str) -> Way + Send + Sync>;
+type FateRule = Arc<dyn Fn(&str) -> CommandFate + Send + Sync>;
 
 /// A separate port to a browser.
 pub struct BrowserProxy {
@@ -25,7 +25,7 @@ pub struct BrowserProxy {
 }
 
 impl BrowserProxy {
-    pub fn start(browser: &Chromium, rule: impl Fn(&str) -> Way + Send + Sync + 'static) -> Self {
+    pub fn start(browser: &Chromium, rule: impl Fn(&str) -> CommandFate + Send + Sync + 'static) -> Self {
         let (port, path) = browser.door();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let own = listener.local_addr().expect("its address").port();
@@ -87,9 +87,9 @@ fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &FateRule)
         let name = command["method"].as_str().unwrap_or_default();
         list(said).push(name.to_owned());
         match rule(name) {
-            Way::On => (&to).write_all(&frame).ok()?,
-            Way::Lost => {}
-            Way::Refused => {
+            CommandFate::On => (&to).write_all(&frame).ok()?,
+            CommandFate::Lost => {}
+            CommandFate::Refused => {
                 let mut answer =
                     json!({ "id": command["id"], "error": { "code": -32_000, "message": "Not here" } });
                 if let Some(session) = command.get("sessionId") {

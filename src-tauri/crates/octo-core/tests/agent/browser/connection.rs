@@ -1,6 +1,6 @@
 //! Work in the browser when the connection ends, restarts, or cannot do its part.
 
-use super::{Chromium, Site, between::BrowserProxy, between::Way, last, next, open, plan, rig_with};
+use super::{Chromium, Site, between::BrowserProxy, between::CommandFate, last, next, open, plan, rig_with};
 use crate::agent::rig::{Rig, reached, results};
 use octo_protocol::{BrowserState, CallStatus, DetachBrowser, Mode, Topic, TurnEnd, Update};
 use octo_testkit::{Gate, Reply, Script};
@@ -57,7 +57,7 @@ async fn nothing_is_done_in_a_page_whose_files_could_not_be_stopped() {
     let first = AtomicBool::new(true);
     let between = BrowserProxy::start(&browser, move |name| {
         let refused = name == "Browser.setDownloadBehavior" && first.swap(false, Ordering::SeqCst);
-        if refused { Way::Refused } else { Way::On }
+        if refused { CommandFate::Refused } else { CommandFate::On }
     });
     let asked = site.clone();
     let again = super::step(move |_| {

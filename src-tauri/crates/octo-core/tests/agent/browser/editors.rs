@@ -1,6 +1,6 @@
 //! Editable elements, buttons inside them, text typed key by key, and text read from many frames.
 
-use super::{Chromium, Site, Step, click, last, number, open, plan, reason, rig_with, snapshot, step};
+use super::{Chromium, PlanStep, Site, click, last, number, open, plan, reason, rig_with, snapshot, step};
 use crate::agent::rig::results;
 use octo_protocol::{Answer, AskReason, Mode, PageRisk, TurnEnd};
 use serde_json::json;
@@ -46,11 +46,11 @@ async fn what_is_pressed_in_an_editor_asks_as_it_does_anywhere() {
     rig.assert_sound();
 }
 
-fn key(name: &'static str, key: &'static str) -> Step {
+fn key(name: &'static str, key: &'static str) -> PlanStep {
     step(move |read| json!({ "action": "act", "kind": "press", "ref": number(read, name), "key": key }))
 }
 
-fn write(name: &'static str, text: &'static str) -> Step {
+fn write(name: &'static str, text: &'static str) -> PlanStep {
     step(move |read| json!({ "action": "act", "kind": "type", "ref": number(read, name), "text": text }))
 }
 

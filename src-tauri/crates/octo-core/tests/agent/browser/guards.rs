@@ -1,9 +1,11 @@
 //! Without a question nothing is done, and without a grant nothing is read, however a page or a call is built.
 
-use super::{Chromium, FORM, Site, Step, click, last, number, open, plan, reason, rig_with, snapshot, step};
+use super::{
+    Chromium, FORM, PlanStep, Site, click, last, number, open, plan, reason, rig_with, snapshot, step,
+};
 use crate::agent::rig::{Rig, results};
 use octo_protocol::{
-    Answer, Ask, AskReason, Mode, PageFile, PageRisk, Question, SessionId, ToolView, TurnEnd,
+    Answer, AskReason, Mode, PageFile, PageRisk, Question, QuestionContent, SessionId, ToolView, TurnEnd,
 };
 use serde_json::json;
 
@@ -22,7 +24,7 @@ fn visited(site: &Site) -> Vec<String> {
     site.asked().into_iter().filter(|path| path != "/favicon.ico" && path != "/tick").collect()
 }
 
-async fn on_page(page: &str, then: Vec<Step>) -> Option<(Chromium, Site, Rig, SessionId)> {
+async fn on_page(page: &str, then: Vec<PlanStep>) -> Option<(Chromium, Site, Rig, SessionId)> {
     let browser = Chromium::start()?;
     let site = Site::start(&[("/", page), ("/next", "<title>Next</title><p>there")]);
     let mut steps = vec![open(site.url("/"))];
@@ -34,11 +36,11 @@ async fn on_page(page: &str, then: Vec<Step>) -> Option<(Chromium, Site, Rig, Se
     Some((browser, site, rig, session))
 }
 
-fn press(name: &'static str, key: &'static str) -> Step {
+fn press(name: &'static str, key: &'static str) -> PlanStep {
     step(move |read| json!({ "action": "act", "kind": "press", "ref": number(read, name), "key": key }))
 }
 
-fn drag(from: &'static str, to: &'static str) -> Step {
+fn drag(from: &'static str, to: &'static str) -> PlanStep {
     step(
         move |read| json!({ "action": "act", "kind": "drag", "ref": number(read, from), "to_ref": number(read, to) }),
     )
@@ -106,7 +108,8 @@ async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
     assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Delete account"));
     let expected = [PageFile::Outside { path: letter.clone() }, PageFile::Secret { path: env.clone() }];
     assert_eq!(files.as_slice(), expected);
-    let Ask::Permission { preview: ToolView::Browser(view), rule: None, .. } = &question.ask else {
+    let QuestionContent::Permission { preview: ToolView::Browser(view), rule: None, .. } = &question.ask
+    else {
         panic!("a view, and nothing for always: {question:?}")
     };
     assert_eq!(view.text.as_deref(), Some(format!("{letter}\n{env}").as_str()));
@@ -177,7 +180,9 @@ async fn the_question_shows_all_that_is_approved() {
     let much = step(|_| json!({ "action": "evaluate", "text": "x".repeat(40_000) }));
     let Some((_browser, _site, mut rig, session)) = on_page(FORM, vec![run, much]).await else { return };
     let question = rig.question().await;
-    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let QuestionContent::Permission { preview: ToolView::Browser(view), .. } = &question.ask else {
+        panic!("a view")
+    };
     assert_eq!(view.text.as_deref(), Some(wanted.as_str()));
     rig.answer(session, &question, Answer::No { reason: None }).await;
     // Text that is too long to be shown in full is not even asked about.
@@ -317,7 +322,9 @@ async fn a_button_in_a_frame_of_another_site_is_shown_where_it_is_asked_about() 
     let session = rig.start(Mode::Autonomous, "buy").await;
     let question = rig.question().await;
     assert_eq!(risks(&question), [PageRisk::Pays]);
-    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let QuestionContent::Permission { preview: ToolView::Browser(view), .. } = &question.ask else {
+        panic!("a view")
+    };
     let picture = view.picture.clone().expect("a crop of the button");
     let picture = rig.octo.blob(&picture).await.expect("it is kept").bytes;
     // The size of a PNG follows its first words.
@@ -408,7 +415,9 @@ async fn nothing_of_a_page_is_looked_at_before_its_site_is_granted() {
     rig.send(session, "and now pay").await;
     let question = rig.question().await;
     assert_eq!(reason(&question), &AskReason::Site { site: site.origin() });
-    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let QuestionContent::Permission { preview: ToolView::Browser(view), .. } = &question.ask else {
+        panic!("a view")
+    };
     assert_eq!((&view.target, &view.picture), (&None, &None));
     rig.answer(session, &question, Answer::Once).await;
     let question = rig.question().await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Returns a model that makes these calls and holds the call with this number at the gate.
-fn held_at(gate: &Gate, held: usize, steps: Vec<super::Step>) -> Script {
+fn held_at(gate: &Gate, held: usize, steps: Vec<super::PlanStep>) -> Script {
     let gate = gate.clone();
     Script::from_fn(move |request| {
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();

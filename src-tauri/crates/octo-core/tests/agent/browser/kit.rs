@@ -156,10 +156,10 @@ pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, asked: &Mutex
     let _gone = (&stream).write_all(format!("{head}{body}").as_bytes());
 }
 
-pub type Step = Box<dyn Fn(&str) -> Value + Send>;
+pub type PlanStep = Box<dyn Fn(&str) -> Value + Send>;
 
 /// Returns a model that makes these calls of `browser`, each built from all text read so far.
-pub fn plan(steps: Vec<Step>) -> Script {
+pub fn plan(steps: Vec<PlanStep>) -> Script {
     Script::from_fn(move |request| {
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
         match steps.get(request.answers()) {
@@ -172,7 +172,7 @@ pub fn plan(steps: Vec<Step>) -> Script {
     })
 }
 
-pub fn step(step: impl Fn(&str) -> Value + Send + 'static) -> Step {
+pub fn step(step: impl Fn(&str) -> Value + Send + 'static) -> PlanStep {
     Box::new(step)
 }
 
@@ -186,23 +186,23 @@ pub fn number(read: &str, name: &str) -> u32 {
 }
 
 /// Ends the turn with these words; later steps belong to the next turn.
-pub fn says(words: &'static str) -> Step {
+pub fn says(words: &'static str) -> PlanStep {
     step(move |_| json!(words))
 }
 
-pub fn open(url: String) -> Step {
+pub fn open(url: String) -> PlanStep {
     step(move |_| json!({ "action": "open", "url": url }))
 }
 
-pub fn click(name: &'static str) -> Step {
+pub fn click(name: &'static str) -> PlanStep {
     step(move |read| json!({ "action": "act", "kind": "click", "ref": number(read, name) }))
 }
 
-pub fn fill(name: &'static str, text: &'static str) -> Step {
+pub fn fill(name: &'static str, text: &'static str) -> PlanStep {
     step(move |read| json!({ "action": "act", "kind": "fill", "ref": number(read, name), "text": text }))
 }
 
-pub fn snapshot() -> Step {
+pub fn snapshot() -> PlanStep {
     step(|_| json!({ "action": "snapshot" }))
 }
 
@@ -215,8 +215,8 @@ pub async fn rig_with(browser: &Chromium, script: Script) -> Rig {
 /// Returns the reason for a call's question.
 pub fn reason(question: &Question) -> &AskReason {
     match &question.ask {
-        Ask::Permission { reason, .. } => reason,
-        Ask::Feedback { .. } => panic!("a permission: {question:?}"),
+        QuestionContent::Permission { reason, .. } => reason,
+        QuestionContent::Feedback { .. } => panic!("a permission: {question:?}"),
     }
 }
 

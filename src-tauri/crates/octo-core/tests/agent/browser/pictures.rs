@@ -1,10 +1,11 @@
 //! Pictures for the person: no call waits for them, and none delays a call.
 
 use super::{
-    Chromium, Site, between::BrowserProxy, between::Way, click, number, open, plan, reason, snapshot, step,
+    Chromium, Site, between::BrowserProxy, between::CommandFate, click, number, open, plan, reason, snapshot,
+    step,
 };
 use crate::agent::rig::Rig;
-use octo_protocol::{Answer, Ask, AskReason, CallState, Mode, PageRisk, ToolView, TurnEnd};
+use octo_protocol::{Answer, AskReason, CallState, Mode, PageRisk, QuestionContent, ToolView, TurnEnd};
 use serde_json::json;
 
 const PICTURE: &str = "Page.captureScreenshot";
@@ -16,7 +17,11 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
         (0..8).map(|n| format!("<button onclick=said.textContent++>Add {n}</button>")).collect();
     let page = format!("<!doctype html><title>Counter</title>{buttons}<p id=said>0");
     let site = Site::start(&[("/", &page)]);
-    let between = BrowserProxy::start(&browser, |name| if name == PICTURE { Way::Lost } else { Way::On });
+    let between =
+        BrowserProxy::start(
+            &browser,
+            |name| if name == PICTURE { CommandFate::Lost } else { CommandFate::On },
+        );
     let add =
         |n| step(move |read| json!({ "action": "act", "ref": number(read, &format!("button \"Add {n}\"")) }));
     let steps = std::iter::once(open(site.url("/"))).chain((0..8).map(add));
@@ -48,14 +53,16 @@ async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
     let page = "<!doctype html><title>Shop</title><button onclick=\"window.open('/other')\">More</button>\
         <button style='border:0;width:130px;height:45px'>Pay now</button>";
     let site = Site::start(&[("/", page), ("/other", "<!doctype html><title>Other</title><p>before it")]);
-    let between = BrowserProxy::start(&browser, |_| Way::On);
+    let between = BrowserProxy::start(&browser, |_| CommandFate::On);
     let steps = vec![open(site.url("/")), snapshot(), click("button \"More\""), click("button \"Pay now\"")];
     let mut rig = Rig::new(plan(steps)).await;
     between.chosen_by(&rig).await;
     let session = rig.start(Mode::Autonomous, "pay").await;
     let question = rig.question().await;
     assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Pays, .. }), "{question:?}");
-    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let QuestionContent::Permission { preview: ToolView::Browser(view), .. } = &question.ask else {
+        panic!("a view")
+    };
     let picture = view.picture.clone().expect("a crop of the button, though another tab is before its own");
     let picture = rig.octo.blob(&picture).await.expect("it is kept").bytes;
     let size =

@@ -25,7 +25,7 @@ fn asks_for_ever(profile: &std::path::Path) {
     });
 }
 
-fn tabs() -> Step {
+fn tabs() -> PlanStep {
     step(|_| json!({ "action": "tabs" }))
 }
 

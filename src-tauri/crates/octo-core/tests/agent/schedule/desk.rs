@@ -3,7 +3,8 @@
 use super::world::*;
 use crate::agent::rig::{results, words};
 use octo_protocol::{
-    Answer, Ask, AskReason, LibraryChange, ListTasks, Mode, RunStatus, TaskContent, TaskState, ToolView,
+    Answer, AskReason, LibraryChange, ListTasks, Mode, QuestionContent, RunStatus, TaskContent, TaskState,
+    ToolView,
 };
 use octo_testkit::Script;
 use serde_json::json;
@@ -24,7 +25,7 @@ async fn a_task_is_put_before_the_person_in_every_mode_with_its_words_and_next_t
     let (mut rig, clock) = world(script(&[ADD, list]), DAY + 9 * HOUR).await;
     let session = rig.start_with(Mode::Autonomous, words("every working day at ten, look")).await;
     let question = rig.question().await;
-    let Ask::Permission { preview, reason, rule } = &question.ask else { panic!("{question:?}") };
+    let QuestionContent::Permission { preview, reason, rule } = &question.ask else { panic!("{question:?}") };
     assert_eq!(*reason, AskReason::Library { change: LibraryChange::SaveTask });
     assert_eq!(*rule, None);
     let ToolView::Plain { text } = preview else { panic!("{preview:?}") };

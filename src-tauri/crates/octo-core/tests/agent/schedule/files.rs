@@ -4,7 +4,7 @@ use super::world::*;
 use crate::agent::rig::Rig;
 use octo_protocol::{
     AcceptTask, ChangeSettings, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask,
-    RestoreTrash, Restored, RunStatus, RunTask, SaveTask, SettingsPatch, SkipReason, Snapshot, Switch,
+    RestoreOutcome, RestoreTrash, RunStatus, RunTask, SaveTask, SettingsPatch, SkipReason, Snapshot, Switch,
     SwitchTask, TaskContent, TaskSettings, TaskState, Timing, Topic, TrashKind, Update,
 };
 use octo_testkit::Script;
@@ -152,14 +152,14 @@ async fn a_deleted_task_comes_back_as_it_was_and_what_passed_meanwhile_is_over()
     // Before its next time: it continues as if nothing had happened.
     clock.set(DAY + 20 * HOUR);
     settled(&rig, &clock, 1).await;
-    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Done { .. }));
+    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, RestoreOutcome::Done { .. }));
     assert_eq!(card(&rig, &task.file).await.state, TaskState::Active);
     // One of its times passes: it is restored with its runs, and paused.
     rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap();
     clock.set(DAY + 40 * HOUR);
     settled(&rig, &clock, 1).await;
     let back = bring_back(&rig, OnConflict::Ask).await;
-    assert!(matches!(&back, Restored::Paused { task: name, .. } if *name == task.file), "{back:?}");
+    assert!(matches!(&back, RestoreOutcome::Paused { task: name, .. } if *name == task.file), "{back:?}");
     assert_eq!(card(&rig, &task.file).await.state, TaskState::Paused);
     assert_eq!(card(&rig, &task.file).await.last.map(|run| run.status), Some(RunStatus::Finished));
     settled(&rig, &clock, 1).await;
@@ -169,7 +169,7 @@ async fn a_deleted_task_comes_back_as_it_was_and_what_passed_meanwhile_is_over()
 }
 
 /// Restores the only task in the trash.
-async fn bring_back(rig: &Rig, on_conflict: OnConflict) -> Restored {
+async fn bring_back(rig: &Rig, on_conflict: OnConflict) -> RestoreOutcome {
     let kind = Some(TrashKind::Task);
     let list = ListTrash { query: String::new(), kind, project: None, offset: 0, limit: 9 };
     let mut entries = rig.octo.call(list).await.unwrap().entries;
@@ -186,8 +186,8 @@ async fn a_task_comes_back_beside_one_that_has_its_name_and_waits_to_be_seen() {
     rig.octo.call(DeleteTask { task: first.file.clone() }).await.unwrap();
     let second = save(&rig, at_ten(&rig)).await;
     assert_eq!(second.file, first.file);
-    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Taken { .. }));
-    let Restored::Done { at, .. } = bring_back(&rig, OnConflict::KeepBoth).await else {
+    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, RestoreOutcome::Taken { .. }));
+    let RestoreOutcome::Done { at, .. } = bring_back(&rig, OnConflict::KeepBoth).await else {
         panic!("both are kept")
     };
     assert_eq!(PathBuf::from(at), file(&rig, "morning-brief-2").canonicalize().unwrap());
@@ -195,7 +195,7 @@ async fn a_task_comes_back_beside_one_that_has_its_name_and_waits_to_be_seen() {
     assert_eq!(card(&rig, "morning-brief-2").await.state, TaskState::Unseen);
     // A paused task stays paused, whatever times passed.
     rig.octo.call(DeleteTask { task: "morning-brief-2".into() }).await.unwrap();
-    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Done { .. }));
+    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, RestoreOutcome::Done { .. }));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use octo_protocol::{
     ListSessions, Millis, MissedRun, OpenSession, RunCause, RunStatus, SkipReason, TaskPlan, TaskRetry,
     TaskRun, TurnEnd,
 };
-use octo_store::{Life, Store};
+use octo_store::{HolderState, Store};
 use octo_testkit::{PrefixRule, RecordedRequest, Reply, Script, ServerOptions};
 use serde_json::json;
 use std::{collections::BTreeMap, fs, path::Path, path::PathBuf, sync::Arc};
@@ -63,9 +63,9 @@ impl CrashRecording {
         let store = tokio::task::spawn_blocking(move || Store::open(&home)).await.unwrap().unwrap();
         let left = store.write(|tx| {
             // This process has the number of the crashed one, and is alive.
-            tx.take_schedule_lease(&dead(), |_| Life::Dead)?;
+            tx.take_schedule_lease(&dead(), |_| HolderState::Dead)?;
             for session in tx.open_runs()?.iter().filter_map(|row| row.run.session) {
-                tx.take_lease(session, &dead(), |_| Life::Dead)?;
+                tx.take_lease(session, &dead(), |_| HolderState::Dead)?;
             }
             Ok(())
         });

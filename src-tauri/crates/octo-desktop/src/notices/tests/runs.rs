@@ -31,10 +31,10 @@ fn wrong() -> ApiError {
 }
 
 /// Returns the reported notices, with the details of the run.
-fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<RunProblem>)> {
+fn told(acts: Vec<NoticeCommand>) -> Vec<(NoticeKind, Option<RunProblem>)> {
     let shown = acts.into_iter().filter_map(|act| match act {
-        Act::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
-        Act::Withdraw { .. } => None,
+        NoticeCommand::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
+        NoticeCommand::Withdraw { .. } => None,
     });
     shown.collect()
 }
@@ -108,7 +108,7 @@ fn over_its_budget_the_question_goes_and_the_end_is_told() {
     notices.runs(&[run(id, Some(session), RunStatus::Running)]);
     assert_eq!(kind(notices.listed(&of_task(session, Waiting))), Some(NoticeKind::Question));
     notices.runs(&[run(id, Some(session), RunStatus::NeedsYou)]);
-    assert_eq!(notices.listed(&of_task(session, Idle)), Some(Act::Withdraw { of }));
+    assert_eq!(notices.listed(&of_task(session, Idle)), Some(NoticeCommand::Withdraw { of }));
     let acts = notices.runs(&[run(id, Some(session), RunStatus::OverBudget)]);
     assert_eq!(told(acts), [(NoticeKind::Failed, Some(RunProblem::OverBudget))]);
 }
@@ -153,18 +153,18 @@ fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
         "what was over before is no news"
     );
     let work = notices.work();
-    assert_eq!(work, Work { running: 0, waiting: 0, asking: 1 });
+    assert_eq!(work, CurrentWork { running: 0, waiting: 0, asking: 1 });
     assert!(!work.is_none() && !work.can_stop() && work.for_person() == 1);
     let acts = notices.runs(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
-    assert_eq!(acts, [Act::Withdraw { of: NoticeSubject::Run(asks) }]);
+    assert_eq!(acts, [NoticeCommand::Withdraw { of: NoticeSubject::Run(asks) }]);
     assert!(notices.work().is_none());
 }
 
 #[test]
 fn what_a_task_does_not_tell_leaves_no_earlier_notice() {
     let of = NoticeSubject::Session(SessionId::new());
-    let show = |kind| Act::Show { of, kind, title: String::new(), run: None };
-    let gone = Act::Withdraw { of };
+    let show = |kind| NoticeCommand::Show { of, kind, title: String::new(), run: None };
+    let gone = NoticeCommand::Withdraw { of };
     for (kind, task, expected) in [
         (NoticeKind::Finished, None, show(NoticeKind::Finished)),
         (NoticeKind::Finished, Some(Tell::All), show(NoticeKind::Finished)),
@@ -203,12 +203,12 @@ fn commands_and_runs_that_wait_are_counted_and_sessions_once() {
     let mut notices = Notices::default();
     notices.take_activity(&rows[3..]);
     let work = notices.work();
-    assert_eq!(work, Work { running: 1, waiting: 0, asking: 0 }, "a command alone");
+    assert_eq!(work, CurrentWork { running: 1, waiting: 0, asking: 0 }, "a command alone");
     assert!(work.can_stop());
     notices.listed(&line(own, Running));
     notices.listed(&line(elsewhere, Waiting));
     notices.take_activity(&rows);
-    assert_eq!(notices.work(), Work { running: 3, waiting: 1, asking: 0 });
+    assert_eq!(notices.work(), CurrentWork { running: 3, waiting: 1, asking: 0 });
     assert_eq!(notices.stop_all(), [elsewhere], "the others stop with what runs here");
     assert_eq!(kind(notices.listed(&line(own, Idle))), None, "what the person stopped is no news");
 }

@@ -2,12 +2,12 @@
 
 use super::{Judgement, LinePermission, judge_at, words};
 use crate::policy::allowed_at;
-use octo_workspace::{Closed, is_secret};
+use octo_workspace::{PathRestriction, is_secret};
 use std::{fs, path::Path, process::Command};
 
 /// Returns the restriction of a path if the person has no rules.
-fn says(path: &Path) -> Closed {
-    if is_secret(path) { Closed::Secret } else { Closed::No }
+fn says(path: &Path) -> PathRestriction {
+    if is_secret(path) { PathRestriction::Secret } else { PathRestriction::No }
 }
 
 fn reads_at(line: &str, folder: &Path) -> Option<Vec<String>> {

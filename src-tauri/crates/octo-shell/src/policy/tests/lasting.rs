@@ -1,6 +1,6 @@
 //! Lasting effects of a line, and effects that are not listed.
 
-use crate::{Language, LastingPart, LineContext, Policy, Standing, assess, policy::typed};
+use crate::{Language, LastingPart, LineContext, Policy, PolicyContext, assess, policy::typed};
 use octo_protocol::LastingKind::{self, *};
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ fn around() -> LineContext {
 
 fn lasting(line: &str) -> Vec<LastingPart> {
     let (around, policy) = (around(), Policy::default());
-    assess(line, &[], Standing { around: &around, policy: &policy, rules: &[] }).lasting
+    assess(line, &[], PolicyContext { around: &around, policy: &policy, rules: &[] }).lasting
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Start-up files of shells, in a home with a dotfiles repository that it links to.
 
-use crate::{Language, LineContext, Open, PathVerdict, Policy, Standing, StartupFiles, assess, write_path};
+use crate::{
+    Language, LineContext, Open, PathVerdict, Policy, PolicyContext, StartupFiles, assess, write_path,
+};
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 struct Home {
@@ -37,7 +39,7 @@ impl Home {
 
     fn written(&self, line: &str) -> Option<PathBuf> {
         let policy = Policy::default();
-        let standing = Standing { around: &self.around, policy: &policy, rules: &[] };
+        let standing = PolicyContext { around: &self.around, policy: &policy, rules: &[] };
         let written = assess(line, &[], standing).startup?;
         Some(written.strip_prefix(&self.around.folder).unwrap_or(&written).to_owned())
     }

@@ -1,7 +1,7 @@
 //! Commands that continue in the background, and their news.
 
 use super::*;
-use crate::News;
+use crate::BackgroundNews;
 use octo_protocol::BackgroundCommand;
 use std::collections::HashMap;
 use tokio::sync::mpsc;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 /// A session's shell and the news it reports.
 struct Told {
     place: Place,
-    news: mpsc::UnboundedReceiver<News>,
+    news: mpsc::UnboundedReceiver<BackgroundNews>,
 }
 
 impl Told {
@@ -30,8 +30,8 @@ impl Told {
     }
 
     /// Returns a command intended for the background.
-    fn background(&self, command: &str) -> Run {
-        Run { pace: Pace::Background, wait: Duration::from_millis(100), ..self.place.command(command) }
+    fn background(&self, command: &str) -> CommandRun {
+        CommandRun { pace: Pace::Background, wait: Duration::from_millis(100), ..self.place.command(command) }
     }
 
     /// Starts a command that continues; returns its handle.
@@ -40,19 +40,21 @@ impl Told {
         assert_eq!(report.state, CommandState::Running, "{report:?}");
         let handle = report.handle.unwrap();
         match self.next().await {
-            News::Stands(told) => assert_eq!((&told.handle, told.state), (&handle, CommandState::Running)),
+            BackgroundNews::Stands(told) => {
+                assert_eq!((&told.handle, told.state), (&handle, CommandState::Running))
+            }
             other => panic!("{other:?}"),
         }
         handle
     }
 
-    async fn next(&mut self) -> News {
+    async fn next(&mut self) -> BackgroundNews {
         tokio::time::timeout(Duration::from_secs(30), self.news.recv()).await.expect("news").unwrap()
     }
 
     async fn ended(&mut self) -> BackgroundCommand {
         match self.next().await {
-            News::Ended(command) => command,
+            BackgroundNews::Ended(command) => command,
             other => panic!("{other:?}"),
         }
     }
@@ -62,7 +64,7 @@ impl Told {
 async fn one_that_ends_at_once_is_reported_as_ended_and_makes_no_news() {
     let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     for (command, code) in [("true", 0), ("echo no >&2; exit 3", 3)] {
-        let run = Run { wait: crate::START_WINDOW, ..told.background(command) };
+        let run = CommandRun { wait: crate::START_WINDOW, ..told.background(command) };
         let report = told.place.shell.run(run).await.unwrap();
         assert_eq!((report.state, report.handle), (CommandState::Exited { code }, None));
     }
@@ -107,10 +109,10 @@ async fn long_last_lines_are_cut_and_partial_ones_count() {
 #[tokio::test]
 async fn a_slow_one_goes_to_the_background_whatever_its_name_and_is_told_of() {
     let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
-    let run = Run { wait: Duration::from_millis(200), ..told.place.command("sleep 1; ls -d .") };
+    let run = CommandRun { wait: Duration::from_millis(200), ..told.place.command("sleep 1; ls -d .") };
     let report = told.place.shell.run(run).await.unwrap();
     assert_eq!(report.state, CommandState::Running);
-    assert!(matches!(told.next().await, News::Stands(_)));
+    assert!(matches!(told.next().await, BackgroundNews::Stands(_)));
     assert_eq!(told.ended().await.state, CommandState::Exited { code: 0 });
 }
 
@@ -124,7 +126,7 @@ async fn a_call_that_asks_after_it_reports_its_end_and_nobody_else_does() {
     let asking = tokio::spawn(async move {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
         shell
-            .input(Input {
+            .input(ProcessInput {
                 call: by,
                 handle: asked,
                 text: String::new(),
@@ -139,7 +141,7 @@ async fn a_call_that_asks_after_it_reports_its_end_and_nobody_else_does() {
     let report = asking.await.unwrap();
     assert_eq!((report.state, report.output_model.as_str()), (CommandState::Exited { code: 0 }, "done\n"));
     match told.next().await {
-        News::Reported { command, by: call } => {
+        BackgroundNews::Reported { command, by: call } => {
             assert_eq!((command.handle, command.state, call), (handle, CommandState::Exited { code: 0 }, by));
             assert_eq!(command.last_line, "done");
         }
@@ -154,7 +156,7 @@ async fn a_wait_that_is_cancelled_or_dropped_leaves_it_running_and_told_of() {
     told.place.output("mkfifo go").await;
     let handle = told.start("read -r x <go; exit 4").await;
     let cancel = CancellationToken::new();
-    let input = Input {
+    let input = ProcessInput {
         call: CallId::new(),
         handle: handle.clone(),
         text: String::new(),
@@ -166,7 +168,7 @@ async fn a_wait_that_is_cancelled_or_dropped_leaves_it_running_and_told_of() {
     let report = told.place.shell.input(input.clone()).await.unwrap();
     assert_eq!((report.state, report.handle), (CommandState::Running, Some(handle.clone())));
     let shell = told.place.shell.clone();
-    let waiting = Input { cancel: CancellationToken::new(), ..input };
+    let waiting = ProcessInput { cancel: CancellationToken::new(), ..input };
     let waiting = tokio::spawn(async move { shell.input(waiting).await });
     tokio::task::yield_now().await;
     waiting.abort();
@@ -180,7 +182,9 @@ async fn one_the_model_ends_makes_no_news_but_that_it_was_reported_and_one_the_p
     let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     let handle = told.start("sleep 1000").await;
     assert_eq!(told.place.shell.kill(&handle, CallId::new()).await.unwrap().state, CommandState::Killed);
-    assert!(matches!(told.next().await, News::Reported { command, .. } if command.handle == handle));
+    assert!(
+        matches!(told.next().await, BackgroundNews::Reported { command, .. } if command.handle == handle)
+    );
     let handle = told.start("sleep 1000").await;
     told.place.shell.stop(&handle).await.unwrap();
     let ended = told.ended().await;
@@ -205,7 +209,7 @@ async fn the_same_command_is_refused_before_it_is_started() {
     let line = "echo $$ >>started; read -r x";
     let handle = told.start(line).await;
     for pace in [Pace::Background, Pace::Foreground] {
-        match told.place.shell.run(Run { pace, ..told.background(line) }).await {
+        match told.place.shell.run(CommandRun { pace, ..told.background(line) }).await {
             Err(ShellError::Duplicate { handle: named }) => assert_eq!(named, handle),
             other => panic!("{other:?}"),
         }
@@ -213,9 +217,9 @@ async fn the_same_command_is_refused_before_it_is_started() {
     assert_eq!(fs::read_to_string(told.place.folder().join("started")).unwrap().lines().count(), 1);
     // Another line, folder or variable makes another command; and an ended one does not count.
     told.start("echo $$ >>started; read -r y").await;
-    let elsewhere = Run { cwd: Some(told.place.root.path().to_owned()), ..told.background(line) };
+    let elsewhere = CommandRun { cwd: Some(told.place.root.path().to_owned()), ..told.background(line) };
     assert_eq!(told.place.shell.run(elsewhere).await.unwrap().state, CommandState::Running);
-    let other = Run { env: vec![("PORT".to_owned(), "2".to_owned())], ..told.background(line) };
+    let other = CommandRun { env: vec![("PORT".to_owned(), "2".to_owned())], ..told.background(line) };
     assert_eq!(told.place.shell.run(other).await.unwrap().state, CommandState::Running);
     told.place.shell.kill(&handle, CallId::new()).await.unwrap();
     assert_eq!(told.place.shell.run(told.background(line)).await.unwrap().state, CommandState::Running);

@@ -33,7 +33,7 @@ async fn a_command_that_obeys_is_ended_at_once() {
     let run = place.command("echo $$; sleep 1000");
     let (cancel, shell) = (run.cancel.clone(), place.shell.clone());
     let (live, text) = recorder();
-    let running = tokio::spawn(async move { shell.run(Run { live, ..run }).await.unwrap() });
+    let running = tokio::spawn(async move { shell.run(CommandRun { live, ..run }).await.unwrap() });
     until("it runs", || text.lock().unwrap().ends_with('\n')).await;
     let stopped = Instant::now();
     cancel.cancel();
@@ -105,7 +105,7 @@ async fn a_flood_is_bounded_and_can_be_stopped() {
     let run = place.command("yes 'a line that comes again and again'");
     let (cancel, shell) = (run.cancel.clone(), place.shell.clone());
     let (live, text) = recorder();
-    let running = tokio::spawn(async move { shell.run(Run { live, ..run }).await.unwrap() });
+    let running = tokio::spawn(async move { shell.run(CommandRun { live, ..run }).await.unwrap() });
     until("it writes", || text.lock().unwrap().len() > 50_000).await;
     let stopped = Instant::now();
     cancel.cancel();

@@ -24,7 +24,7 @@ async fn octo() {
     let shell = Place::shell_in(Path::new(&root));
     let folder = Path::new(&root).join("project");
     for line in LINES {
-        let run = Run {
+        let run = CommandRun {
             call: CallId::new(),
             command: (*line).to_owned(),
             folder: folder.clone(),

@@ -218,7 +218,7 @@ async fn conversation(store: &Store, info: &SessionInfo) {
             tx.set_call(call, &sample::result(call))?;
             tx.set_draft(id, &draft)?;
             tx.set_new_draft(&Draft { text: "the next one".to_owned(), ..Draft::default() })?;
-            tx.take_lease(id, &holder, |_| Life::Alive)?;
+            tx.take_lease(id, &holder, |_| HolderState::Alive)?;
             tx.request_stop(id, &StopRequest::Command("abc:1".to_owned()))?;
             tx.request_stop(id, &StopRequest::Turn(turn_id))?;
             tx.add_rule(
@@ -320,7 +320,7 @@ async fn others(store: &Store, parent: &SessionInfo) {
         call: CallId::new(),
         name: "explore".to_owned(),
     };
-    let fork = NewFork {
+    let fork = NewSubAgent {
         info: fork,
         fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] },
         inherits: InheritedContext::Nothing,
@@ -331,7 +331,12 @@ async fn others(store: &Store, parent: &SessionInfo) {
     let import = NewImport {
         session: crate::new(head("Golden: import")),
         file: "export.json".to_owned(),
-        told: Told { turns: vec![turn], context: vec![said.id], messages: vec![said], calls: Vec::new() },
+        told: CopiedConversation {
+            turns: vec![turn],
+            context: vec![said.id],
+            messages: vec![said],
+            calls: Vec::new(),
+        },
     };
     let gone = head("Golden: gone");
     create(store, &gone).await;
@@ -459,7 +464,7 @@ async fn schedule(store: &Store, session: SessionId) {
         .write(move |tx| {
             rows.iter().try_for_each(|row| tx.add_run(row).map(drop))?;
             tx.put_task_state("herons", &state)?;
-            tx.take_schedule_lease(&holder, |_| Life::Alive).map(drop)
+            tx.take_schedule_lease(&holder, |_| HolderState::Alive).map(drop)
         })
         .await
         .unwrap();
@@ -484,7 +489,7 @@ async fn chats(store: &Store, session: SessionId) {
             tx.replace_pairing_codes(&[offer])?;
             let letters = [r#"{"type":"message","text":"hi","files":[],"more":false}"#.to_owned()];
             let letters: Vec<(i64, String)> = letters.into_iter().map(|letter| (chat, letter)).collect();
-            tx.add_inbound_messages(service, "77", Fetched { next: 8, at: START }, &letters)
+            tx.add_inbound_messages(service, "77", FetchPosition { next: 8, at: START }, &letters)
         })
         .await
         .unwrap();

@@ -1,10 +1,13 @@
 //! The prefixes of a request that a cache may write or read.
 
-use super::{Key, Place, TOKEN};
+use super::{Key, SegmentEnd, TOKEN};
 
 /// Returns the keys of the request's prefixes of these lengths (in bytes) with their length, in ascending
 /// order.
-pub(super) fn prefixes(places: &[Place<'_>], lengths: impl IntoIterator<Item = usize>) -> Vec<(Key, usize)> {
+pub(super) fn prefixes(
+    places: &[SegmentEnd<'_>],
+    lengths: impl IntoIterator<Item = usize>,
+) -> Vec<(Key, usize)> {
     let mut found = Vec::new();
     let mut hasher = blake3::Hasher::new();
     let mut lengths = lengths.into_iter().peekable();
@@ -25,7 +28,7 @@ pub(super) fn prefixes(places: &[Place<'_>], lengths: impl IntoIterator<Item = u
     found
 }
 
-pub(super) fn length(places: &[Place<'_>]) -> usize {
+pub(super) fn length(places: &[SegmentEnd<'_>]) -> usize {
     places.iter().map(|place| place.segment.text.len()).sum()
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-fn page(html: &str) -> Page {
+fn page(html: &str) -> ExtractedPage {
     read(html, &Url::parse("https://a.example/docs/page.html").unwrap())
 }
 
@@ -55,7 +55,7 @@ fn titles_descriptions_and_links() {
     let social =
         page("<meta property='og:title' content='T'><meta property='og:description' content='D'><p>x");
     assert_eq!((social.title.as_deref(), social.description.as_deref()), (Some("T"), Some("D")));
-    assert_eq!(page(""), Page::default());
+    assert_eq!(page(""), ExtractedPage::default());
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Runs `work`, which ends at the `n`th change of the disk as if killed. Returns whether it finished before.
-pub fn killed_at(n: usize, work: impl FnOnce(Watch<'_>)) -> bool {
+pub fn killed_at(n: usize, work: impl FnOnce(ChangeHook<'_>)) -> bool {
     let mut left = n;
     let mut kill = || {
         assert!(left > 0, "the process ends here");
@@ -103,4 +103,4 @@ pub fn killed_at(n: usize, work: impl FnOnce(Watch<'_>)) -> bool {
     catch_unwind(AssertUnwindSafe(|| work(&mut kill))).is_ok()
 }
 
-use tree::Watch;
+use tree::ChangeHook;

@@ -1,6 +1,6 @@
 //! Folders identified by their descriptors.
 
-use super::{Entry, Stamp};
+use super::{DiskEntry, PathStamp};
 use nix::{
     errno::Errno,
     fcntl::{AtFlags, OFlag, openat, readlinkat, renameat},
@@ -42,24 +42,24 @@ impl Folder {
     }
 
     /// Returns the object under the name; opens an ordinary file.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Entry> {
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<DiskEntry> {
         // A file may change its kind between the two checks; the second decides, and the loop repeats.
         for _ in 0..8 {
             let stat = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
                 Ok(stat) => stat,
-                Err(Errno::ENOENT) => return Ok(Entry::Absent),
+                Err(Errno::ENOENT) => return Ok(DiskEntry::Absent),
                 Err(error) => return Err(error.into()),
             };
             let stamp = stamp(&stat);
             match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
-                SFlag::S_IFDIR => return Ok(Entry::Folder(stamp)),
+                SFlag::S_IFDIR => return Ok(DiskEntry::Folder(stamp)),
                 SFlag::S_IFLNK => match readlinkat(&self.0, name) {
-                    Ok(target) => return Ok(Entry::Link(PathBuf::from(target), stamp)),
+                    Ok(target) => return Ok(DiskEntry::Link(PathBuf::from(target), stamp)),
                     Err(Errno::EINVAL | Errno::ENOENT) => continue,
                     Err(error) => return Err(error.into()),
                 },
                 SFlag::S_IFREG => {}
-                _ => return Ok(Entry::Special(stamp)),
+                _ => return Ok(DiskEntry::Special(stamp)),
             }
             let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
             match openat(&self.0, name, flags, Mode::empty()) {
@@ -67,10 +67,10 @@ impl Folder {
                     let file = File::from(file);
                     let meta = file.metadata()?;
                     if meta.is_file() {
-                        return Ok(Entry::File(file, Stamp::of(&meta)));
+                        return Ok(DiskEntry::File(file, PathStamp::of(&meta)));
                     }
                 }
-                Err(Errno::EACCES | Errno::EPERM) => return Ok(Entry::Unreadable(stamp)),
+                Err(Errno::EACCES | Errno::EPERM) => return Ok(DiskEntry::Unreadable(stamp)),
                 Err(Errno::ENOENT | Errno::ELOOP | Errno::ENXIO) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -79,7 +79,7 @@ impl Folder {
     }
 
     /// Returns the stamp of a name, or `None` if it does not exist.
-    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<PathStamp>> {
         match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stamp(&stat))),
             Err(Errno::ENOENT) => Ok(None),
@@ -167,13 +167,13 @@ fn permissions(mode: u32) -> Mode {
     Mode::from_bits_truncate(narrow(mode & 0o7777))
 }
 
-fn stamp(stat: &nix::sys::stat::FileStat) -> Stamp {
+fn stamp(stat: &nix::sys::stat::FileStat) -> PathStamp {
     // The widths of the fields differ between systems.
     fn wide<T>(field: impl Into<T>) -> T {
         field.into()
     }
     let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-    Stamp {
+    PathStamp {
         len: u64::try_from(stat.st_size).unwrap_or(0),
         modified: nanoseconds(wide(stat.st_mtime), wide(stat.st_mtime_nsec)),
         changed: nanoseconds(wide(stat.st_ctime), wide(stat.st_ctime_nsec)),

@@ -1,11 +1,13 @@
 //! Checks only the reported changes.
 
 use super::{
-    Item, Kept, Picture, RelativePath, SnapshotContext, is_at_or_below, join, leave_out,
-    list::Held,
-    walk::{Found, WalkResult, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out},
+    FolderSnapshot, Item, ItemContent, RelativePath, SnapshotContext, is_at_or_below, join, leave_out,
+    list::OpenFolder,
+    walk::{
+        ChangedItems, WalkResult, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out,
+    },
 };
-use crate::time::watch::{RecheckDepth, Seen, Watch};
+use crate::time::watch::{FolderWatch, RecheckDepth, ReportedChanges};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
@@ -15,10 +17,10 @@ use std::{
 /// Returns the snapshot `last` with the reported changes checked again, or `None` if anything is unexpected:
 /// then everything must be checked.
 pub(super) fn again(
-    last: &Picture,
-    seen: &Seen,
+    last: &FolderSnapshot,
+    seen: &ReportedChanges,
     camera: &SnapshotContext<'_>,
-    watch: &Watch,
+    watch: &FolderWatch,
 ) -> Option<WalkResult> {
     let mut walked =
         WalkResult { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
@@ -53,7 +55,7 @@ pub(super) fn again(
             let unread = (0..items.len())
                 .filter(|index| items.get(*index).is_some_and(|item| unread.contains(&item.name)))
                 .collect();
-            walked.found.push(Found { path: folder.clone(), items, unread });
+            walked.found.push(ChangedItems { path: folder.clone(), items, unread });
         }
     }
     let entries = walked.folders.values().map(|items| items.len()).sum::<usize>()
@@ -66,7 +68,7 @@ pub(super) fn again(
         let items = walked.folders.get(folder).map(|items| items.as_slice());
         let items =
             items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
-        items.and_then(|items| find(items, name)).is_some_and(|item| item.kept == Kept::Folder)
+        items.and_then(|items| find(items, name)).is_some_and(|item| item.kept == ItemContent::Folder)
     };
     let from: Vec<RelativePath> = anew.into_iter().filter(is_there).collect();
     if !from.is_empty() {
@@ -87,12 +89,12 @@ struct ChangedFolder<'a> {
     /// Folders that are gone, new, or must be read again.
     replaced: Vec<RelativePath>,
     camera: &'a SnapshotContext<'a>,
-    watch: &'a Watch,
+    watch: &'a FolderWatch,
 }
 
 impl ChangedFolder<'_> {
     fn look(&mut self, names: &BTreeMap<Box<[u8]>, RecheckDepth>) -> Option<()> {
-        let held = Held::open(&self.path)?;
+        let held = OpenFolder::open(&self.path)?;
         for (name, depth) in names {
             let met = held.look(name).ok()?;
             let before = find(self.items(), name).cloned();
@@ -110,9 +112,9 @@ impl ChangedFolder<'_> {
                 if !self.watch.is_on(met.device) {
                     return None;
                 }
-                let is_same = before
-                    .as_ref()
-                    .is_some_and(|item| item.kept == Kept::Folder && item.stamp == folder_stamp(met.stamp));
+                let is_same = before.as_ref().is_some_and(|item| {
+                    item.kept == ItemContent::Folder && item.stamp == folder_stamp(met.stamp)
+                });
                 if is_same && *depth == RecheckDepth::Name {
                     continue;
                 }
@@ -121,13 +123,13 @@ impl ChangedFolder<'_> {
                     let is_beside = |other: &str| find(items, other.as_bytes()).is_some();
                     why_left_out(self.camera, &self.path, name, is_beside)
                 };
-                if why.is_none() || before.as_ref().is_some_and(|item| item.kept == Kept::Folder) {
+                if why.is_none() || before.as_ref().is_some_and(|item| item.kept == ItemContent::Folder) {
                     self.replaced.push(join(self.folder, name));
                 }
                 self.put(folder_item(name, met.stamp, why));
             } else {
                 if let Some(before) = &before {
-                    if before.stamp == met.stamp && !before.racy && before.kept != Kept::Folder {
+                    if before.stamp == met.stamp && !before.racy && before.kept != ItemContent::Folder {
                         continue;
                     }
                     self.replace(before);
@@ -150,7 +152,7 @@ impl ChangedFolder<'_> {
 
     /// Handles an item that is no longer a folder.
     fn replace(&mut self, before: &Item) {
-        if before.kept == Kept::Folder {
+        if before.kept == ItemContent::Folder {
             self.replaced.push(join(self.folder, &before.name));
         }
     }

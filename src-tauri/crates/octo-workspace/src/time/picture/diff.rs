@@ -1,6 +1,6 @@
 //! The differences between two snapshots of a folder.
 
-use super::{Item, Kept, Picture, RelativePath, join};
+use super::{FolderSnapshot, Item, ItemContent, RelativePath, join};
 use std::sync::Arc;
 
 /// A path that differs between two snapshots.
@@ -13,21 +13,21 @@ pub(crate) struct SnapshotDifference<'a> {
 
 /// Returns all differences, folders before their content. A path unknown to either snapshot yields no
 /// difference.
-pub(crate) fn diff<'a>(before: &'a Picture, after: &'a Picture) -> Vec<SnapshotDifference<'a>> {
+pub(crate) fn diff<'a>(before: &'a FolderSnapshot, after: &'a FolderSnapshot) -> Vec<SnapshotDifference<'a>> {
     let mut all = Vec::new();
     both(before, after, &RelativePath::default(), &mut all);
     all
 }
 
 fn both<'a>(
-    before: &'a Picture,
-    after: &'a Picture,
+    before: &'a FolderSnapshot,
+    after: &'a FolderSnapshot,
     folder: &RelativePath,
     all: &mut Vec<SnapshotDifference<'a>>,
 ) {
     let (Some(old), Some(new)) = (before.folders.get(folder), after.folders.get(folder)) else { return };
     if Arc::ptr_eq(old, new) {
-        for item in old.iter().filter(|item| item.kept == Kept::Folder) {
+        for item in old.iter().filter(|item| item.kept == ItemContent::Folder) {
             both(before, after, &join(folder, &item.name), all);
         }
         return;
@@ -46,7 +46,7 @@ fn both<'a>(
         new = other.map_or(new, |(_, rest)| rest);
         match (one.map(|(item, _)| item), other.map(|(item, _)| item)) {
             (Some(one), Some(other)) => {
-                let is_folder = (one.kept == Kept::Folder, other.kept == Kept::Folder);
+                let is_folder = (one.kept == ItemContent::Folder, other.kept == ItemContent::Folder);
                 if !is_same(one, other) {
                     let path = join(folder, &one.name);
                     all.push(SnapshotDifference { path, before: Some(one) });
@@ -79,7 +79,7 @@ fn both<'a>(
 
 /// Lists everything below a folder that only one of the snapshots has.
 fn only<'a>(
-    picture: &'a Picture,
+    picture: &'a FolderSnapshot,
     folder: &RelativePath,
     all: &mut Vec<SnapshotDifference<'a>>,
     before: impl Fn(&'a Item) -> Option<&'a Item> + Copy,
@@ -88,7 +88,7 @@ fn only<'a>(
     for item in items.iter() {
         let path = join(folder, &item.name);
         all.push(SnapshotDifference { path: path.clone(), before: before(item) });
-        if item.kept == Kept::Folder {
+        if item.kept == ItemContent::Folder {
             only(picture, &path, all, before);
         }
     }
@@ -96,7 +96,7 @@ fn only<'a>(
 
 /// Whether an item is a folder that is not entered.
 fn is_left_out(item: &Item) -> bool {
-    matches!(item.kept, Kept::Not(_))
+    matches!(item.kept, ItemContent::Not(_))
         && item.stamp.len == 0
         && item.stamp.inode == 0
         && item.stamp.modified == 0
@@ -104,17 +104,20 @@ fn is_left_out(item: &Item) -> bool {
 
 fn is_same(one: &Item, other: &Item) -> bool {
     let content = match (&one.kept, &other.kept) {
-        (Kept::Blob(hash) | Kept::Git(hash, _), Kept::Blob(other) | Kept::Git(other, _)) => hash == other,
+        (
+            ItemContent::Blob(hash) | ItemContent::Git(hash, _),
+            ItemContent::Blob(other) | ItemContent::Git(other, _),
+        ) => hash == other,
         // Not stored: only length and times show a change, and for a folder its existence.
-        (Kept::Not(_), Kept::Not(_)) => {
+        (ItemContent::Not(_), ItemContent::Not(_)) => {
             one.stamp.len == other.stamp.len && one.stamp.modified == other.stamp.modified
         }
         // A folder that is now entered, or no longer entered, has not changed.
-        (Kept::Not(_), Kept::Folder) => is_left_out(one),
-        (Kept::Folder, Kept::Not(_)) => is_left_out(other),
+        (ItemContent::Not(_), ItemContent::Folder) => is_left_out(one),
+        (ItemContent::Folder, ItemContent::Not(_)) => is_left_out(other),
         (one, other) => one == other,
     };
     // A link has no permissions of its own.
-    let is_link = matches!(one.kept, Kept::Link(_));
+    let is_link = matches!(one.kept, ItemContent::Link(_));
     content && (is_link || one.stamp.permissions() == other.stamp.permissions())
 }

@@ -11,7 +11,7 @@
 
 mod bytes;
 
-use super::{Item, Picture, RelativePath};
+use super::{FolderSnapshot, Item, RelativePath};
 use crate::time::bytes::{bytes_of, path_of};
 use bytes::{Input, number, put, reason, reason_of, write_item};
 use octo_protocol::TurnId;
@@ -43,7 +43,7 @@ pub(crate) struct Shelf {
 #[derive(Debug)]
 struct StoredSnapshot {
     id: String,
-    picture: Picture,
+    picture: FolderSnapshot,
     /// The size of the whole snapshot in bytes.
     whole: u64,
     added: Option<File>,
@@ -61,7 +61,7 @@ impl Shelf {
     /// # Errors
     ///
     /// Disk errors. The next snapshot is then stored whole.
-    pub(crate) fn keep(&mut self, picture: &Picture) -> io::Result<()> {
+    pub(crate) fn keep(&mut self, picture: &FolderSnapshot) -> io::Result<()> {
         if let Some(mut written) = self.written.take()
             && written.has_same_repository(picture)
             && read_id(&self.path).is_some_and(|id| id == written.id)
@@ -87,7 +87,7 @@ impl Shelf {
 }
 
 impl StoredSnapshot {
-    fn has_same_repository(&self, picture: &Picture) -> bool {
+    fn has_same_repository(&self, picture: &FolderSnapshot) -> bool {
         self.picture.folder == picture.folder && self.picture.repository == picture.repository
     }
 
@@ -108,13 +108,13 @@ impl StoredSnapshot {
     }
 }
 
-impl Picture {
+impl FolderSnapshot {
     /// Reads a snapshot back; `None` if no complete one exists.
     pub(crate) fn load(path: &Path) -> Option<Self> {
         Self::load_each(path, |_| {})
     }
 
-    /// Like [`Picture::load`], and calls `each` with every item in the files, including replaced ones, because
+    /// Like [`FolderSnapshot::load`], and calls `each` with every item in the files, including replaced ones, because
     /// a power cut may lose the parts appended last.
     pub(crate) fn load_each(path: &Path, mut each: impl FnMut(&Item)) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
@@ -221,7 +221,7 @@ fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[Item]) {
 }
 
 /// Returns the bytes to append to turn one snapshot into the other; empty if they are equal.
-fn change(old: &Picture, new: &Picture) -> Vec<u8> {
+fn change(old: &FolderSnapshot, new: &FolderSnapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
     for path in old.folders.keys().filter(|path| !new.folders.contains_key(*path)) {
         FileEntryKind::Gone.begin(&mut bytes, path);
@@ -268,7 +268,7 @@ fn check(id: &str, change: &[u8]) -> [u8; CHECK] {
 }
 
 /// Writes a whole snapshot atomically and returns its length.
-fn write_whole(path: &Path, id: &str, picture: &Picture) -> io::Result<u64> {
+fn write_whole(path: &Path, id: &str, picture: &FolderSnapshot) -> io::Result<u64> {
     let folder = path.parent().unwrap_or(path);
     crate::private_folder(folder)?;
     let mut temporary = tempfile::Builder::new().prefix(".picture-").tempfile_in(folder)?;

@@ -3,23 +3,23 @@
 //! A folder that vanished since it was found counts as empty: counting it as unknown would hide its
 //! replacement.
 
-use crate::time::folder::Stamp;
+use crate::time::folder::PathStamp;
 use octo_protocol::UnsavedReason;
 
 /// The names of a folder, sorted. One buffer holds them: most folders are unchanged, and theirs are compared
 /// and dropped.
 #[derive(Default)]
-pub(super) struct Listing {
+pub(super) struct NameList {
     names: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<NameEntry>,
 }
 
 /// One name.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct NameEntry {
     start: usize,
     end: usize,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: PathStamp,
     pub(super) is_folder: bool,
     /// The number of hard links of the file; 1 if the system does not say.
     pub(super) links: u64,
@@ -27,12 +27,12 @@ pub(super) struct Entry {
     pub(super) device: u64,
 }
 
-impl Listing {
-    pub(super) fn entries(&self) -> &[Entry] {
+impl NameList {
+    pub(super) fn entries(&self) -> &[NameEntry] {
         &self.entries
     }
 
-    pub(super) fn name(&self, entry: &Entry) -> &[u8] {
+    pub(super) fn name(&self, entry: &NameEntry) -> &[u8] {
         self.names.get(entry.start..entry.end).unwrap_or_default()
     }
 
@@ -40,11 +40,11 @@ impl Listing {
         self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).is_ok()
     }
 
-    fn add(&mut self, name: &[u8], met: Met) {
+    fn add(&mut self, name: &[u8], met: ObjectFacts) {
         let start = self.names.len();
         self.names.extend_from_slice(name);
-        let Met { stamp, is_folder, links, device } = met;
-        self.entries.push(Entry { start, end: self.names.len(), stamp, is_folder, links, device });
+        let ObjectFacts { stamp, is_folder, links, device } = met;
+        self.entries.push(NameEntry { start, end: self.names.len(), stamp, is_folder, links, device });
     }
 
     fn sorted(mut self) -> Self {
@@ -56,8 +56,8 @@ impl Listing {
 }
 
 /// The object under a name.
-pub(super) struct Met {
-    pub(super) stamp: Stamp,
+pub(super) struct ObjectFacts {
+    pub(super) stamp: PathStamp,
     pub(super) is_folder: bool,
     pub(super) links: u64,
     pub(super) device: u64,
@@ -65,7 +65,7 @@ pub(super) struct Met {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{Listing, Met, Stamp, UnsavedReason};
+    use super::{NameList, ObjectFacts, PathStamp, UnsavedReason};
     use rustix::{
         fd::{AsFd, OwnedFd},
         ffi::CStr,
@@ -76,9 +76,9 @@ mod system {
     use std::path::Path;
 
     /// An open folder whose names are looked up one by one.
-    pub(in super::super) struct Held(OwnedFd);
+    pub(in super::super) struct OpenFolder(OwnedFd);
 
-    impl Held {
+    impl OpenFolder {
         pub(in super::super) fn open(path: &Path) -> Option<Self> {
             Self::try_open(path).ok()
         }
@@ -89,7 +89,7 @@ mod system {
         }
 
         /// Returns the object under a name; `Ok(None)` if it does not exist.
-        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<Met>, ()> {
+        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
             match met(&self.0, name) {
                 Ok(met) => Ok(Some(met)),
                 Err(Errno::NOENT) => Ok(None),
@@ -98,20 +98,20 @@ mod system {
         }
     }
 
-    pub(in super::super) fn list(path: &Path) -> Result<Listing, UnsavedReason> {
-        let Held(folder) = match Held::try_open(path) {
+    pub(in super::super) fn list(path: &Path) -> Result<NameList, UnsavedReason> {
+        let OpenFolder(folder) = match OpenFolder::try_open(path) {
             Ok(held) => held,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Listing::default()),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(NameList::default()),
             Err(_) => return Err(UnsavedReason::Unreadable),
         };
-        let mut listing = Listing::default();
+        let mut listing = NameList::default();
         let mut buffer = Vec::with_capacity(1 << 15);
         let mut names = RawDir::new(&folder, buffer.spare_capacity_mut());
         while let Some(entry) = names.next() {
             let entry = match entry {
                 Ok(entry) => entry,
                 // Still open, but deleted.
-                Err(Errno::NOENT) => return Ok(Listing::default()),
+                Err(Errno::NOENT) => return Ok(NameList::default()),
                 Err(_) => return Err(UnsavedReason::Unreadable),
             };
             let name: &CStr = entry.file_name();
@@ -128,7 +128,7 @@ mod system {
         Ok(listing.sorted())
     }
 
-    fn met(folder: impl AsFd, name: impl Arg) -> Result<Met, Errno> {
+    fn met(folder: impl AsFd, name: impl Arg) -> Result<ObjectFacts, Errno> {
         let wanted = StatxFlags::TYPE
             | StatxFlags::MODE
             | StatxFlags::SIZE
@@ -140,8 +140,8 @@ mod system {
         let time = |time: StatxTimestamp| {
             time.tv_sec.saturating_mul(1_000_000_000).saturating_add(i64::from(time.tv_nsec))
         };
-        Ok(Met {
-            stamp: Stamp {
+        Ok(ObjectFacts {
+            stamp: PathStamp {
                 len: stat.stx_size,
                 modified: time(stat.stx_mtime),
                 changed: time(stat.stx_ctime),
@@ -157,7 +157,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{Listing, Met, Stamp, UnsavedReason};
+    use super::{NameList, ObjectFacts, PathStamp, UnsavedReason};
     use crate::time::bytes::{bytes_of, path_of};
     use std::{
         fs, io,
@@ -167,13 +167,13 @@ mod system {
     /// A folder whose names are looked up one by one.
     pub(in super::super) struct Held(PathBuf);
 
-    impl Held {
+    impl OpenFolder {
         pub(in super::super) fn open(path: &Path) -> Option<Self> {
             fs::symlink_metadata(path).ok()?.is_dir().then(|| Self(path.to_owned()))
         }
 
         /// Returns the object under a name; `Ok(None)` if it does not exist.
-        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<Met>, ()> {
+        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
             match fs::symlink_metadata(self.0.join(path_of(name))) {
                 Ok(meta) => Ok(Some(met(&meta))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -182,8 +182,8 @@ mod system {
         }
     }
 
-    pub(in super::super) fn list(path: &Path) -> Result<Listing, UnsavedReason> {
-        let mut listing = Listing::default();
+    pub(in super::super) fn list(path: &Path) -> Result<NameList, UnsavedReason> {
+        let mut listing = NameList::default();
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -202,9 +202,9 @@ mod system {
         Ok(listing.sorted())
     }
 
-    fn met(meta: &fs::Metadata) -> Met {
-        Met { stamp: Stamp::of(meta), is_folder: meta.is_dir(), links: 1, device: 0 }
+    fn met(meta: &fs::Metadata) -> ObjectFacts {
+        ObjectFacts { stamp: PathStamp::of(meta), is_folder: meta.is_dir(), links: 1, device: 0 }
     }
 }
 
-pub(super) use system::{Held, list};
+pub(super) use system::{OpenFolder, list};

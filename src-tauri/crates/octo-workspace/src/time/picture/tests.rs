@@ -1,23 +1,23 @@
 use super::*;
 
-fn item(name: &str, modified: i64, kept: Kept) -> Item {
+fn item(name: &str, modified: i64, kept: ItemContent) -> Item {
     Item {
         name: name.as_bytes().into(),
-        stamp: Stamp { len: 3, modified, changed: -1, inode: 9, mode: 0o100_644 },
+        stamp: PathStamp { len: 3, modified, changed: -1, inode: 9, mode: 0o100_644 },
         kept,
         racy: false,
     }
 }
 
-fn picture() -> Picture {
+fn picture() -> FolderSnapshot {
     let items = vec![
-        item("blob", 1, Kept::Blob([7; 32])),
-        item("folder", 0, Kept::Folder),
-        item("git", 2, Kept::Git([8; 32], [9; 20])),
-        item("link", 3, Kept::Link(b"to \xff".as_slice().into())),
-        Item { racy: true, ..item("not", 4, Kept::Not(UnsavedReason::OctoHome)) },
+        item("blob", 1, ItemContent::Blob([7; 32])),
+        item("folder", 0, ItemContent::Folder),
+        item("git", 2, ItemContent::Git([8; 32], [9; 20])),
+        item("link", 3, ItemContent::Link(b"to \xff".as_slice().into())),
+        Item { racy: true, ..item("not", 4, ItemContent::Not(UnsavedReason::OctoHome)) },
     ];
-    Picture {
+    FolderSnapshot {
         folder: PathBuf::from("/somewhere"),
         repository: Some(PathBuf::from("/somewhere/.git")),
         folders: HashMap::from([
@@ -35,15 +35,15 @@ fn a_picture_comes_back_whole_or_not_at_all() {
     let picture = picture();
     let mut shelf = Shelf::new(path.clone());
     shelf.keep(&picture).unwrap();
-    let read = Picture::load(&path).unwrap();
+    let read = FolderSnapshot::load(&path).unwrap();
     assert_eq!((read.folder, read.repository), (picture.folder, picture.repository));
     assert_eq!((read.folders, read.unknown), (picture.folders, picture.unknown));
     let whole = std::fs::read(&path).unwrap();
     for len in [0, 1, 20, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..len]).unwrap();
-        assert!(Picture::load(&path).is_none(), "cut at {len}");
+        assert!(FolderSnapshot::load(&path).is_none(), "cut at {len}");
     }
-    assert!(Picture::load(&home.path().join("missing")).is_none());
+    assert!(FolderSnapshot::load(&home.path().join("missing")).is_none());
 }
 
 #[test]
@@ -57,14 +57,14 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     // Changed, new, gone; a folder that appears, a folder that disappears, a folder that became readable.
     let mut second = first.clone();
     let items = vec![
-        item("blob", 5, Kept::Blob([6; 32])),
-        item("folder", 0, Kept::Folder),
-        item("new", 7, Kept::Blob([5; 32])),
-        item("not", 4, Kept::Not(UnsavedReason::OctoHome)),
+        item("blob", 5, ItemContent::Blob([6; 32])),
+        item("folder", 0, ItemContent::Folder),
+        item("new", 7, ItemContent::Blob([5; 32])),
+        item("not", 4, ItemContent::Not(UnsavedReason::OctoHome)),
     ];
     second.folders.insert(RelativePath::default(), Arc::new(items));
     second.folders.remove(&*join(b"folder", b"x"));
-    second.folders.insert(join(b"", b"folder"), Arc::new(vec![item("f", 1, Kept::Blob([4; 32]))]));
+    second.folders.insert(join(b"", b"folder"), Arc::new(vec![item("f", 1, ItemContent::Blob([4; 32]))]));
     second.unknown.clear();
     shelf.keep(&second).unwrap();
     let mut third = second.clone();
@@ -73,8 +73,10 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     shelf.keep(&third).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), whole, "the whole one is not written again");
 
-    let same = |one: &Picture, other: &Picture| one.folders == other.folders && one.unknown == other.unknown;
-    assert!(same(&Picture::load(&path).unwrap(), &third));
+    let same = |one: &FolderSnapshot, other: &FolderSnapshot| {
+        one.folders == other.folders && one.unknown == other.unknown
+    };
+    assert!(same(&FolderSnapshot::load(&path).unwrap(), &third));
     let added: Vec<_> = std::fs::read_dir(path.parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -85,7 +87,7 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     let mut met = [false; 3];
     for len in 0..=appended.len() {
         std::fs::write(added, &appended[..len]).unwrap();
-        let read = Picture::load(&path).unwrap();
+        let read = FolderSnapshot::load(&path).unwrap();
         let which = [&first, &second, &third].into_iter().position(|known| same(known, &read));
         met[which.unwrap_or_else(|| panic!("cut at {len}"))] = true;
     }
@@ -94,19 +96,19 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
         let mut damaged = appended.clone();
         damaged[at] ^= 0x20;
         std::fs::write(added, damaged).unwrap();
-        let read = Picture::load(&path).unwrap();
+        let read = FolderSnapshot::load(&path).unwrap();
         assert!(same(&read, &first) || same(&read, &second), "damaged at {at}");
     }
     std::fs::write(added, appended).unwrap();
     let mut blobs = std::collections::BTreeSet::new();
-    Picture::load_each(&path, |item| blobs.extend(item.blob())).unwrap();
+    FolderSnapshot::load_each(&path, |item| blobs.extend(item.blob())).unwrap();
     assert_eq!(blobs.len(), 4, "also what was replaced is held on to");
 
     // Another process stores its own snapshot; from then on, this process's appended parts no longer count.
     Shelf::new(path.clone()).keep(&second).unwrap();
-    assert!(same(&Picture::load(&path).unwrap(), &second));
+    assert!(same(&FolderSnapshot::load(&path).unwrap(), &second));
     shelf.keep(&first).unwrap();
-    assert!(same(&Picture::load(&path).unwrap(), &first));
+    assert!(same(&FolderSnapshot::load(&path).unwrap(), &first));
 }
 
 #[test]
@@ -117,7 +119,7 @@ fn what_is_appended_is_bounded() {
     let mut picture = picture();
     for round in 0..3_000_u32 {
         let name = format!("file {}", round % 100);
-        let kept = Kept::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
+        let kept = ItemContent::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
         let items = vec![item(&name, i64::from(round), kept)];
         picture.folders.insert(RelativePath::default(), Arc::new(items));
         shelf.keep(&picture).unwrap();
@@ -125,13 +127,13 @@ fn what_is_appended_is_bounded() {
     let len: u64 =
         std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
     assert!(len < 300 << 10, "{len} bytes");
-    assert_eq!(Picture::load(&path).unwrap().folders, picture.folders);
+    assert_eq!(FolderSnapshot::load(&path).unwrap().folders, picture.folders);
 }
 
 #[test]
 fn times_too_close_to_the_look_are_not_trusted() {
     const SECOND: i64 = 1_000_000_000;
-    let stamp = |modified, changed| Stamp { modified, changed, ..Stamp::default() };
+    let stamp = |modified, changed| PathStamp { modified, changed, ..PathStamp::default() };
     for (stamp, read_at, expected) in [
         (stamp(5 * SECOND + 1, 5 * SECOND + 1), 6 * SECOND, false),
         (stamp(5 * SECOND + 1, 5 * SECOND + 1), 5 * SECOND + 10_000_000, true),
@@ -149,8 +151,8 @@ fn times_too_close_to_the_look_are_not_trusted() {
 
 #[test]
 fn what_one_picture_does_not_know_is_no_difference() {
-    let file = || vec![item("f", 1, Kept::Blob([1; 32]))];
-    let with = |folders: Vec<(&str, Vec<Item>)>| Picture {
+    let file = || vec![item("f", 1, ItemContent::Blob([1; 32]))];
+    let with = |folders: Vec<(&str, Vec<Item>)>| FolderSnapshot {
         folder: PathBuf::from("/somewhere"),
         repository: None,
         folders: folders
@@ -159,15 +161,19 @@ fn what_one_picture_does_not_know_is_no_difference() {
             .collect(),
         unknown: HashMap::new(),
     };
-    let left_out =
-        |why| Item { stamp: Stamp { mode: 0o100_644, ..Stamp::default() }, ..item("d", 0, Kept::Not(why)) };
-    let folder =
-        || Item { stamp: Stamp { mode: 0o100_644, ..Stamp::default() }, ..item("d", 0, Kept::Folder) };
+    let left_out = |why| Item {
+        stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
+        ..item("d", 0, ItemContent::Not(why))
+    };
+    let folder = || Item {
+        stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
+        ..item("d", 0, ItemContent::Folder)
+    };
     let known = with(vec![("", vec![folder()]), ("d", file())]);
     let unknown = with(vec![("", vec![folder()])]);
     let skipped = with(vec![("", vec![left_out(UnsavedReason::Cache)])]);
     let empty = with(vec![("", vec![])]);
-    let told = |one: &Picture, other: &Picture| -> Vec<(String, bool)> {
+    let told = |one: &FolderSnapshot, other: &FolderSnapshot| -> Vec<(String, bool)> {
         diff(one, other)
             .into_iter()
             .map(|it| (String::from_utf8(it.path.to_vec()).unwrap(), it.before.is_some()))

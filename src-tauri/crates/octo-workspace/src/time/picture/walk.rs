@@ -1,12 +1,12 @@
 //! Checks everything in a folder with several threads.
 
 use super::{
-    Item, Kept, Picture, RelativePath, SnapshotContext, join,
+    FolderSnapshot, Item, ItemContent, RelativePath, SnapshotContext, join,
     leave_out::is_tagged_cache,
-    list::{Entry, Listing, list},
+    list::{NameEntry, NameList, list},
     threads,
 };
-use crate::{BlobError, time::folder::Stamp, time::watch::Watch};
+use crate::{BlobError, time::folder::PathStamp, time::watch::FolderWatch};
 use octo_protocol::UnsavedReason;
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// A folder with new or changed items.
-pub(crate) struct Found {
+pub(crate) struct ChangedItems {
     pub(crate) path: RelativePath,
     pub(crate) items: Vec<Item>,
     /// The indices of items that must be read.
@@ -32,7 +32,7 @@ pub(super) struct WalkResult {
     /// Folders in which nothing must be read.
     pub(super) folders: HashMap<RelativePath, Arc<Vec<Item>>>,
     pub(super) unknown: HashMap<RelativePath, UnsavedReason>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<ChangedItems>,
 }
 
 /// The queued folders, and the number of folders in progress.
@@ -44,9 +44,9 @@ struct FolderQueue {
 
 struct FolderWalk<'a> {
     folder: &'a Path,
-    last: Option<&'a Picture>,
+    last: Option<&'a FolderSnapshot>,
     camera: &'a SnapshotContext<'a>,
-    watch: Option<&'a Watch>,
+    watch: Option<&'a FolderWatch>,
     queue: Mutex<FolderQueue>,
     more: Condvar,
     entries: AtomicUsize,
@@ -59,9 +59,9 @@ struct FolderWalk<'a> {
 /// When the folder itself cannot be read.
 pub(super) fn walk(
     folder: &Path,
-    last: Option<&Picture>,
+    last: Option<&FolderSnapshot>,
     camera: &SnapshotContext<'_>,
-    watch: Option<&Watch>,
+    watch: Option<&FolderWatch>,
 ) -> Result<WalkResult, BlobError> {
     fs::read_dir(folder)?;
     Ok(walk_from(folder, vec![RelativePath::default()], 0, last, camera, watch))
@@ -72,9 +72,9 @@ pub(super) fn walk_from(
     folder: &Path,
     from: Vec<RelativePath>,
     entries: usize,
-    last: Option<&Picture>,
+    last: Option<&FolderSnapshot>,
     camera: &SnapshotContext<'_>,
-    watch: Option<&Watch>,
+    watch: Option<&FolderWatch>,
 ) -> WalkResult {
     let walk = FolderWalk {
         folder,
@@ -193,7 +193,7 @@ impl FolderWalk<'_> {
         if unread.is_empty() {
             walked.folders.insert(folder.clone(), Arc::new(items));
         } else {
-            walked.found.push(Found { path: folder.clone(), items, unread });
+            walked.found.push(ChangedItems { path: folder.clone(), items, unread });
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ impl FolderWalk<'_> {
         &self,
         folder: &RelativePath,
         path: &Path,
-        listing: &Listing,
+        listing: &NameList,
         last: &[Item],
     ) -> Option<Vec<RelativePath>> {
         if last.len() != listing.entries().len() {
@@ -217,11 +217,11 @@ impl FolderWalk<'_> {
             }
             if entry.is_folder {
                 let why = self.why_left_out(path, name, listing);
-                let kept = why.map_or(Kept::Folder, Kept::Not);
+                let kept = why.map_or(ItemContent::Folder, ItemContent::Not);
                 if item.kept != kept || item.stamp != folder_stamp(entry.stamp) {
                     return None;
                 }
-                if kept == Kept::Folder {
+                if kept == ItemContent::Folder {
                     below.push(join(folder, name));
                 }
             } else if item.stamp != entry.stamp || item.racy {
@@ -233,7 +233,7 @@ impl FolderWalk<'_> {
     }
 
     /// Reports a found entry to the watch.
-    fn tell(&self, folder: &RelativePath, name: &[u8], entry: &Entry) {
+    fn tell(&self, folder: &RelativePath, name: &[u8], entry: &NameEntry) {
         let Some(watch) = self.watch else { return };
         if !entry.is_folder {
             watch.met(folder, name, entry.links);
@@ -242,7 +242,7 @@ impl FolderWalk<'_> {
         }
     }
 
-    fn why_left_out(&self, parent: &Path, name: &[u8], listing: &Listing) -> Option<UnsavedReason> {
+    fn why_left_out(&self, parent: &Path, name: &[u8], listing: &NameList) -> Option<UnsavedReason> {
         why_left_out(self.camera, parent, name, |other| listing.has(other.as_bytes()))
     }
 }
@@ -270,16 +270,16 @@ pub(super) fn path_in(folder: &Path, relative: &[u8]) -> PathBuf {
 }
 
 /// Returns the stamp of a folder reduced to its permissions; everything else follows from its content.
-pub(super) fn folder_stamp(stamp: Stamp) -> Stamp {
-    Stamp { mode: stamp.mode, ..Stamp::default() }
+pub(super) fn folder_stamp(stamp: PathStamp) -> PathStamp {
+    PathStamp { mode: stamp.mode, ..PathStamp::default() }
 }
 
-pub(super) fn folder_item(name: &[u8], stamp: Stamp, why: Option<UnsavedReason>) -> Item {
-    let kept = why.map_or(Kept::Folder, Kept::Not);
+pub(super) fn folder_item(name: &[u8], stamp: PathStamp, why: Option<UnsavedReason>) -> Item {
+    let kept = why.map_or(ItemContent::Folder, ItemContent::Not);
     Item { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
 }
 
 /// Returns the item of a file before it is read.
-pub(super) fn unread_item(name: &[u8], stamp: Stamp) -> Item {
-    Item { name: name.into(), stamp, kept: Kept::Not(UnsavedReason::Unreadable), racy: true }
+pub(super) fn unread_item(name: &[u8], stamp: PathStamp) -> Item {
+    Item { name: name.into(), stamp, kept: ItemContent::Not(UnsavedReason::Unreadable), racy: true }
 }

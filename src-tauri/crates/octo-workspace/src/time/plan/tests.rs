@@ -42,25 +42,26 @@ fn every_combination_has_its_verdict() {
         (&Absent, &modules, &Absent, "not kept"),
         (&folder(), &Absent, &folder(), "clean"),
     ] {
-        let candidate = Candidate {
+        let candidate = RestoreCandidate {
             path: PathBuf::from("/p"),
             left: left.clone(),
             wanted: wanted.clone(),
             present: present.clone(),
             stamp: None,
         };
-        let step = Step { path: PathBuf::from("/p"), from: present.clone(), to: wanted.clone(), stamp: None };
+        let step =
+            RestoreStep { path: PathBuf::from("/p"), from: present.clone(), to: wanted.clone(), stamp: None };
         let why = |image: &FileImage| match image {
             FileImage::Unsaved { why, .. } => *why,
             _ => UnsavedReason::Dependencies,
         };
         let expected = match expected {
-            "nothing" => Verdict::Nothing,
-            "clean" => Verdict::Clean(step),
-            "both" => Verdict::Conflict(step, ConflictSource::Both),
-            "others" => Verdict::Conflict(step, ConflictSource::OthersOnly),
-            "not kept" => Verdict::Impossible(not_kept(why(wanted))),
-            _ => Verdict::Impossible(not_saved(why(present))),
+            "nothing" => PathDecision::Nothing,
+            "clean" => PathDecision::Clean(step),
+            "both" => PathDecision::Conflict(step, ConflictSource::Both),
+            "others" => PathDecision::Conflict(step, ConflictSource::OthersOnly),
+            "not kept" => PathDecision::Impossible(not_kept(why(wanted))),
+            _ => PathDecision::Impossible(not_saved(why(present))),
         };
         assert_eq!(judge(candidate), expected, "{left:?} {wanted:?} {present:?}");
     }
@@ -68,14 +69,14 @@ fn every_combination_has_its_verdict() {
 
 /// An in-memory disk.
 #[derive(Clone, Debug, Default)]
-struct Memory(BTreeMap<PathBuf, Kind>);
+struct Memory(BTreeMap<PathBuf, DiskKind>);
 
 impl Disk for Memory {
-    fn kind(&mut self, path: &Path) -> io::Result<Kind> {
+    fn kind(&mut self, path: &Path) -> io::Result<DiskKind> {
         Ok(self.0.get(path).copied().unwrap_or(if path == Path::new("/") {
-            Kind::Folder
+            DiskKind::Folder
         } else {
-            Kind::Absent
+            DiskKind::Absent
         }))
     }
 
@@ -89,16 +90,16 @@ impl Disk for Memory {
     }
 }
 
-fn step(path: &str, from: FileImage, to: FileImage) -> Step {
-    Step { path: PathBuf::from(path), from, to, stamp: None }
+fn step(path: &str, from: FileImage, to: FileImage) -> RestoreStep {
+    RestoreStep { path: PathBuf::from(path), from, to, stamp: None }
 }
 
 #[test]
 fn a_folder_goes_only_when_nothing_stays_in_it() {
     let mut disk = Memory(BTreeMap::from([
-        (PathBuf::from("/d"), Kind::Folder),
-        (PathBuf::from("/d/e"), Kind::Folder),
-        (PathBuf::from("/d/e/ours"), Kind::Other),
+        (PathBuf::from("/d"), DiskKind::Folder),
+        (PathBuf::from("/d/e"), DiskKind::Folder),
+        (PathBuf::from("/d/e/ours"), DiskKind::Other),
     ]));
     let steps = vec![
         step("/d", folder(), FileImage::Absent),
@@ -107,7 +108,7 @@ fn a_folder_goes_only_when_nothing_stays_in_it() {
     ];
     let (all, impossible) = arrange(steps.clone(), &mut disk).unwrap();
     assert_eq!((all.len(), impossible.len()), (3, 0));
-    disk.0.insert(PathBuf::from("/d/e/theirs"), Kind::Other);
+    disk.0.insert(PathBuf::from("/d/e/theirs"), DiskKind::Other);
     let (left, impossible) = arrange(steps, &mut disk).unwrap();
     assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/d/e/ours"]);
     assert!(
@@ -117,7 +118,7 @@ fn a_folder_goes_only_when_nothing_stays_in_it() {
 
 #[test]
 fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
-    let mut disk = Memory(BTreeMap::from([(PathBuf::from("/link"), Kind::Other)]));
+    let mut disk = Memory(BTreeMap::from([(PathBuf::from("/link"), DiskKind::Other)]));
     let steps = vec![
         step("/new/deep/a", FileImage::Absent, file("a")),
         step("/link/a", FileImage::Absent, file("a")),
@@ -135,8 +136,10 @@ fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
 
 #[test]
 fn a_folder_is_made_after_all_once_what_stood_in_its_way_is_taken_out() {
-    let mut disk =
-        Memory(BTreeMap::from([(PathBuf::from("/a"), Kind::Folder), (PathBuf::from("/a/d"), Kind::Other)]));
+    let mut disk = Memory(BTreeMap::from([
+        (PathBuf::from("/a"), DiskKind::Folder),
+        (PathBuf::from("/a/d"), DiskKind::Other),
+    ]));
     let steps = vec![
         step("/a", folder(), file("new")),
         step("/a/b", FileImage::Absent, folder()),
@@ -163,8 +166,8 @@ proptest! {
         let mut disk = Memory::default();
         for (number, is_folder) in present {
             let path = Path::new(paths[number]);
-            if disk.kind(path.parent().unwrap()).unwrap() == Kind::Folder {
-                let kind = if is_folder { Kind::Folder } else { Kind::Other };
+            if disk.kind(path.parent().unwrap()).unwrap() == DiskKind::Folder {
+                let kind = if is_folder { DiskKind::Folder } else { DiskKind::Other };
                 disk.0.entry(path.to_owned()).or_insert(kind);
             }
         }
@@ -172,13 +175,13 @@ proptest! {
         for (number, to) in wanted {
             let path = PathBuf::from(paths[number]);
             let from = match disk.kind(&path).unwrap() {
-                Kind::Absent => FileImage::Absent,
-                Kind::Folder => folder(),
-                Kind::Other => file("old"),
+                DiskKind::Absent => FileImage::Absent,
+                DiskKind::Folder => folder(),
+                DiskKind::Other => file("old"),
             };
             let to = [FileImage::Absent, folder(), file("new")][usize::from(to)].clone();
             if from != to {
-                steps.insert(path.clone(), Step { path, from, to, stamp: None });
+                steps.insert(path.clone(), RestoreStep { path, from, to, stamp: None });
             }
         }
         let asked = steps.len();
@@ -188,14 +191,14 @@ proptest! {
             prop_assert!(!impossible.contains_key(&step.path));
             match step.to {
                 FileImage::Absent => disk.0.remove(&step.path),
-                FileImage::Folder { .. } => disk.0.insert(step.path.clone(), Kind::Folder),
-                _ => disk.0.insert(step.path.clone(), Kind::Other),
+                FileImage::Folder { .. } => disk.0.insert(step.path.clone(), DiskKind::Folder),
+                _ => disk.0.insert(step.path.clone(), DiskKind::Other),
             };
         }
         for path in disk.0.keys() {
             let parent = path.parent().unwrap();
             prop_assert!(
-                parent == Path::new("/") || disk.0.get(parent) == Some(&Kind::Folder),
+                parent == Path::new("/") || disk.0.get(parent) == Some(&DiskKind::Folder),
                 "{} lies in no folder", path.display()
             );
         }

@@ -18,10 +18,10 @@ fn task(number: StepNumber, parent: Option<StepNumber>, kind: StepKind) -> TimeS
     }
 }
 
-fn tree(active: StepNumber, tasks: &[(StepNumber, StepNumber, StepKind)]) -> Tree {
+fn tree(active: StepNumber, tasks: &[(StepNumber, StepNumber, StepKind)]) -> SessionStepTree {
     let mut all = vec![task(0, None, StepKind::Start)];
     all.extend(tasks.iter().map(|(number, parent, kind)| task(*number, Some(*parent), *kind)));
-    Tree::new(TimeSteps { active, conversation: None, last: 99, tasks: all })
+    SessionStepTree::new(TimeSteps { active, conversation: None, last: 99, tasks: all })
 }
 
 fn file(content: u32) -> FileImage {
@@ -50,7 +50,7 @@ fn chains_undo_and_redo() {
         let tree = tree(active, &all);
         assert_eq!((tree.chain(active), tree.undo(), tree.redo()), (chain, undo, redo), "at {active}");
     }
-    assert_eq!(Tree::default().undo(), None);
+    assert_eq!(SessionStepTree::default().undo(), None);
     // A damaged row leads nowhere, and causes no endless loop.
     assert_eq!(tree(1, &[(1, 1, Run)]).chain(1), [1]);
 }

@@ -1,6 +1,6 @@
 //! Watches folders with `inotify`.
 
-use super::{RecheckDepth, Seen};
+use super::{RecheckDepth, ReportedChanges};
 use crate::time::picture::{RelativePath, is_at_or_below, join};
 use rustix::{
     fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
@@ -33,7 +33,7 @@ const LOCAL: [u32; 9] = [
     0x8584_58f6,
 ];
 
-impl Seen {
+impl ReportedChanges {
     fn add(&mut self, folder: RelativePath, name: Box<[u8]>, depth: RecheckDepth) {
         let known = self.folders.entry(folder).or_default().entry(name).or_insert(depth);
         *known = depth.max(*known);
@@ -42,7 +42,7 @@ impl Seen {
 
 /// Watches a folder and the entered folders below it.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct FolderWatch {
     inotify: OwnedFd,
     folder: PathBuf,
     /// The device and the inode of the folder.
@@ -61,9 +61,9 @@ struct WatchTable {
     linked: BTreeSet<(RelativePath, Box<[u8]>)>,
 }
 
-impl Watch {
+impl FolderWatch {
     /// Creates a watch of at most `most` folders; `None` if it would be unreliable. Watches nothing before
-    /// [`Watch::enter`].
+    /// [`FolderWatch::enter`].
     pub(crate) fn new(folder: &Path, most: usize) -> Option<Self> {
         let place = place_of(folder).ok()?;
         let kind = u32::try_from(rustix::fs::statfs(folder).ok()?.f_type).ok()?;
@@ -141,12 +141,12 @@ impl Watch {
     }
 
     /// Returns the changes since the last call; `None` if they are unknown.
-    pub(crate) fn seen(&self) -> Option<Seen> {
+    pub(crate) fn seen(&self) -> Option<ReportedChanges> {
         let mut places = crate::time::lock(&self.places);
         if places.broken || place_of(&self.folder).ok()? != self.place {
             return None;
         }
-        let mut seen = Seen::default();
+        let mut seen = ReportedChanges::default();
         if places.read(&self.inotify, &mut seen).is_none() {
             places.give_up();
             return None;
@@ -169,7 +169,7 @@ impl WatchTable {
     }
 
     /// Reads all pending events; `None` if some were lost.
-    fn read(&mut self, inotify: &OwnedFd, seen: &mut Seen) -> Option<()> {
+    fn read(&mut self, inotify: &OwnedFd, seen: &mut ReportedChanges) -> Option<()> {
         let mut buffer = vec![MaybeUninit::uninit(); 1 << 16];
         let mut events = inotify::Reader::new(inotify, &mut buffer);
         loop {

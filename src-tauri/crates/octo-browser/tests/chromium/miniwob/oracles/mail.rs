@@ -3,7 +3,7 @@
 use super::{between, oracles};
 use crate::miniwob::{
     AMBIGUOUS,
-    player::{Played, Player, Target},
+    player::{NumberedTarget, PlayResult, Player},
 };
 
 /// The action to take on a mail.
@@ -28,10 +28,11 @@ fn wish(goal: &str) -> Result<(String, MailAction), String> {
     Ok((by, wish))
 }
 
-async fn carry_out(it: &mut Player, by: &str, wish: MailAction) -> Played {
+async fn carry_out(it: &mut Player, by: &str, wish: MailAction) -> PlayResult {
     let all = it.targets().await;
-    let is_by = |target: &&Target| target.role == "click" && target.name.split(' ').next() == Some(by);
-    let mails: Vec<&Target> = all.iter().filter(is_by).collect();
+    let is_by =
+        |target: &&NumberedTarget| target.role == "click" && target.name.split(' ').next() == Some(by);
+    let mails: Vec<&NumberedTarget> = all.iter().filter(is_by).collect();
     let mail = match mails.as_slice() {
         [] => return Err(format!("no mail by {by}")),
         [mail] => *mail,

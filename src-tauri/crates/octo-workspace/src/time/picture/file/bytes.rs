@@ -1,7 +1,7 @@
 //! The parts of a snapshot as bytes.
 
-use super::super::{Item, Kept};
-use crate::time::folder::Stamp;
+use super::super::{Item, ItemContent};
+use crate::time::folder::PathStamp;
 use octo_protocol::UnsavedReason;
 
 /// All reasons, indexed by their number in the file.
@@ -43,7 +43,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, part: &[u8]) {
 
 pub(super) fn write_item(bytes: &mut Vec<u8>, item: &Item) {
     put(bytes, &item.name);
-    let Stamp { len, modified, changed, inode, mode } = item.stamp;
+    let PathStamp { len, modified, changed, inode, mode } = item.stamp;
     number(bytes, len);
     bytes.extend_from_slice(&modified.to_le_bytes());
     bytes.extend_from_slice(&changed.to_le_bytes());
@@ -51,21 +51,21 @@ pub(super) fn write_item(bytes: &mut Vec<u8>, item: &Item) {
     number(bytes, u64::from(mode));
     bytes.push(u8::from(item.racy));
     match &item.kept {
-        Kept::Blob(hash) => {
+        ItemContent::Blob(hash) => {
             bytes.push(0);
             bytes.extend_from_slice(hash);
         }
-        Kept::Git(hash, object) => {
+        ItemContent::Git(hash, object) => {
             bytes.push(1);
             bytes.extend_from_slice(hash);
             bytes.extend_from_slice(object);
         }
-        Kept::Link(target) => {
+        ItemContent::Link(target) => {
             bytes.push(2);
             put(bytes, target);
         }
-        Kept::Folder => bytes.push(3),
-        Kept::Not(why) => bytes.extend_from_slice(&[4, reason(*why)]),
+        ItemContent::Folder => bytes.push(3),
+        ItemContent::Not(why) => bytes.extend_from_slice(&[4, reason(*why)]),
     }
 }
 
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
 
     pub(super) fn item(&mut self) -> Option<Item> {
         let name = self.bytes()?.into();
-        let stamp = Stamp {
+        let stamp = PathStamp {
             len: self.number()?,
             modified: self.time()?,
             changed: self.time()?,
@@ -114,11 +114,11 @@ impl<'a> Input<'a> {
         };
         let racy = self.byte()? != 0;
         let kept = match self.byte()? {
-            0 => Kept::Blob(self.take(32)?.try_into().ok()?),
-            1 => Kept::Git(self.take(32)?.try_into().ok()?, self.take(20)?.try_into().ok()?),
-            2 => Kept::Link(self.bytes()?.into()),
-            3 => Kept::Folder,
-            4 => Kept::Not(reason_of(self.byte()?)?),
+            0 => ItemContent::Blob(self.take(32)?.try_into().ok()?),
+            1 => ItemContent::Git(self.take(32)?.try_into().ok()?, self.take(20)?.try_into().ok()?),
+            2 => ItemContent::Link(self.bytes()?.into()),
+            3 => ItemContent::Folder,
+            4 => ItemContent::Not(reason_of(self.byte()?)?),
             _ => return None,
         };
         Some(Item { name, stamp, kept, racy })
