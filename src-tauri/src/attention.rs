@@ -2,7 +2,7 @@
 
 use crate::{autostart, badge::Badge, desk::ShellState, notices, quick_ask, tray, windows};
 use octo_core::{Octo, Subscription};
-use octo_desktop::{NoticeCommand, NoticeSubject, TICK, Waking};
+use octo_desktop::{NoticeCommand, NoticeSubject, SleepDetector, TICK};
 use octo_protocol::{
     ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, Settings, Snapshot, Stop, StopAllActivity,
     TaskContent, TaskNotifications, Topic, Update,
@@ -160,7 +160,7 @@ async fn run_acts(desk: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
 async fn follow_clocks(octo: Octo) {
     let started = Instant::now();
     let wall = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut waking = Waking::new(wall(), started.elapsed());
+    let mut waking = SleepDetector::new(wall(), started.elapsed());
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     ticks.tick().await;

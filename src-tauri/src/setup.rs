@@ -11,7 +11,7 @@ use crate::{
     tray, updates,
     windows::{self, WindowDataFolder},
 };
-use octo_core::{Clock, Config, HomeAtStart, Keys, Octo, OpenTurnPolicy, SystemClock};
+use octo_core::{Clock, Config, HomeAtStart, KeyStorage, Octo, OpenTurnPolicy, SystemClock};
 use octo_protocol::{ApiError, HomeRequest, OpenRequest, Source};
 use serde_json::Value;
 use std::{process::ExitCode, sync::Arc, time::Duration};
@@ -199,7 +199,7 @@ fn configuration(settled: HomeAtStart, host: Arc<DesktopHost>, idle_after: Durat
         settled,
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
-        keys: Keys::System,
+        keys: KeyStorage::System,
         host,
         idle_after,
         remover: octo_core::Remover::ThisProgram,

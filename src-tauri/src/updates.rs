@@ -7,7 +7,7 @@
 mod coming;
 
 use crate::{closing, desk::queue_open_request, setup::Core};
-use coming::{Coming, TransferError};
+use coming::{TransferError, UpdateTransfer};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_check};
 use octo_protocol::{
@@ -32,11 +32,11 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 #[derive(Default)]
 pub(crate) struct UpdateState {
     update: Mutex<Option<Update>>,
-    coming: std::sync::Mutex<Option<Coming>>,
+    coming: std::sync::Mutex<Option<UpdateTransfer>>,
 }
 
 impl UpdateState {
-    fn coming(&self) -> std::sync::MutexGuard<'_, Option<Coming>> {
+    fn coming(&self) -> std::sync::MutexGuard<'_, Option<UpdateTransfer>> {
         // The lock protects single assignments only.
         self.coming.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -166,7 +166,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     let found = app.state::<UpdateState>();
     let taken = found.update.lock().await.take_if(|update| update.version == version);
     let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
-    let coming = Coming::new(version);
+    let coming = UpdateTransfer::new(version);
     *found.coming() = Some(coming.clone());
     let told = coming.clone();
     let fetched = coming.through(update.download(move |bytes, of| told.heard(bytes, of), || {})).await;
@@ -192,7 +192,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
 
 /// Returns the progress of the update that is being installed.
 pub(crate) fn download(app: &AppHandle) -> Option<UpdateDownload> {
-    app.state::<UpdateState>().coming().as_ref().map(Coming::state)
+    app.state::<UpdateState>().coming().as_ref().map(UpdateTransfer::state)
 }
 
 /// Cancels the download; once it is complete, the update is installed.

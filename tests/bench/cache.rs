@@ -12,7 +12,7 @@ mod workloads;
 use crate::{say, table::Table};
 use anyhow::{Context as _, Result};
 use bill::{Bill, WarmKeeping};
-use harness::{BenchCacheKind, Trace};
+use harness::{BenchCacheKind, WorkloadTrace};
 use octo_llm::{CacheKind, Caching};
 use octo_protocol::Protocol;
 use octo_testkit::CachePolicy;
@@ -107,7 +107,12 @@ pub async fn measure(table: &mut Table) -> Result<()> {
 }
 
 /// Sums over the seeds, if there are pauses.
-fn bills(workload: &Workload, kind: &BenchCacheKind, trace: &Trace, kept: WarmKeeping) -> Result<Bill> {
+fn bills(
+    workload: &Workload,
+    kind: &BenchCacheKind,
+    trace: &WorkloadTrace,
+    kept: WarmKeeping,
+) -> Result<Bill> {
     let seeds = if trace.requests.iter().any(|sent| sent.pause_before) { SEEDS } else { 1 };
     let mut sum = Bill::default();
     for seed in 1..=seeds {

@@ -1,11 +1,11 @@
 //! File search compared with the ripgrep program: same tree, same queries, same results, alternating.
 
 use crate::{
-    seed::Disorder,
+    seed::SeedRandom,
     table::{Figures, Table, Unit},
 };
 use anyhow::{Context as _, Result, ensure};
-use octo_workspace::{CaseSensitivity, Files, GrepQuery, Scope, grep};
+use octo_workspace::{CaseSensitivity, FileScope, Files, GrepQuery, grep};
 use std::{
     fmt::Write as _,
     fs,
@@ -93,7 +93,7 @@ fn threads() -> usize {
 }
 
 fn octo(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
-    let scope = Scope { folder: tree.to_owned(), readable: Vec::new(), writable: Vec::new() };
+    let scope = FileScope { folder: tree.to_owned(), readable: Vec::new(), writable: Vec::new() };
     let query = GrepQuery {
         base: tree.to_owned(),
         pattern: question.pattern.to_owned(),
@@ -161,7 +161,7 @@ fn source(number: usize) -> String {
         "turn", "call", "tool", "file", "path", "folder", "state", "event", "store", "table", "index",
         "count", "limit", "offset", "=", "+", "->", "=>", "(", ")", "{", "}", "::", "//", "\"text\"", "0x2a",
     ];
-    let mut disorder = Disorder::new(number as u64);
+    let mut disorder = SeedRandom::new(number as u64);
     let mut text = String::with_capacity(FILE + 200);
     while text.len() < FILE {
         let indent = disorder.below(4) * 4;

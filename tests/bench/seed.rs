@@ -1,7 +1,7 @@
 //! A home as after years of use: 10,000 sessions, one of them of 10,000 messages.
 
 use anyhow::{Context as _, Result};
-use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy};
+use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
     ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
@@ -43,7 +43,7 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
         settled: HomeAtStart::at(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
-        keys: Keys::Memory,
+        keys: KeyStorage::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::System,
@@ -229,15 +229,15 @@ pub fn words(seed: usize, count: usize) -> String {
         "update",
         "error",
     ];
-    let mut disorder = Disorder::new(seed as u64);
+    let mut disorder = SeedRandom::new(seed as u64);
     let chosen: Vec<&str> = (0..count).map(|_| WORDS[disorder.below(WORDS.len())]).collect();
     chosen.join(" ")
 }
 
 /// Numbers that look random and are the same each time (a linear congruential generator, Knuth's constants).
-pub struct Disorder(u64);
+pub struct SeedRandom(u64);
 
-impl Disorder {
+impl SeedRandom {
     /// Creates a different series for each seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(2_654_435_761).wrapping_add(12_345))

@@ -15,7 +15,7 @@ mod report;
 use crate::{say, table::Table};
 use anyhow::{Context as _, Result, bail, ensure};
 use given::{BenchTask, TASKS};
-use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy};
+use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Answer, AnswerBudget, AnswerQuestion, BilledCall, Block, BudgetAnswer, CallsOfTurn, ChangeSettings,
     Event, Mode, OpenSession, Profile, Question, QuestionContent, SaveModel, SessionId, SettingsPatch,
@@ -81,7 +81,7 @@ async fn perform(task: &BenchTask, options: &Options, folder: &Path) -> Result<F
         settled: HomeAtStart::at(HomeLocation::by_variable(home.octo())),
         source: Source::Headless,
         open_turns: OpenTurnPolicy::WaitForUse,
-        keys: Keys::Memory,
+        keys: KeyStorage::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::System,

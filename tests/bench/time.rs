@@ -4,7 +4,7 @@ use crate::table::{Figures, Table, Unit};
 use anyhow::{Context as _, Result, ensure};
 use octo_protocol::{Mode, Profile, SessionId, SessionInfo, SessionStatus, Source, TurnId, Usage};
 use octo_store::{NewSession, Store, ToolsetRow};
-use octo_workspace::{Blobs, Limits, TimeMachine};
+use octo_workspace::{Blobs, TimeLimits, TimeMachine};
 use std::{
     fs,
     path::Path,
@@ -34,7 +34,7 @@ pub fn measure(table: &mut Table) -> Result<()> {
     let new = session_in(session, &folder);
     store.write_blocking(move |tx| tx.create_session(&new))?;
     let blobs = Blobs::new(base.join("octo/blobs"));
-    let machine = TimeMachine::new(store.clone(), blobs, &base.join("octo"), Limits::default());
+    let machine = TimeMachine::new(store.clone(), blobs, &base.join("octo"), TimeLimits::default());
     let task = machine.begin_step(session, TurnId::new(), &folder, "measure")?;
 
     let resident = memory("VmRSS:")?;

@@ -3,7 +3,7 @@
 
 use crate::{
     browser::{KEY, press, serve},
-    chromium::{Chromium, Door},
+    chromium::{AccessMethod, Chromium},
     first_task::connect,
 };
 use anyhow::{Context as _, Result};
@@ -29,7 +29,7 @@ impl PromptingChromium {
         let screen = desktop.another_screen()?;
         let manager = desktop.command("openbox").env("DISPLAY", &screen).stderr(Stdio::null()).spawn();
         desktop.own_child(manager.context("openbox could not be started; cargo xtask test installs it")?);
-        let browser = Self(Chromium::start(desktop, app, screen, Door::Question, own).await?);
+        let browser = Self(Chromium::start(desktop, app, screen, AccessMethod::Question, own).await?);
         app.until("its page", async || Ok((browser.shade(desktop)? >= 0xf0).then_some(()))).await?;
         Ok(browser)
     }

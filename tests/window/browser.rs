@@ -2,7 +2,7 @@
 //! site without a grant, and a button that pays.
 
 use crate::{
-    chromium::{Chromium, Door},
+    chromium::{AccessMethod, Chromium},
     first_task::connect,
 };
 use anyhow::{Context as _, Result};
@@ -159,7 +159,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     );
     let app = Application::open(&desktop, &home, theme).await?;
     let screen = desktop.another_screen()?;
-    let chromium = Chromium::start(&desktop, &app, screen, Door::Port, &own).await?;
+    let chromium = Chromium::start(&desktop, &app, screen, AccessMethod::Port, &own).await?;
     connect(&app, &server.url(), &format!("browser-{look}")).await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.fill("composer", "Register me, please").await?;

@@ -1,7 +1,9 @@
 //! Chromium as its person would run it, on a separate screen.
 
 use anyhow::{Context as _, Result};
-use octo_browser::{Browser, Environment, System, Wanted, cdp::browser_protocol::target::GetTargetsParams};
+use octo_browser::{
+    Browser, BrowserEnvironment, BrowserTarget, HostSystem, cdp::browser_protocol::target::GetTargetsParams,
+};
 use octo_testkit::CHROMIUM_SWITCHES;
 use octo_tests::{Application, Desktop};
 use std::{
@@ -13,7 +15,7 @@ use std::{
 
 /// How its person allows access.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum AccessMethod {
     /// It was started with a debugging port.
     Port,
     /// Its person ticked the box on its debugging page, and is asked each time.
@@ -41,12 +43,12 @@ impl Chromium {
         desktop: &Desktop,
         app: &Application,
         screen: String,
-        door: Door,
+        door: AccessMethod,
         own: &str,
     ) -> Result<Self> {
         let profile = desktop.home().join(".config/chromium");
         fs::create_dir_all(&profile)?;
-        let ticked = serde_json::json!({ "user-enabled": door == Door::Question });
+        let ticked = serde_json::json!({ "user-enabled": door == AccessMethod::Question });
         let state = serde_json::json!({ "devtools": { "remote_debugging": ticked } });
         fs::write(profile.join("Local State"), state.to_string())?;
         let mut command = desktop.command("chromium");
@@ -57,7 +59,7 @@ impl Chromium {
             .arg(own)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        if door == Door::Port {
+        if door == AccessMethod::Port {
             command.arg("--remote-debugging-port=0");
         }
         let process =
@@ -73,8 +75,8 @@ impl Chromium {
 
     /// Returns the addresses of attached tabs, as reported to another client connected through its port.
     pub(crate) async fn attached(&self) -> Result<Vec<String>> {
-        let environment = Environment::bare(System::Linux, self.profile.clone());
-        let other = Browser::new(environment, Wanted::Folder(self.profile.clone()));
+        let environment = BrowserEnvironment::bare(HostSystem::Linux, self.profile.clone());
+        let other = Browser::new(environment, BrowserTarget::Folder(self.profile.clone()));
         let line = other.connect().await?.link;
         let targets = line.call(None, GetTargetsParams::default(), Duration::from_secs(10)).await?;
         let pages =

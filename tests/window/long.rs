@@ -14,7 +14,7 @@ use octo_protocol::{
     SessionFilter, SessionId, SessionStatus, SettingsPatch, TypedRequest,
 };
 use octo_testkit::{
-    FastTime, GrowthCheck, Measure, ModelServer, Script, ServerOptions, check_database, day,
+    FastTime, GrowthCheck, ModelServer, ResourceMeasure, Script, ServerOptions, check_database, day,
     processes::strays,
 };
 use octo_tests::{Application, Desktop, Panel, Theme};
@@ -257,14 +257,14 @@ impl Day<'_> {
 
     /// Measures all processes once they are quiet. Tasks continue, so each figure is the minimum of several
     /// measurements.
-    async fn measure(&self, process: u32, home: &Path) -> Result<Measure> {
+    async fn measure(&self, process: u32, home: &Path) -> Result<ResourceMeasure> {
         tokio::time::sleep(QUIET).await;
         let mut looks = Vec::new();
         for _ in 0..10 {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            looks.push(Measure::of(process, home));
+            looks.push(ResourceMeasure::of(process, home));
         }
-        Ok(Measure::least(looks))
+        Ok(ResourceMeasure::least(looks))
     }
 
     /// Runs a person's steps in the page.

@@ -16,7 +16,7 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A download in progress. Clones share it.
 #[derive(Clone)]
-pub(super) struct Coming(Arc<UpdateTransferInner>);
+pub(super) struct UpdateTransfer(Arc<UpdateTransferInner>);
 
 struct UpdateTransferInner {
     version: String,
@@ -52,7 +52,7 @@ impl From<tauri_plugin_updater::Error> for TransferError {
     }
 }
 
-impl Coming {
+impl UpdateTransfer {
     pub fn new(version: &str) -> Self {
         Self(Arc::new(UpdateTransferInner {
             version: version.to_owned(),
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     /// A download of 100 bytes at a time, with pauses between.
-    async fn download(coming: &Coming, pauses: &[u64]) -> Result<&'static str, TransferError> {
+    async fn download(coming: &UpdateTransfer, pauses: &[u64]) -> Result<&'static str, TransferError> {
         for pause in pauses {
             tokio::time::sleep(Duration::from_secs(*pause)).await;
             coming.heard(100, Some(300));
@@ -119,19 +119,19 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_one_comes_and_one_that_stalls_ends() {
-        let coming = Coming::new("9.1.0");
+        let coming = UpdateTransfer::new("9.1.0");
         assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), came: 0, of: None });
         assert_eq!(coming.through(download(&coming, &[59, 59, 59])).await, Ok("whole"));
         assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), came: 300, of: Some(300) });
 
-        let coming = Coming::new("9.1.0");
+        let coming = UpdateTransfer::new("9.1.0");
         let ended = coming.through(download(&coming, &[1, 61])).await;
         assert!(matches!(&ended, Err(TransferError::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_that_is_given_up_ends_at_once_and_one_that_fails_says_why() {
-        let coming = Coming::new("9.1.0");
+        let coming = UpdateTransfer::new("9.1.0");
         let other = coming.clone();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
@@ -149,7 +149,7 @@ mod tests {
             (Error::MissingSignedVersion, false),
         ] {
             let why = error.to_string();
-            let ended = Coming::new("9.1.0").through(async { Err::<(), _>(error) }).await;
+            let ended = UpdateTransfer::new("9.1.0").through(async { Err::<(), _>(error) }).await;
             let expected = if trusted { TransferError::Failed(why) } else { TransferError::Untrusted(why) };
             assert_eq!(ended, Err(expected));
         }

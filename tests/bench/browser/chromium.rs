@@ -3,7 +3,8 @@
 
 use anyhow::{Context as _, Result, ensure};
 use octo_browser::{
-    Browser, Connected, Environment, Page, System, Wanted, cdp::js_protocol::runtime::EvaluateParams,
+    Browser, BrowserConnection, BrowserEnvironment, BrowserTarget, HostSystem, Page,
+    cdp::js_protocol::runtime::EvaluateParams,
 };
 use octo_testkit::{CHROMIUM_HEADLESS_SWITCHES, CHROMIUM_SWITCHES, chromium_program};
 use serde_json::Value;
@@ -65,8 +66,8 @@ impl Chromium {
 
     /// Returns a browser that is not connected yet.
     pub fn browser(&self) -> Browser {
-        let environment = Environment::bare(System::Linux, self.folder());
-        Browser::new(environment, Wanted::Folder(self.folder()))
+        let environment = BrowserEnvironment::bare(HostSystem::Linux, self.folder());
+        Browser::new(environment, BrowserTarget::Folder(self.folder()))
     }
 }
 
@@ -81,7 +82,7 @@ impl Drop for Chromium {
 ///
 /// # Errors
 /// When it does not come.
-pub async fn attach(connected: &Connected, title: &str) -> Result<Page> {
+pub async fn attach(connected: &BrowserConnection, title: &str) -> Result<Page> {
     let began = Instant::now();
     loop {
         let tabs = connected.tabs.list().await?;

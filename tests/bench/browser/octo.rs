@@ -10,8 +10,8 @@ use super::{
 use crate::{seed, table::Figures};
 use anyhow::{Context as _, Result, bail, ensure};
 use octo_browser::{
-    View,
-    snapshot::{Filter, LineSelection, RenderedSnapshot, WHOLE, estimate_tokens},
+    TabView,
+    snapshot::{LineSelection, RenderFilter, RenderedSnapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::{
     Block, BrowserChoice, ChooseBrowser, DetachBrowser, Event, Mode, Profile, StartSession, TurnEnd,
@@ -27,7 +27,7 @@ const TURN: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// When it does not do its part.
-pub async fn measure(pages: &[ServedPage], own: &own::Own) -> Result<ToolResults> {
+pub async fn measure(pages: &[ServedPage], own: &own::OwnFigures) -> Result<ToolResults> {
     let chromium = Chromium::start("about:blank").await?;
     let mut seen = Vec::new();
     for page in pages {
@@ -150,17 +150,17 @@ async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<Nu
     watched.navigate("about:blank").await?;
     watched.navigate(&page.url).await?;
     page.come_to_rest().await;
-    let mut view = View::default();
+    let mut view = TabView::default();
     let snapshot = view.look(&watched).await?;
     // The reply's numbers belong to the finished session; its lines are found again in this snapshot.
-    let overview = snapshot.render(super::SNAPSHOT, Filter::default());
+    let overview = snapshot.render(super::SNAPSHOT, RenderFilter::default());
     let short = &overview.text;
     ensure!(
         handles(short).len() == handles(reply).len(),
         "the page shows something else than before:\n{reply}\n{short}"
     );
-    let whole = snapshot.render(WHOLE, Filter::default()).text;
-    let alone = Filter { content: LineSelection::Targets, ..Filter::default() };
+    let whole = snapshot.render(WHOLE, RenderFilter::default()).text;
+    let alone = RenderFilter { content: LineSelection::Targets, ..RenderFilter::default() };
     let (first, every) = (snapshot.render(super::SNAPSHOT, alone), snapshot.render(WHOLE, alone));
     let mut counts = Vec::new();
     for text in [short, &whole] {

@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result};
 use octo_browser::{
-    Audience, BrowserAct, Page, View,
+    Audience, BrowserAct, Page, TabView,
     cdp::browser_protocol::{
         dom::{BackendNodeId, FocusParams},
         input::{
@@ -19,7 +19,7 @@ use octo_browser::{
             MouseButton,
         },
     },
-    snapshot::{Filter, NodeRef, WHOLE},
+    snapshot::{NodeRef, RenderFilter, WHOLE},
 };
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ const OVERHEAD: f64 = 10.0;
 const MEMORY: f64 = 10.0;
 
 /// Figures that are also listed with the other tools.
-pub struct Own {
+pub struct OwnFigures {
     /// From nothing to the first click the page received.
     pub first_from_nothing: f64,
     /// Additional memory of the process with a connection.
@@ -55,7 +55,7 @@ struct MethodTimes {
 ///
 /// # Errors
 /// When a page does not do what it is asked.
-pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<Own> {
+pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<OwnFigures> {
     let mut firsts = (Vec::new(), Vec::new());
     let mut memories = Vec::new();
     for _ in 0..FIRSTS {
@@ -97,7 +97,7 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<Own> {
         }
     }
     rows(table, "a field filled with some 15 letters", &ours, &raw)?;
-    let own = Own { first_from_nothing: Figures::of(firsts.0.clone())?.median, memory: 0.0 };
+    let own = OwnFigures { first_from_nothing: Figures::of(firsts.0.clone())?.median, memory: 0.0 };
     table.told(
         "From no connection to the first click the page felt",
         Unit::Milliseconds,
@@ -116,7 +116,7 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<Own> {
         memory,
         MEMORY,
     );
-    Ok(Own { memory: memory.median, ..own })
+    Ok(OwnFigures { memory: memory.median, ..own })
 }
 
 impl MethodTimes {
@@ -156,7 +156,7 @@ async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
     let connected = browser.connect().await?;
     let page = attach(&connected, form.page.title).await?;
     let attached = wall();
-    let mut view = View::default();
+    let mut view = TabView::default();
     let number = number(&mut view, &page, form.page.button).await?;
     let place = view.locate(&page, number).await?.place;
     page.begin_focus_emulation().await?;
@@ -167,15 +167,15 @@ async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
 }
 
 /// Returns the number of a target, as a model reads it.
-async fn number(view: &mut View, page: &Page, what: &str) -> Result<u32> {
-    let text = view.look(page).await?.render(WHOLE, Filter::default()).text;
+async fn number(view: &mut TabView, page: &Page, what: &str) -> Result<u32> {
+    let text = view.look(page).await?.render(WHOLE, RenderFilter::default()).text;
     let rest = text.split_once(what).with_context(|| format!("{what} in {text}"))?.1;
     let number = rest.split_once('[').and_then(|(_, rest)| rest.split_once(']')).context("a number")?.0;
     Ok(number.parse()?)
 }
 
 async fn place(page: &Page, what: &str) -> Result<NodeRef> {
-    let mut view = View::default();
+    let mut view = TabView::default();
     let number = number(&mut view, page, what).await?;
     Ok(view.locate(page, number).await?.place)
 }

@@ -1,8 +1,8 @@
 //! The cost of the recorded requests with a cache.
 
-use super::harness::{BenchCacheKind, Trace, TracedRequest};
+use super::harness::{BenchCacheKind, TracedRequest, WorkloadTrace};
 use anyhow::{Result, anyhow};
-use octo_llm::{Price, Rates, Warmth, keep_warm};
+use octo_llm::{Price, Rates, WarmKeepingCosts, keep_warm};
 use octo_protocol::Usage;
 use octo_testkit::{CachePolicy, CacheSimulator};
 use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
@@ -73,12 +73,12 @@ impl AddAssign for Bill {
 ///
 /// # Errors
 /// When the provider would refuse a request.
-pub fn replay(trace: &Trace, kind: &BenchCacheKind, seed: u64, kept: WarmKeeping) -> Result<Bill> {
+pub fn replay(trace: &WorkloadTrace, kind: &BenchCacheKind, seed: u64, kept: WarmKeeping) -> Result<Bill> {
     let mut replay = Replay {
         cache: CacheSimulator::new(kind.policy.clone()),
         ideal: CacheSimulator::new(CachePolicy::ideal(kind.policy.prices)),
         warmth: match kept {
-            WarmKeeping::Warm => Warmth::of(&kind.caching, &rates(kind)),
+            WarmKeeping::Warm => WarmKeepingCosts::of(&kind.caching, &rates(kind)),
             WarmKeeping::Left => None,
         },
         pauses: Vec::new(),
@@ -110,7 +110,7 @@ fn rates(kind: &BenchCacheKind) -> Rates {
 struct Replay<'a> {
     cache: CacheSimulator,
     ideal: CacheSimulator,
-    warmth: Option<Warmth>,
+    warmth: Option<WarmKeepingCosts>,
     pauses: Vec<Duration>,
     last: Option<LastRequest<'a>>,
     bill: Bill,

@@ -41,7 +41,7 @@ pub struct BenchCacheKind {
 }
 
 /// The requests sent.
-pub struct Trace {
+pub struct WorkloadTrace {
     /// In order.
     pub requests: Vec<TracedRequest>,
 }
@@ -70,7 +70,7 @@ struct ScriptedModel {
 ///
 /// # Errors
 /// When the core deviates from the script, or sends a request a provider refuses.
-pub async fn record(workload: &Workload, kind: &BenchCacheKind) -> Result<Trace> {
+pub async fn record(workload: &Workload, kind: &BenchCacheKind) -> Result<WorkloadTrace> {
     let home = TempHome::new();
     let model = Arc::new(Mutex::new(ScriptedModel::default()));
     let gate = Gate::new();
@@ -241,7 +241,7 @@ impl Rig {
         Ok(events)
     }
 
-    async fn finish(self, pauses: &[usize]) -> Result<Trace> {
+    async fn finish(self, pauses: &[usize]) -> Result<WorkloadTrace> {
         self.octo.shutdown().await;
         let faults = self.server.faults();
         ensure!(faults.is_empty(), "requests no provider would take: {faults:?}");
@@ -263,7 +263,7 @@ impl Rig {
                 pause_before: pauses.contains(&index),
             }
         });
-        Ok(Trace { requests: sent.collect() })
+        Ok(WorkloadTrace { requests: sent.collect() })
     }
 }
 

@@ -20,11 +20,11 @@ mod wait;
 mod wheel;
 mod write;
 
-pub use error::{ActError, Cover, Unfit};
+pub use error::{ActError, CoveringElement, UnsupportedAct};
 pub use keys::is_known_key;
 pub(crate) use keys::{HeldModifiers, KeyStroke};
 pub use overlay::Audience;
-pub use settle::{Came, LoadProgress, ReactionObserver};
+pub use settle::{LoadProgress, PageReaction, ReactionObserver};
 pub use spot::Spot;
 
 use crate::{Page, PageError, snapshot::NodeRef};
@@ -71,7 +71,7 @@ pub enum BrowserAct {
     /// Scrolls something into view.
     Scroll(ScrollTarget),
     /// Waits for something.
-    Wait(Wait),
+    Wait(WaitCondition),
     /// Clicks a point, in CSS pixels of the viewport, provided that this element or a part of it is there once
     /// the pointer arrives.
     ClickAt(NodeRef, f64, f64),
@@ -134,7 +134,7 @@ pub enum ScrollTarget {
 
 /// The condition that a wait ends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitCondition {
     /// A text becomes visible, within ten seconds.
     Text(String),
     /// A text is no longer visible, within ten seconds.
@@ -161,7 +161,7 @@ pub struct ActOutcome {
     /// The method that was used.
     pub way: ActMethod,
     /// The page's reaction.
-    pub came: Came,
+    pub came: PageReaction,
     /// Time spent waiting for the page to react; it is not part of the act itself.
     pub waited: Duration,
 }
@@ -169,7 +169,7 @@ pub struct ActOutcome {
 impl Page {
     /// Performs an act and waits a moment for the page to react.
     ///
-    /// A dialog that the act opens is reported as [`Came::Dialog`], not as an error. Dropping the future leaves
+    /// A dialog that the act opens is reported as [`PageReaction::Dialog`], not as an error. Dropping the future leaves
     /// no button pressed.
     ///
     /// # Errors
@@ -223,7 +223,7 @@ impl Page {
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(ActOutcome {
                     way: ActMethod::Input,
-                    came: Came::Dialog(dialog),
+                    came: PageReaction::Dialog(dialog),
                     waited: Duration::ZERO,
                 });
             }
@@ -231,14 +231,14 @@ impl Page {
         };
         let done = Instant::now();
         let came = match way {
-            ActMethod::Nothing => Came::Stayed,
+            ActMethod::Nothing => PageReaction::Stayed,
             ActMethod::Input | ActMethod::Set => {
                 settling.settled(ChangeTimeout::with(act), &mut watch).await?
             }
         };
-        let asks = matches!(came, Came::Stayed | Came::Moved)
+        let asks = matches!(came, PageReaction::Stayed | PageReaction::Moved)
             && chooser.as_mut().is_some_and(ChooserGuard::has_asked);
-        let came = if asks { Came::AsksForFiles } else { came };
+        let came = if asks { PageReaction::AsksForFiles } else { came };
         Ok(ActOutcome { way, came, waited: done.elapsed() })
     }
 

@@ -4,12 +4,12 @@ mod error;
 mod state;
 
 pub use error::ConnectError;
-pub use state::{AttachmentState, Mode};
+pub use state::{AccessMode, AttachmentState};
 
 use crate::{
-    Environment, Launch, Link, Probe, ProbedBrowser, Transport, find,
+    BrowserEnvironment, LaunchOptions, Link, Probe, ProbedBrowser, Transport, find,
     launched::{BrowserProcess, launch},
-    tabs::{Numbers, Tabs},
+    tabs::{TabNumbers, Tabs},
     transport::dial,
 };
 use futures::future::BoxFuture;
@@ -30,13 +30,13 @@ const START: Duration = Duration::from_secs(60);
 
 /// The browser to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum BrowserTarget {
     /// The first of the person's browsers that accepts a connection.
     Any,
     /// The browser with this data folder.
     Folder(PathBuf),
     /// A separate browser that Octo starts, with its own profile.
-    OwnProfile(Launch),
+    OwnProfile(LaunchOptions),
 }
 
 /// Wraps every transport before use, to observe its traffic.
@@ -48,17 +48,17 @@ pub type TransportWrapper = Arc<dyn Fn(Box<dyn Transport>) -> Box<dyn Transport>
 pub struct Browser(Arc<BrowserInner>);
 
 struct BrowserInner {
-    environment: Environment,
+    environment: BrowserEnvironment,
     wrap: Option<TransportWrapper>,
     state: watch::Sender<AttachmentState>,
     slot: Mutex<ConnectionSlot>,
-    numbers: Numbers,
+    numbers: TabNumbers,
     /// Number of Octo's own browsers that are shutting down.
     closing: watch::Sender<usize>,
 }
 
 struct ConnectionSlot {
-    wanted: Wanted,
+    wanted: BrowserTarget,
     stage: ConnectionStage,
     /// Distinguishes this attempt from the previous one.
     attempt: u64,
@@ -67,15 +67,15 @@ struct ConnectionSlot {
 enum ConnectionStage {
     Idle,
     Connecting {
-        outcome: watch::Receiver<Option<Result<Connected, ConnectError>>>,
+        outcome: watch::Receiver<Option<Result<BrowserConnection, ConnectError>>>,
         cancel: CancellationToken,
     },
-    Connected(Connected),
+    Connected(BrowserConnection),
 }
 
 /// An established connection.
 #[derive(Clone, Debug)]
-pub struct Connected {
+pub struct BrowserConnection {
     /// The protocol link.
     pub link: Link,
     /// The browser's tabs.
@@ -104,22 +104,26 @@ impl fmt::Debug for Browser {
 
 impl Browser {
     /// Creates the connection object without looking for a browser.
-    pub fn new(environment: Environment, wanted: Wanted) -> Self {
+    pub fn new(environment: BrowserEnvironment, wanted: BrowserTarget) -> Self {
         Self::with_transport(environment, wanted, None)
     }
 
     /// Like `new`, with a wrapper around the transport.
-    pub fn watched(environment: Environment, wanted: Wanted, wrap: TransportWrapper) -> Self {
+    pub fn watched(environment: BrowserEnvironment, wanted: BrowserTarget, wrap: TransportWrapper) -> Self {
         Self::with_transport(environment, wanted, Some(wrap))
     }
 
-    fn with_transport(environment: Environment, wanted: Wanted, wrap: Option<TransportWrapper>) -> Self {
+    fn with_transport(
+        environment: BrowserEnvironment,
+        wanted: BrowserTarget,
+        wrap: Option<TransportWrapper>,
+    ) -> Self {
         Self(Arc::new(BrowserInner {
             environment,
             wrap,
             state: watch::Sender::new(AttachmentState::Off),
             slot: Mutex::new(ConnectionSlot { wanted, stage: ConnectionStage::Idle, attempt: 0 }),
-            numbers: Numbers::default(),
+            numbers: TabNumbers::default(),
             closing: watch::Sender::new(0),
         }))
     }
@@ -130,7 +134,7 @@ impl Browser {
     }
 
     /// Sets the browser to connect to. Ends a connection to another browser.
-    pub fn want(&self, wanted: Wanted) {
+    pub fn want(&self, wanted: BrowserTarget) {
         let changed = {
             let mut slot = self.slot();
             std::mem::replace(&mut slot.wanted, wanted.clone()) != wanted
@@ -143,8 +147,8 @@ impl Browser {
     /// Finds browsers that accept a connection now. Asks the person nothing and connects to nothing.
     pub async fn look(&self) -> Vec<ProbedBrowser> {
         let folder = match &self.slot().wanted {
-            Wanted::Folder(folder) => Some(folder.clone()),
-            Wanted::Any | Wanted::OwnProfile(_) => None,
+            BrowserTarget::Folder(folder) => Some(folder.clone()),
+            BrowserTarget::Any | BrowserTarget::OwnProfile(_) => None,
         };
         find(&self.0.environment, folder.as_deref()).await
     }
@@ -156,12 +160,12 @@ impl Browser {
     /// # Errors
     ///
     /// [`ConnectError`]. Nothing is retried.
-    pub async fn connect(&self) -> Result<Connected, ConnectError> {
+    pub async fn connect(&self) -> Result<BrowserConnection, ConnectError> {
         let mut outcome = {
             let mut slot = self.slot();
             match &slot.stage {
                 ConnectionStage::Connected(connected) if connected.link.ending().is_none() => {
-                    return Ok(Connected { fresh: Freshness::Held, ..connected.clone() });
+                    return Ok(BrowserConnection { fresh: Freshness::Held, ..connected.clone() });
                 }
                 ConnectionStage::Connecting { outcome, .. } => outcome.clone(),
                 ConnectionStage::Connected(_) | ConnectionStage::Idle => self.begin(&mut slot),
@@ -174,10 +178,10 @@ impl Browser {
     }
 
     /// Returns the current connection, if any.
-    pub fn connected(&self) -> Option<Connected> {
+    pub fn connected(&self) -> Option<BrowserConnection> {
         match &self.slot().stage {
             ConnectionStage::Connected(connected) if connected.link.ending().is_none() => {
-                Some(Connected { fresh: Freshness::Held, ..connected.clone() })
+                Some(BrowserConnection { fresh: Freshness::Held, ..connected.clone() })
             }
             _ => None,
         }
@@ -205,8 +209,8 @@ impl Browser {
 
     /// Ends a connection. A browser that Octo started first writes its data to disk; killing it at once would
     /// lose the person's last changes.
-    fn end(&self, connected: Connected) {
-        let Connected { link, running, .. } = connected;
+    fn end(&self, connected: BrowserConnection) {
+        let BrowserConnection { link, running, .. } = connected;
         let Some(running) = running else { return link.close() };
         self.0.closing.send_modify(|closing| *closing += 1);
         let closing = self.0.closing.clone();
@@ -228,7 +232,10 @@ impl Browser {
 
     /// Starts the one attempt in its own tokio task: the caller may stop waiting, and the person must not be
     /// asked a second time.
-    fn begin(&self, slot: &mut ConnectionSlot) -> watch::Receiver<Option<Result<Connected, ConnectError>>> {
+    fn begin(
+        &self,
+        slot: &mut ConnectionSlot,
+    ) -> watch::Receiver<Option<Result<BrowserConnection, ConnectError>>> {
         slot.attempt += 1;
         let (tell, outcome) = watch::channel(None);
         let cancel = CancellationToken::new();
@@ -257,36 +264,36 @@ impl Browser {
 struct ConnectAttempt {
     browser: Browser,
     number: u64,
-    wanted: Wanted,
+    wanted: BrowserTarget,
 }
 
 impl ConnectAttempt {
-    async fn run(&self) -> Result<Connected, ConnectError> {
+    async fn run(&self) -> Result<BrowserConnection, ConnectError> {
         match &self.wanted {
-            Wanted::OwnProfile(config) => {
+            BrowserTarget::OwnProfile(config) => {
                 // Two browsers cannot share a profile.
                 self.browser.closed().await;
                 let (transport, running) = launch(config)?;
-                self.finish(Box::new(transport), Mode::OwnProfile, None, Some(Arc::new(running))).await
+                self.finish(Box::new(transport), AccessMode::OwnProfile, None, Some(Arc::new(running))).await
             }
-            Wanted::Any => self.attach(find(&self.browser.0.environment, None).await).await,
-            Wanted::Folder(folder) => {
+            BrowserTarget::Any => self.attach(find(&self.browser.0.environment, None).await).await,
+            BrowserTarget::Folder(folder) => {
                 self.attach(find(&self.browser.0.environment, Some(folder)).await).await
             }
         }
     }
 
-    async fn attach(&self, found: Vec<ProbedBrowser>) -> Result<Connected, ConnectError> {
+    async fn attach(&self, found: Vec<ProbedBrowser>) -> Result<BrowserConnection, ConnectError> {
         let stranger = found.iter().find(|found| found.probe == Probe::Stranger).map(|found| found.port);
         let first = found.into_iter().find_map(|found| match found.probe {
-            Probe::Flag { socket, .. } => Some((found.candidate.product, Mode::Flag, socket)),
-            Probe::Approval { socket } => Some((found.candidate.product, Mode::Approval, socket)),
+            Probe::Flag { socket, .. } => Some((found.candidate.product, AccessMode::Flag, socket)),
+            Probe::Approval { socket } => Some((found.candidate.product, AccessMode::Approval, socket)),
             Probe::Stranger | Probe::Off => None,
         });
         let Some((product, mode, socket)) = first else {
             return Err(stranger.map_or(ConnectError::NoBrowser, |port| ConnectError::PortTaken { port }));
         };
-        if mode == Mode::Approval {
+        if mode == AccessMode::Approval {
             let since = SystemTime::now();
             self.show(AttachmentState::WaitingForAllow { browser: product.name().to_owned(), since });
         }
@@ -299,10 +306,10 @@ impl ConnectAttempt {
     async fn finish(
         &self,
         transport: Box<dyn Transport>,
-        mode: Mode,
+        mode: AccessMode,
         name: Option<&str>,
         running: Option<Arc<BrowserProcess>>,
-    ) -> Result<Connected, ConnectError> {
+    ) -> Result<BrowserConnection, ConnectError> {
         let inner = &self.browser.0;
         let transport = match &inner.wrap {
             Some(wrap) => wrap(transport),
@@ -312,9 +319,9 @@ impl ConnectAttempt {
         let patience = match mode {
             // A slow browser does not lose the person's permission, since another attempt would ask them again.
             // They can cancel.
-            Mode::Approval => Duration::MAX,
-            Mode::OwnProfile => START,
-            Mode::Flag => FIRST_ANSWER,
+            AccessMode::Approval => Duration::MAX,
+            AccessMode::OwnProfile => START,
+            AccessMode::Flag => FIRST_ANSWER,
         };
         let version = link
             .call(None, crate::cdp::browser_protocol::browser::GetVersionParams {}, patience)
@@ -322,7 +329,7 @@ impl ConnectAttempt {
             .product;
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);
         let tabs = Tabs::new(link.clone(), inner.numbers.clone());
-        let connected = Connected { link, tabs, fresh: Freshness::New, running };
+        let connected = BrowserConnection { link, tabs, fresh: Freshness::New, running };
         if !self.keep(&connected, AttachmentState::Connected { browser, version, mode }) {
             connected.link.close();
             return Err(ConnectError::Cancelled);
@@ -331,7 +338,7 @@ impl ConnectAttempt {
     }
 
     /// Installs it as the connection, unless the attempt was cancelled meanwhile, and watches for its end.
-    fn keep(&self, connected: &Connected, state: AttachmentState) -> bool {
+    fn keep(&self, connected: &BrowserConnection, state: AttachmentState) -> bool {
         let mut slot = self.browser.slot();
         if slot.attempt != self.number {
             return false;
@@ -357,7 +364,7 @@ impl ConnectAttempt {
         }
     }
 
-    fn settle(&self, result: &Result<Connected, ConnectError>) {
+    fn settle(&self, result: &Result<BrowserConnection, ConnectError>) {
         let mut slot = self.browser.slot();
         if result.is_err() && slot.attempt == self.number {
             slot.stage = ConnectionStage::Idle;

@@ -5,10 +5,10 @@ mod places;
 mod probe;
 mod table;
 
-pub use environment::{Environment, System};
+pub use environment::{BrowserEnvironment, HostSystem};
 pub use places::{BrowserCandidate, PortFile, candidates, executables};
 pub use probe::{Probe, probe};
-pub use table::{BrowserFamily, BrowserProduct, Channel};
+pub use table::{BrowserFamily, BrowserProduct, ReleaseChannel};
 
 use std::{cmp::Reverse, path::Path};
 
@@ -29,7 +29,7 @@ pub const DEFAULT_PORT: u16 = 9222;
 /// Probes every possible browser in the order of [`candidates`]. Each port is probed once, for the browser that
 /// wrote it last; browsers that are off are left out. If the person named a folder, `named` is the only one
 /// probed.
-pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<ProbedBrowser> {
+pub async fn find(environment: &BrowserEnvironment, named: Option<&Path>) -> Vec<ProbedBrowser> {
     let mut found: Vec<ProbedBrowser> = Vec::new();
     let (with_file, without): (Vec<BrowserCandidate>, Vec<BrowserCandidate>) =
         candidates(environment, named).into_iter().partition(|candidate| candidate.port_file().is_some());

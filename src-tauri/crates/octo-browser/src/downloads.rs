@@ -1,7 +1,7 @@
 //! Downloads, which the browser saves into the folder its person chose.
 
 use crate::{
-    CallError, Events, Link, NextEvent,
+    CallError, Link, NextEvent, SessionEvents,
     cdp::browser_protocol::{
         browser::{
             CancelDownloadParams, EventDownloadProgress, EventDownloadWillBegin, SetDownloadBehaviorBehavior,
@@ -20,7 +20,7 @@ const BROWSER: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Downloads {
     link: Link,
-    events: Events,
+    events: SessionEvents,
 }
 
 /// A download event.

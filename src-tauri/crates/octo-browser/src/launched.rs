@@ -8,7 +8,7 @@ pub const CAN_LAUNCH: bool = cfg!(unix);
 
 /// Launch parameters of a separate browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
+pub struct LaunchOptions {
     /// The browser executable.
     pub program: PathBuf,
     /// The profile folder. It is kept, so the person's logins persist.
@@ -58,7 +58,9 @@ impl BrowserProcess {
 }
 
 #[cfg(unix)]
-pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, BrowserProcess), LaunchError> {
+pub(crate) fn launch(
+    config: &LaunchOptions,
+) -> Result<(impl Transport + use<>, BrowserProcess), LaunchError> {
     use crate::Pipe;
     use std::process::Stdio;
 
@@ -85,6 +87,6 @@ pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Browser
 }
 
 #[cfg(not(unix))]
-pub(crate) fn launch(_config: &Launch) -> Result<(Box<dyn Transport>, BrowserProcess), LaunchError> {
+pub(crate) fn launch(_config: &LaunchOptions) -> Result<(Box<dyn Transport>, BrowserProcess), LaunchError> {
     Err(LaunchError::Unsupported)
 }

@@ -32,7 +32,7 @@ pub use discovery::*;
 pub use downloads::*;
 pub use launched::*;
 pub use link::*;
-pub use message::{BrowserMessage, CommandRefusal, Event, RawAnswer};
+pub use message::{BrowserEvent, BrowserMessage, CommandRefusal, RawAnswer};
 pub use page::*;
 pub use tabs::*;
 pub use transport::*;

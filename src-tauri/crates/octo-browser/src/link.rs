@@ -8,10 +8,10 @@ mod events;
 mod tests;
 
 pub use error::CallError;
-pub use events::{Events, NextEvent};
+pub use events::{NextEvent, SessionEvents};
 
 use crate::{LinkEnd, Transport};
-use actor::{Actor, LinkOrder};
+use actor::{LinkActor, LinkOrder};
 use chromiumoxide::{Command, cdp::browser_protocol::target::SessionId};
 use events::EventHub;
 use std::{fmt, time::Duration};
@@ -38,7 +38,7 @@ impl Link {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (tell, ended) = watch::channel(None);
         let rooms = EventHub::default();
-        tokio::spawn(Actor::new(transport, inbox, rooms.clone(), tell).run());
+        tokio::spawn(LinkActor::new(transport, inbox, rooms.clone(), tell).run());
         Self { orders, rooms, ended }
     }
 
@@ -81,8 +81,8 @@ impl Link {
     }
 
     /// Subscribes to the events of a session, or with `None` to those of the browser itself. Buffers the last
-    /// [`Events::CAPACITY`] events; a slower reader is given the number of missed ones.
-    pub fn events(&self, session: Option<&SessionId>) -> Events {
+    /// [`SessionEvents::CAPACITY`] events; a slower reader is given the number of missed ones.
+    pub fn events(&self, session: Option<&SessionId>) -> SessionEvents {
         self.rooms.enter(session)
     }
 

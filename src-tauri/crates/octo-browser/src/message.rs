@@ -20,7 +20,7 @@ pub enum BrowserMessage {
         outcome: Result<RawAnswer, CommandRefusal>,
     },
     /// An event.
-    Event(Event),
+    Event(BrowserEvent),
     /// A message that could not be parsed. It was logged.
     Unreadable,
 }
@@ -47,10 +47,10 @@ impl RawAnswer {
     pub fn read<R: DeserializeOwned>(&self) -> serde_json::Result<R> {
         #[derive(Deserialize)]
         #[serde(bound = "R: DeserializeOwned")]
-        struct Whole<R> {
+        struct AnswerEnvelope<R> {
             result: R,
         }
-        let read = serde_json::from_str::<Whole<R>>(&self.0);
+        let read = serde_json::from_str::<AnswerEnvelope<R>>(&self.0);
         read.or_else(|error| {
             let repaired = without_lone_surrogates(&self.0);
             if *repaired == *self.0 { Err(error) } else { serde_json::from_str(&repaired) }
@@ -77,7 +77,7 @@ const UNREADABLE: i64 = -32700;
 /// to belong to the browser; and its typed events reject a message as soon as a newer browser adds a value to
 /// an enumeration. This type keeps the raw parameters.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Event {
+pub struct BrowserEvent {
     /// The event's name, such as `Page.frameNavigated`.
     pub method: MethodId,
     /// The session it belongs to; `None` for the browser itself.
@@ -88,7 +88,7 @@ pub struct Event {
     pub params: Value,
 }
 
-impl Event {
+impl BrowserEvent {
     /// Parses the parameters, ignoring unknown fields. `None` if they do not have that form.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         T::deserialize(&self.params)
@@ -101,11 +101,11 @@ impl Event {
 #[derive(Deserialize)]
 struct MessageHead {
     id: Option<usize>,
-    error: Option<Refused>,
+    error: Option<ErrorObject>,
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct ErrorObject {
     code: i64,
     message: String,
 }
@@ -125,12 +125,12 @@ pub(crate) fn read(text: Utf8Bytes) -> BrowserMessage {
         Ok(MessageHead { id: Some(id), error }) => BrowserMessage::Answer {
             call: CallId::new(id),
             outcome: match error {
-                Some(Refused { code, message }) => Err(CommandRefusal { code, message }),
+                Some(ErrorObject { code, message }) => Err(CommandRefusal { code, message }),
                 None => Ok(RawAnswer(text)),
             },
         },
-        Ok(MessageHead { id: None, .. }) => serde_json::from_str::<Event>(&text)
-            .or_else(|_| serde_json::from_str::<Event>(&without_lone_surrogates(&text)))
+        Ok(MessageHead { id: None, .. }) => serde_json::from_str::<BrowserEvent>(&text)
+            .or_else(|_| serde_json::from_str::<BrowserEvent>(&without_lone_surrogates(&text)))
             .map_or_else(|_| unreadable(&text), BrowserMessage::Event),
         Err(_) => unreadable(&text),
     }

@@ -19,9 +19,9 @@ pub use dialog::{Dialog, DialogKind, DialogReply};
 pub use error::PageError;
 pub use frames::Frame;
 pub use liveness::Liveness;
-pub use navigate::{History, NavigateError, NavigationOutcome};
+pub use navigate::{HistoryDirection, NavigateError, NavigationOutcome};
 pub(crate) use picture::MeasuredArea;
-pub use picture::{Area, Front, PagePicture, PictureFormat};
+pub use picture::{BringToFront, PagePicture, PictureArea, PictureFormat};
 
 use crate::{
     CallError, Link,
@@ -55,7 +55,7 @@ const NEWS: usize = 256;
 pub enum PageEvent {
     /// The main frame shows another document, or the same one under another address. Site permissions are
     /// checked at each of these.
-    Committed(Committed),
+    Committed(CommittedDocument),
     /// The main document and its resources have loaded.
     Loaded,
     /// A dialog is open: nothing else in the page answers.
@@ -76,7 +76,7 @@ pub enum PageEvent {
 
 /// The document that the main frame shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommittedDocument {
     /// The address, with its fragment.
     pub url: String,
     /// The origin, such as `https://example.org`; `null` if it has none, above all for an error page. An empty
@@ -117,12 +117,12 @@ impl fmt::Debug for WeakPage {
 }
 
 struct PageInner {
-    core: Arc<Core>,
+    core: Arc<PageCore>,
     listening: JoinHandle<()>,
 }
 
 /// State shared between the page's listener and its handles.
-struct Core {
+struct PageCore {
     link: Link,
     target: TargetId,
     session: SessionId,
@@ -135,24 +135,24 @@ struct Core {
 }
 
 struct PageState {
-    committed: Committed,
+    committed: CommittedDocument,
     loader: String,
-    health: Health,
+    health: PageHealth,
     /// Cross-site frames, each with its own session.
-    children: HashMap<SessionId, Child>,
+    children: HashMap<SessionId, ChildFrame>,
     /// The ids of all frames.
     frames: FrameNames,
 }
 
 #[derive(Clone)]
-struct Child {
+struct ChildFrame {
     frame: FrameId,
     parent: Option<FrameId>,
 }
 
 /// State of the page's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Health {
+enum PageHealth {
     Well,
     Crashed,
     Gone,
@@ -198,7 +198,7 @@ impl Page {
     }
 
     /// Returns the document that the main frame shows now.
-    pub fn committed(&self) -> Committed {
+    pub fn committed(&self) -> CommittedDocument {
         self.0.core.known().committed.clone()
     }
 
@@ -214,7 +214,7 @@ impl Page {
 
     /// Returns whether the tab exists and is attached; true for a crashed page.
     pub fn is_attached(&self) -> bool {
-        self.0.core.known().health != Health::Gone
+        self.0.core.known().health != PageHealth::Gone
     }
 
     /// Returns how often the overlay was cleared.
@@ -227,7 +227,7 @@ impl Page {
     }
 
     fn has_crashed(&self) -> bool {
-        self.0.core.known().health == Health::Crashed
+        self.0.core.known().health == PageHealth::Crashed
     }
 
     /// Subscribes to the page's events from now on.
@@ -269,9 +269,9 @@ impl Page {
         doing: impl Future<Output = Result<T, PageError>>,
     ) -> Result<T, PageError> {
         match self.0.core.known().health {
-            Health::Well => {}
-            Health::Crashed => return Err(PageError::Crashed),
-            Health::Gone => return Err(PageError::Detached),
+            PageHealth::Well => {}
+            PageHealth::Crashed => return Err(PageError::Crashed),
+            PageHealth::Gone => return Err(PageError::Detached),
         }
         let mut events = self.events();
         if let Some(dialog) = self.dialog() {
@@ -293,7 +293,7 @@ impl Page {
             biased;
             result = doing => match result {
                 // When the page is gone, its session's calls fail at the moment that is reported.
-                Err(PageError::Call(CallError::Gone { .. })) if self.0.core.known().health == Health::Gone => {
+                Err(PageError::Call(CallError::Gone { .. })) if self.0.core.known().health == PageHealth::Gone => {
                     Err(PageError::Detached)
                 }
                 result => result,
@@ -321,7 +321,7 @@ impl Page {
     }
 }
 
-impl Core {
+impl PageCore {
     fn known(&self) -> MutexGuard<'_, PageState> {
         // No code under this lock can panic half-way.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
@@ -334,7 +334,7 @@ impl Core {
 
     /// Ends the session, and with it everything that was enabled in it.
     fn detach(&self) {
-        if self.known().health != Health::Gone {
+        if self.known().health != PageHealth::Gone {
             let session = Some(self.session.clone());
             self.link.tell(None, DetachFromTargetParams { session_id: session });
         }

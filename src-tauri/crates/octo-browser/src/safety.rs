@@ -4,10 +4,10 @@
 //!
 //! Callers that work in a page apply them as follows:
 //!
-//! - Before a navigation: [`Address::of`] the model's address (or that of the history entry), [`SiteGrants::check`]
+//! - Before a navigation: [`PageAddress::of`] the model's address (or that of the history entry), [`SiteGrants::check`]
 //!   with [`PageStep::Navigate`], and [`judge`] with [`PageAction::Navigate`] (an address can carry text read
 //!   elsewhere).
-//! - Whenever a main frame shows another document: [`Address::of_frame`], then [`SiteGrants::check`] with
+//! - Whenever a main frame shows another document: [`PageAddress::of_frame`], then [`SiteGrants::check`] with
 //!   [`PageStep::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
 //! - Content that is read is attributed to its site, wrapped in a [`block`], and recorded with
 //!   [`PageMemory::shown`].
@@ -31,19 +31,21 @@ mod site;
 mod visible;
 mod words;
 
-pub use address::{Address, ForbiddenReason};
+pub use address::{ForbiddenReason, PageAddress};
 pub use block::{PageBlock, PageText, PageTextKind, block, disarm, parse_blocks};
-pub use field::{EditingKind, Element, Field, Form, OwningForm, Sensitive};
+pub use field::{EditingKind, Element, FieldFacts, FormFacts, OwningForm, SensitiveData};
 pub use grants::{
-    GrantLifetime, PageStep, Pass, RecordedGrant, Scope, SiteGrants, SiteKind, SiteQuestion, SiteVerdict,
-    StepRefusal, TabNumber,
+    GrantLifetime, GrantScope, PageStep, RecordedGrant, SiteGrants, SiteKind, SiteQuestion, SiteVerdict,
+    StepPermit, StepRefusal, TabNumber,
 };
 pub use leak::AddressLeak;
 pub use memory::{PageMemory, SiteQuote};
 pub use nearness::{Nearness, nearness_of};
 pub use redact::Redactor;
-pub use secret::{BoundSecret, Release, SecretFault, SecretName, SecretTarget, TypedPart, pieces};
-pub use sink::{ActionContext, ActionTarget, Dialog, Judgement, Keys, PageAction, Sink, SinkQuestion, judge};
+pub use secret::{BoundSecret, SecretFault, SecretName, SecretRelease, SecretTarget, TypedPart, pieces};
+pub use sink::{
+    ActionContext, ActionTarget, JudgedDialog, Judgement, PageAction, Sink, SinkQuestion, TypingMode, judge,
+};
 pub use site::{Origin, Scheme, Site, SiteParseError};
 pub(crate) use visible::is_invisible;
 pub use words::ControlEffect;

@@ -37,14 +37,16 @@ mod tree;
 mod view;
 mod wire;
 
-pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, FrameDisplay, FrameOwner, Viewport};
+pub use capture::{
+    CapturedFrame, CapturedSession, DocumentId, FrameDisplay, FrameOwner, PageCapture, Viewport,
+};
 pub use clean::clean_text;
-pub use cover::Cover;
+pub use cover::CoverArea;
 pub use diff::{ChangeExtent, Diff};
-pub use find::{FindMatches, Query};
-pub use read::{MarkdownPage, NoPart, PagePart};
+pub use find::{FindMatches, FindQuery};
+pub use read::{MarkdownPage, PagePart, PartError};
 pub use refs::{NodeIdentity, NodeRef, RefError, RefindError, Refs};
-pub use render::{Area, Filter, LeftOut, LineSelection, RenderedSnapshot, WHOLE};
+pub use render::{LineSelection, OmittedLines, RenderFilter, RenderedSnapshot, SnapshotArea, WHOLE};
 pub use tokens::estimate_tokens;
 pub use view::Snapshot;
 pub use wire::{LayoutReply, ReadLayout, ReadTree, TreeReply};

@@ -2,16 +2,16 @@
 
 mod numbers;
 
-pub(crate) use numbers::Numbers;
 pub use numbers::TabNumber;
+pub(crate) use numbers::TabNumbers;
 
 use crate::{
-    CallError, Events, Link, NextEvent,
+    CallError, Link, NextEvent, SessionEvents,
     cdp::browser_protocol::target::{
         ActivateTargetParams, CloseTargetParams, CreateTargetParams, EventTargetCreated, FilterEntry,
         GetTargetsParams, SetDiscoverTargetsParams, TargetFilter, TargetId,
     },
-    wire::{ListTargets, TargetEntry, TargetNews},
+    wire::{ListTargets, TargetEntry, TargetEvent},
 };
 use std::{collections::HashMap, time::Duration};
 
@@ -107,11 +107,11 @@ pub enum TabError {
 #[derive(Clone, Debug)]
 pub struct Tabs {
     link: Link,
-    numbers: Numbers,
+    numbers: TabNumbers,
 }
 
 impl Tabs {
-    pub(crate) fn new(link: Link, numbers: Numbers) -> Self {
+    pub(crate) fn new(link: Link, numbers: TabNumbers) -> Self {
         Self { link, numbers }
     }
 
@@ -236,7 +236,7 @@ impl Tabs {
 #[derive(Debug)]
 pub struct OpenedTabs {
     tabs: Tabs,
-    events: Events,
+    events: SessionEvents,
     known: std::collections::HashSet<TargetId>,
 }
 
@@ -262,7 +262,7 @@ impl OpenedTabs {
                 // Missed tabs are still in the list.
                 NextEvent::Missed(missed) => tracing::debug!(missed, "news of tabs were missed"),
                 NextEvent::Event(event) if event.method == EventTargetCreated::IDENTIFIER => {
-                    let Some(TargetNews { target_info: page }) = event.read() else { continue };
+                    let Some(TargetEvent { target_info: page }) = event.read() else { continue };
                     if is_page(&page) && self.known.insert(page.target_id.clone()) {
                         let number = self.tabs.numbers.number(&page.target_id);
                         return Some(NewTab {

@@ -3,16 +3,16 @@
 mod draw;
 mod shot;
 
-pub use shot::{Boxes, ModelPicture, ShotError};
+pub use shot::{ElementLabels, ModelPicture, ModelPictureError};
 
 use crate::{
     Page, PageError,
-    snapshot::{Captured, Diff, NodeIdentity, NodeRef, RefError, RefindError, Refs, Snapshot},
+    snapshot::{Diff, NodeIdentity, NodeRef, PageCapture, RefError, RefindError, Refs, Snapshot},
 };
 
 /// The model's view of a tab. It outlives an attachment, because the numbers belong to the tab.
 #[derive(Debug, Default)]
-pub struct View {
+pub struct TabView {
     refs: Refs,
     last: Option<Snapshot>,
 }
@@ -45,7 +45,7 @@ pub enum LocateError {
     /// The number was never assigned.
     #[error("element {0} was never named")]
     NeverGiven(u32),
-    /// It is gone, without exactly one match. [`View::changes`] returns the changes since the last snapshot.
+    /// It is gone, without exactly one match. [`TabView::changes`] returns the changes since the last snapshot.
     #[error("element {number} is gone: {again}")]
     Stale {
         /// The number.
@@ -60,7 +60,7 @@ pub enum LocateError {
     Page(#[from] PageError),
 }
 
-impl View {
+impl TabView {
     /// Takes a snapshot of the page as it is now.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl View {
     }
 
     /// Adds a page read with [`Page::capture`], for callers that first check where it was read.
-    pub fn take(&mut self, captured: &Captured) -> &Snapshot {
+    pub fn take(&mut self, captured: &PageCapture) -> &Snapshot {
         self.last.insert(Snapshot::new(captured, &mut self.refs))
     }
 
@@ -103,13 +103,13 @@ impl View {
     }
 
     /// Like `changes`, for a page read with [`Page::capture`].
-    pub fn changes_in(&mut self, captured: &Captured, budget: usize) -> Diff {
+    pub fn changes_in(&mut self, captured: &PageCapture, budget: usize) -> Diff {
         let now = Snapshot::new(captured, &mut self.refs);
         let diff = match &self.last {
             Some(before) => now.diff(before, budget),
             None => Diff {
                 change: crate::snapshot::ChangeExtent::Page,
-                text: now.render(budget, crate::snapshot::Filter::default()).text,
+                text: now.render(budget, crate::snapshot::RenderFilter::default()).text,
             },
         };
         self.last = Some(now);

@@ -16,34 +16,34 @@ use serde::{Deserialize, Serialize};
 /// A typed command whose answer is parsed as `R`.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Leniently<C, R> {
+pub(crate) struct LenientCommand<C, R> {
     command: C,
     #[serde(skip)]
     answer: std::marker::PhantomData<fn() -> R>,
 }
 
-impl<C, R> Leniently<C, R> {
+impl<C, R> LenientCommand<C, R> {
     pub(crate) fn new(command: C) -> Self {
         Self { command, answer: std::marker::PhantomData }
     }
 }
 
-impl<C: Method, R> Method for Leniently<C, R> {
+impl<C: Method, R> Method for LenientCommand<C, R> {
     fn identifier(&self) -> MethodId {
         self.command.identifier()
     }
 }
 
-impl<C: Command, R: serde::de::DeserializeOwned + std::fmt::Debug> Command for Leniently<C, R> {
+impl<C: Command, R: serde::de::DeserializeOwned + std::fmt::Debug> Command for LenientCommand<C, R> {
     type Response = R;
 }
 
 /// The list of targets, including tab positions, which browsers report since 2026.
-pub(crate) type ListTargets = Leniently<GetTargetsParams, Targets>;
+pub(crate) type ListTargets = LenientCommand<GetTargetsParams, TargetList>;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Targets {
+pub(crate) struct TargetList {
     pub(crate) target_infos: Vec<TargetEntry>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct WireTabPosition {
 /// `TargetEntry.targetCreated`, `TargetEntry.targetInfoChanged`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TargetNews {
+pub(crate) struct TargetEvent {
     pub(crate) target_info: TargetEntry,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct AttachedEvent {
 /// `TargetEntry.detachedFromTarget`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Detached {
+pub(crate) struct DetachedEvent {
     pub(crate) session_id: SessionId,
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct FrameNavigated {
 /// `Page.frameAttached`, `Page.frameDetached`, `Page.downloadWillBegin`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OfFrame {
+pub(crate) struct FrameNotice {
     pub(crate) frame_id: FrameId,
     /// The reason for the detachment.
     #[serde(default)]
@@ -156,7 +156,7 @@ pub(crate) struct DocumentOpened {
 /// `Page.navigatedWithinDocument`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct NavigatedWithin {
+pub(crate) struct FragmentNavigation {
     pub(crate) frame_id: FrameId,
     pub(crate) url: String,
 }

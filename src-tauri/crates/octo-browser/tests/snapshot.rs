@@ -7,9 +7,9 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use octo_browser::snapshot::{
-    Area, Captured, CapturedFrame, CapturedSession, ChangeExtent, DocumentId, Filter, FrameDisplay,
-    FrameOwner, LayoutReply, LineSelection, NoPart, PagePart, Query, RefError, Refs, Snapshot, TreeReply,
-    Viewport, WHOLE, estimate_tokens,
+    CapturedFrame, CapturedSession, ChangeExtent, DocumentId, FindQuery, FrameDisplay, FrameOwner,
+    LayoutReply, LineSelection, PageCapture, PagePart, PartError, RefError, Refs, RenderFilter, Snapshot,
+    SnapshotArea, TreeReply, Viewport, WHOLE, estimate_tokens,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ struct RecordedOwner {
     node: i64,
 }
 
-impl From<RecordedCapture> for Captured {
+impl From<RecordedCapture> for PageCapture {
     fn from(recorded: RecordedCapture) -> Self {
         let session =
             |it: RecordedSession| CapturedSession { session: it.session, scale: it.scale, layout: it.layout };
@@ -85,7 +85,7 @@ impl From<RecordedCapture> for Captured {
     }
 }
 
-fn captured(name: &str) -> Captured {
+fn captured(name: &str) -> PageCapture {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshot/captures/{name}.json.gz"));
     let mut text = String::new();
     let file = std::fs::File::open(path).expect("the recording");
@@ -99,7 +99,7 @@ fn snapshot(name: &str) -> (Snapshot, Refs) {
 }
 
 fn whole(name: &str) -> String {
-    snapshot(name).0.render(WHOLE, Filter::default()).text
+    snapshot(name).0.render(WHOLE, RenderFilter::default()).text
 }
 
 /// Returns the bracketed numbers in a text.
@@ -127,11 +127,11 @@ fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
     for page in PAGES {
         let mut refs = Refs::default();
         let captured = captured(page);
-        let first = Snapshot::new(&captured, &mut refs).render(WHOLE, Filter::default());
+        let first = Snapshot::new(&captured, &mut refs).render(WHOLE, RenderFilter::default());
         let second = Snapshot::new(&captured, &mut refs);
-        assert_eq!(first, second.render(WHOLE, Filter::default()), "{page}");
+        assert_eq!(first, second.render(WHOLE, RenderFilter::default()), "{page}");
         for budget in [250, 1_000, 4_000, WHOLE] {
-            for number in refs_in(&second.render(budget, Filter::default()).text) {
+            for number in refs_in(&second.render(budget, RenderFilter::default()).text) {
                 assert!(refs.lookup(number).is_ok_and(|place| place.node > 0), "{page}: {number}");
             }
         }
@@ -147,15 +147,15 @@ fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
 fn the_budget_is_kept_and_what_is_left_out_is_counted() {
     for page in PAGES {
         let (snapshot, _) = snapshot(page);
-        let all = snapshot.render(WHOLE, Filter::default());
+        let all = snapshot.render(WHOLE, RenderFilter::default());
         assert!(all.left_out.is_empty());
         for budget in [250, 400, 1_000, 4_000] {
             for content in [LineSelection::All, LineSelection::Targets] {
-                for area in [Area::Page, Area::Viewport] {
-                    let part = snapshot.render(budget, Filter { content, area });
+                for area in [SnapshotArea::Page, SnapshotArea::Viewport] {
+                    let part = snapshot.render(budget, RenderFilter { content, area });
                     assert!(part.tokens <= budget, "{page}: {} of {budget}", part.tokens);
                     assert_eq!(part.tokens, estimate_tokens(&part.text));
-                    if (content, area) == (LineSelection::All, Area::Page) {
+                    if (content, area) == (LineSelection::All, SnapshotArea::Page) {
                         let shown = part.text.lines().count() - part.left_out.len();
                         let missing: usize = part.left_out.iter().map(|left| left.lines).sum();
                         assert_eq!(shown + missing, all.text.lines().count(), "{page} at {budget}");
@@ -174,10 +174,10 @@ fn a_secret_is_in_no_text_even_once_the_page_shows_it() {
     let shown = Snapshot::new(&captured("form-shown"), &mut refs);
     for snapshot in [&before, &shown] {
         let texts = [
-            snapshot.render(WHOLE, Filter::default()).text,
+            snapshot.render(WHOLE, RenderFilter::default()).text,
             snapshot.diff(&before, 2_000).text,
             snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text,
-            snapshot.find(&Query { role: "textbox".to_owned(), ..Query::default() }, 2_000).text,
+            snapshot.find(&FindQuery { role: "textbox".to_owned(), ..FindQuery::default() }, 2_000).text,
         ];
         for (secret, text) in secrets.iter().flat_map(|secret| texts.iter().map(move |text| (secret, text))) {
             assert!(!text.contains(secret), "{secret} in {text}");
@@ -219,14 +219,14 @@ fn what_a_person_cannot_see_is_left_out_or_marked() {
 #[test]
 fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
     let (snapshot, refs) = snapshot("table");
-    let text = snapshot.render(4_000, Filter::default());
+    let text = snapshot.render(4_000, RenderFilter::default());
     assert!(text.tokens < 1_100, "{}", text.tokens);
     let left = text.left_out.first().expect("rows are left out");
     assert!(refs.lookup(left.read.expect("a ref to read by")).is_ok());
-    let found = snapshot.find(&Query { text: "customer 277".to_owned(), ..Query::default() }, 500);
+    let found = snapshot.find(&FindQuery { text: "customer 277".to_owned(), ..FindQuery::default() }, 500);
     assert_eq!((found.matches, found.shown), (1, 1));
     assert!(found.text.starts_with("# Customers\n277 | Customer 277 | "), "{}", found.text);
-    let buttons = snapshot.find(&Query { text: "delete".to_owned(), role: "button".to_owned() }, 500);
+    let buttons = snapshot.find(&FindQuery { text: "delete".to_owned(), role: "button".to_owned() }, 500);
     assert_eq!(buttons.matches, 300);
     let mut from = 0;
     let mut read = String::new();
@@ -245,13 +245,13 @@ fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
 fn a_change_is_a_few_lines_and_refs_survive_it() {
     let mut refs = Refs::default();
     let before = Snapshot::new(&captured("admin"), &mut refs);
-    let orders = number_of(&before.render(WHOLE, Filter::default()).text, "\"Orders\"");
+    let orders = number_of(&before.render(WHOLE, RenderFilter::default()).text, "\"Orders\"");
     let after = Snapshot::new(&captured("admin-menu"), &mut refs);
     let diff = after.diff(&before, 500);
     assert_eq!(diff.change, ChangeExtent::Lines);
     assert!(diff.text.contains("+ link \"General\""), "{}", diff.text);
     assert!(diff.text.lines().count() <= 3, "{}", diff.text);
-    assert_eq!(number_of(&after.render(WHOLE, Filter::default()).text, "\"Orders\""), orders);
+    assert_eq!(number_of(&after.render(WHOLE, RenderFilter::default()).text, "\"Orders\""), orders);
     let back = before.diff(&after, 500);
     assert!(back.text.contains("- link \"General\""), "{}", back.text);
 }
@@ -260,7 +260,7 @@ fn a_change_is_a_few_lines_and_refs_survive_it() {
 fn a_ref_that_leads_nowhere_says_why_and_is_found_again_only_if_unique() {
     let mut refs = Refs::default();
     let first = Snapshot::new(&captured("shop"), &mut refs);
-    let text = first.render(WHOLE, Filter::default()).text;
+    let text = first.render(WHOLE, RenderFilter::default()).text;
     let (go, more) = (number_of(&text, "button \"Go\""), number_of(&text, "link \"More\""));
     assert_eq!(refs.lookup(99_999), Err(RefError::NeverGiven { number: 99_999 }));
     let mut reloaded = captured("shop");
@@ -297,9 +297,9 @@ fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
     }
     assert_eq!(text, whole);
     assert!(parts > 200, "{parts}");
-    assert_eq!(snapshot.part(&PagePart::Whole, parts + 1, 40), Err(NoPart::Beyond { parts }));
-    assert_eq!(snapshot.part(&PagePart::Whole, usize::MAX, 40), Err(NoPart::Beyond { parts }));
-    assert_eq!(snapshot.part(&PagePart::Ref(u32::MAX), 1, 40), Err(NoPart::NotThere));
+    assert_eq!(snapshot.part(&PagePart::Whole, parts + 1, 40), Err(PartError::Beyond { parts }));
+    assert_eq!(snapshot.part(&PagePart::Whole, usize::MAX, 40), Err(PartError::Beyond { parts }));
+    assert_eq!(snapshot.part(&PagePart::Ref(u32::MAX), 1, 40), Err(PartError::NotThere));
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn a_manual_reads_as_markdown() {
     assert!(snapshot.read(&PagePart::Under("No such heading".to_owned()), 0, WHOLE).is_none());
 }
 
-fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> Captured {
+fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> PageCapture {
     let count = backends.len();
     let clickable: Vec<usize> = (0..count).step_by(3).collect();
     let mut capture = json!({
@@ -346,7 +346,7 @@ fn a_hundred_thousand_levels_are_walked_and_not_recursed() {
     let parents: Vec<i64> = (-1..count - 1).collect();
     let mut refs = Refs::default();
     let snapshot = Snapshot::new(&built(nodes, &backends, &parents), &mut refs);
-    assert!(snapshot.render(4_000, Filter::default()).tokens <= 4_000);
+    assert!(snapshot.render(4_000, RenderFilter::default()).tokens <= 4_000);
     assert!(snapshot.read(&PagePart::Whole, 0, 1_000).is_some());
 }
 
@@ -370,7 +370,7 @@ proptest! {
         let one = Snapshot::new(&captured, &mut refs);
         let two = Snapshot::new(&captured, &mut refs);
         prop_assert_eq!(two.diff(&one, 300).change, ChangeExtent::Nothing);
-        let text = two.render(budget, Filter::default());
+        let text = two.render(budget, RenderFilter::default());
         prop_assert!(text.tokens <= budget.max(250));
         let unseen = text.text.contains(['\u{200b}', '\u{202e}']);
         prop_assert!(!unseen);
@@ -381,7 +381,7 @@ proptest! {
                 None => break,
             }
         }
-        two.find(&Query { text: "a".to_owned(), ..Query::default() }, 100);
+        two.find(&FindQuery { text: "a".to_owned(), ..FindQuery::default() }, 100);
     }
 }
 
@@ -397,7 +397,8 @@ fn no_number_is_given_twice_and_a_place_is_where_it_was_seen() {
         root.document = DocumentId(name.to_owned());
         root.origin.clone_from(&origin);
         captured.frames.truncate(1);
-        let numbers = refs_in(&Snapshot::new(&captured, &mut refs).render(WHOLE, Filter::default()).text);
+        let numbers =
+            refs_in(&Snapshot::new(&captured, &mut refs).render(WHOLE, RenderFilter::default()).text);
         assert!(numbers.len() > 5, "{numbers:?}");
         for number in &numbers {
             let place = refs.lookup(*number).expect("a place");

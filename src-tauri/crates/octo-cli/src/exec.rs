@@ -10,7 +10,7 @@ use crate::{
     exit::{Exit, Failure},
     feed::Feed,
     model::{ModelChoice, key_variable},
-    output::{Lines, explain, print_error_line},
+    output::{OutputLines, explain, print_error_line},
     signals::Signals,
 };
 use begin::RunInput;
@@ -93,7 +93,7 @@ async fn turn(
     };
     print_error_line(&format!("session: {}", begun.session));
     let shown = if arguments.json { OutputMode::Events } else { OutputMode::FinalText };
-    let follower = Follower::new(octo, begun, settings.language, shown, Lines::stdout());
+    let follower = Follower::new(octo, begun, settings.language, shown, OutputLines::stdout());
     follower.with_budget(arguments.budget).follow(feed, signals).await
 }
 

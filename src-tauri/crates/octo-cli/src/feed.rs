@@ -160,7 +160,7 @@ fn listed(event: &Event) -> Option<SessionId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, OpenTurnPolicy};
+    use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, OpenTurnPolicy};
     use octo_protocol::{ChangeSettings, RenameSession, SettingsPatch, Source, StartDemo, Stop, Theme};
     use std::collections::BTreeMap;
 
@@ -172,7 +172,7 @@ mod tests {
             settled: HomeAtStart::at(HomeLocation::by_variable(home.path().to_owned())),
             source: Source::Headless,
             open_turns: OpenTurnPolicy::WaitForUse,
-            keys: Keys::Memory,
+            keys: KeyStorage::Memory,
             host: Arc::new(NoHost),
             idle_after: octo_core::IDLE_AFTER,
             remover: octo_core::Remover::System,

@@ -27,7 +27,7 @@ pub const READ_DOCUMENT: &str = "read-document";
 /// it before any other setup: a script may start thousands.
 pub fn stand_in(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut args = args.into_iter();
-    let program = rm::Program::named(&args.next()?)?;
+    let program = rm::RmProgram::named(&args.next()?)?;
     let arguments: Vec<OsString> = args.collect();
     Some(ExitCode::from(rm::run(program, &arguments)))
 }
@@ -53,14 +53,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match arguments.command {
         CliCommand::Exec(exec) => run_to_completion(exec::exec(exec)),
-        CliCommand::Serve => run_to_completion(serve::serve(serve::Pace::default())),
+        CliCommand::Serve => run_to_completion(serve::serve(serve::ServeTiming::default())),
     }
 }
 
 /// Runs `serve` with another clock, which decides when scheduled tasks run, and another idle time of sessions:
 /// effects of hours become visible in minutes.
 pub fn serve_with_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
-    run_to_completion(serve::serve(serve::Pace { clock, idle_after }))
+    run_to_completion(serve::serve(serve::ServeTiming { clock, idle_after }))
 }
 
 fn run_to_completion(work: impl Future<Output = Exit>) -> ExitCode {

@@ -4,7 +4,7 @@ use crate::{
     args::{ExecArguments, KEY_VARIABLE, ProtocolChoice},
     exit::Failure,
 };
-use octo_core::{Keys, Octo};
+use octo_core::{KeyStorage, Octo};
 use octo_protocol::{
     ApiError, ErrorCode, GetSettings, HeaderDraft, ModelDraft, ModelEntry, ModelId, Protocol, SaveModel,
     Secret,
@@ -112,10 +112,10 @@ impl ModelChoice {
     }
 
     /// Returns where the keys of such a run are stored.
-    pub fn keys(&self) -> Keys {
+    pub fn keys(&self) -> KeyStorage {
         match self {
-            Self::Given(_) => Keys::Memory,
-            Self::Home | Self::Named(_) | Self::Demo => Keys::System,
+            Self::Given(_) => KeyStorage::Memory,
+            Self::Home | Self::Named(_) | Self::Demo => KeyStorage::System,
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn without_options_the_home_decides() {
         assert_eq!(read(&[], Some("k")), Ok(ModelChoice::Home));
-        assert_eq!(read(&[], Some("k")).unwrap().keys(), Keys::System);
+        assert_eq!(read(&[], Some("k")).unwrap().keys(), KeyStorage::System);
         assert_eq!(read(&["--model", "m"], None), Ok(ModelChoice::Named("m".to_owned())));
         assert_eq!(read(&["--protocol", "demo"], None), Ok(ModelChoice::Demo));
     }
@@ -231,7 +231,7 @@ mod tests {
         let choice =
             read(&["--protocol", "anthropic", "--model", "m", "--key-env", "MINE"], Some(" k\n")).unwrap();
         assert_eq!(choice, given(Protocol::Anthropic, "https://api.anthropic.com", Some("k")));
-        assert_eq!(choice.keys(), Keys::Memory);
+        assert_eq!(choice.keys(), KeyStorage::Memory);
         assert!(!format!("{choice:?}").contains("\"k\""));
         let choice =
             read(&["--protocol", "openai-chat", "--model", "m", "--base-url", "http://[::1]:9/v1/"], None);

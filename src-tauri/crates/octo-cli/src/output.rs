@@ -18,19 +18,19 @@ pub(crate) enum OutputReader {
 
 /// Lines to a stream: each is locked, written completely and flushed.
 #[derive(Debug)]
-pub(crate) struct Lines<W> {
+pub(crate) struct OutputLines<W> {
     writer: W,
     reader: OutputReader,
 }
 
-impl Lines<io::Stdout> {
+impl OutputLines<io::Stdout> {
     /// Creates lines to standard output.
     pub fn stdout() -> Self {
         Self::new(io::stdout())
     }
 }
 
-impl<W: Write> Lines<W> {
+impl<W: Write> OutputLines<W> {
     /// Creates lines to any stream.
     pub fn new(writer: W) -> Self {
         Self { writer, reader: OutputReader::There }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_ends_the_writing_and_nothing_else() {
-        let mut lines = Lines::new(Pipe { taken: Vec::new(), room: 3 });
+        let mut lines = OutputLines::new(Pipe { taken: Vec::new(), room: 3 });
         assert_eq!(lines.json(&[1]), OutputReader::There);
         assert_eq!(lines.json(&[2]), OutputReader::Gone);
         assert_eq!(lines.text("x"), OutputReader::Gone);

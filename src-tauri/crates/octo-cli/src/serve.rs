@@ -7,11 +7,13 @@ use crate::{
     args::KEY_VARIABLE,
     exit::Exit,
     feed::{Feed, FeedItem},
-    output::{Lines, OutputReader, explain, print_error_line},
+    output::{OutputLines, OutputReader, explain, print_error_line},
     signals::Signals,
 };
 use lines::{InputLine, read_lines};
-use octo_core::{Clock, Config, HomeAtStart, Keys, NoHost, Octo, OpenTurnPolicy, SystemClock, settle_home};
+use octo_core::{
+    Clock, Config, HomeAtStart, KeyStorage, NoHost, Octo, OpenTurnPolicy, SystemClock, settle_home,
+};
 use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
 use serde_json::Value;
 use std::{io, sync::Arc, task::Poll, thread, time::Duration};
@@ -28,21 +30,21 @@ const LAST_REPLIES_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_WAITING_LINES: usize = 64;
 
 /// Timing of a server.
-pub(crate) struct Pace {
+pub(crate) struct ServeTiming {
     /// Clock that decides when scheduled tasks run.
     pub(crate) clock: Arc<dyn Clock>,
     /// Time after the last activity at which a session counts as idle.
     pub(crate) idle_after: Duration,
 }
 
-impl Default for Pace {
+impl Default for ServeTiming {
     fn default() -> Self {
         Self { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER }
     }
 }
 
 /// Serves until standard input ends, standard output is closed, or a signal arrives.
-pub(crate) async fn serve(pace: Pace) -> Exit {
+pub(crate) async fn serve(pace: ServeTiming) -> Exit {
     let mut signals = match Signals::hear() {
         Ok(signals) => signals,
         Err(error) => {
@@ -83,14 +85,14 @@ pub(crate) async fn serve(pace: Pace) -> Exit {
     Exit::Finished
 }
 
-async fn start(settled: Result<HomeAtStart, ApiError>, pace: Pace) -> Result<Octo, ApiError> {
+async fn start(settled: Result<HomeAtStart, ApiError>, pace: ServeTiming) -> Result<Octo, ApiError> {
     let settled = settled?;
     let config = Config {
         home: settled.residence.home.clone(),
         settled,
         source: Source::Headless,
         open_turns: OpenTurnPolicy::GoOnAtStart,
-        keys: Keys::System,
+        keys: KeyStorage::System,
         host: Arc::new(NoHost),
         idle_after: pace.idle_after,
         remover: octo_core::Remover::ThisProgram,
@@ -202,7 +204,7 @@ impl OutputThread {
         let (lines, mut waiting) = mpsc::unbounded_channel::<ServerLine>();
         let (finished, done) = oneshot::channel();
         thread::spawn(move || {
-            let mut out = Lines::stdout();
+            let mut out = OutputLines::stdout();
             while let Some(line) = waiting.blocking_recv() {
                 if out.json(&line) == OutputReader::Gone {
                     break;

@@ -14,7 +14,7 @@ use std::{
 
 /// The activity of all sessions of this process. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Board {
+pub(crate) struct ActivityBoard {
     lines: Arc<Mutex<BTreeMap<SessionId, SessionActivity>>>,
     change: Change,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Board {
 /// A session's entry on the board; dropping it removes the entry.
 pub(crate) struct BoardEntry {
     session: SessionId,
-    board: Board,
+    board: ActivityBoard,
 }
 
 /// The current activity of a session.
@@ -58,7 +58,7 @@ pub(crate) enum TurnActivityStatus {
     Queued,
 }
 
-impl Board {
+impl ActivityBoard {
     /// Creates an empty entry for a session.
     pub fn entry(&self, session: SessionId) -> BoardEntry {
         BoardEntry { session, board: self.clone() }

@@ -44,7 +44,7 @@ struct LimiterState {
 /// The admitted and the waiting turns. Pure.
 #[derive(Debug)]
 struct PermitQueue {
-    door: Door,
+    door: LimiterMode,
     limit: usize,
     inside: BTreeSet<TurnId>,
     waiting: BTreeSet<TurnId>,
@@ -52,7 +52,7 @@ struct PermitQueue {
 
 /// Whether turns are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
+enum LimiterMode {
     /// Startup: interrupted turns are collected first, so that the earliest becomes first again.
     Gathering,
     Open,
@@ -64,7 +64,7 @@ impl TurnLimiter {
     /// Creates a limiter that admits no turn before [`TurnLimiter::open`].
     pub fn new(limit: u32, change: Change) -> Self {
         let line = PermitQueue {
-            door: Door::Gathering,
+            door: LimiterMode::Gathering,
             limit: places(limit),
             inside: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -91,7 +91,7 @@ impl TurnLimiter {
     /// Starts admitting turns.
     pub fn open(&self) {
         self.with(|hall| {
-            hall.line.door = Door::Open;
+            hall.line.door = LimiterMode::Open;
             hall.line.admit()
         });
     }
@@ -99,7 +99,7 @@ impl TurnLimiter {
     /// Stops admitting turns.
     pub fn close(&self) {
         self.with(|hall| {
-            hall.line.door = Door::Closed;
+            hall.line.door = LimiterMode::Closed;
             Vec::new()
         });
     }
@@ -165,7 +165,7 @@ impl PermitQueue {
     /// Admits turns while permits are free and returns them.
     fn admit(&mut self) -> Vec<TurnId> {
         let mut admitted = Vec::new();
-        while self.door == Door::Open
+        while self.door == LimiterMode::Open
             && self.inside.len() < self.limit
             && let Some(next) = self.waiting.pop_first()
         {

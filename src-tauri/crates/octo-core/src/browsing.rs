@@ -25,11 +25,11 @@ mod weigh;
 use known::PageKnowledge;
 pub(crate) use seat::BrowserSession;
 use seat::BrowserSessionInner;
-pub(crate) use secrets::Secrets;
+pub(crate) use secrets::PersonSecrets;
 
 use octo_browser::{
-    AttachmentState, Browser, ConnectError, Connected, Environment, Launch, Probe, ProbedBrowser, TabNumber,
-    Wanted, candidates, executables,
+    AttachmentState, Browser, BrowserConnection, BrowserEnvironment, BrowserTarget, ConnectError,
+    LaunchOptions, Probe, ProbedBrowser, TabNumber, candidates, executables,
 };
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
 use octo_store::Store;
@@ -65,11 +65,11 @@ pub(crate) enum BrowserUpdate {
 pub(crate) struct HomeBrowser(Arc<HomeBrowserInner>);
 
 struct HomeBrowserInner {
-    environment: Environment,
+    environment: BrowserEnvironment,
     browser: Browser,
     paths: HomePaths,
     blobs: Blobs,
-    secrets: Secrets,
+    secrets: PersonSecrets,
     standing: Mutex<AttachmentStatus>,
     seats: Mutex<HashMap<SessionId, Weak<BrowserSessionInner>>>,
     /// The sessions' knowledge of pages, by root session.
@@ -112,10 +112,10 @@ impl HomeBrowser {
         paths: HomePaths,
         (store, blobs): (Store, Blobs),
         choice: BrowserChoice,
-        secrets: Secrets,
+        secrets: PersonSecrets,
     ) -> Self {
-        let environment = Environment::of_process();
-        let browser = Browser::new(environment.clone(), Wanted::Any);
+        let environment = BrowserEnvironment::of_process();
+        let browser = Browser::new(environment.clone(), BrowserTarget::Any);
         let standing = AttachmentStatus {
             choice,
             told: BrowserState::Apart,
@@ -204,7 +204,7 @@ impl HomeBrowser {
     }
 
     /// Returns the secrets that may be typed by name.
-    pub fn secrets(&self) -> &Secrets {
+    pub fn secrets(&self) -> &PersonSecrets {
         &self.0.secrets
     }
 
@@ -237,7 +237,7 @@ impl HomeBrowser {
     /// # Errors
     ///
     /// As [`Self::connect`].
-    pub async fn connect_for_tool(&self) -> Result<Connected, ApiError> {
+    pub async fn connect_for_tool(&self) -> Result<BrowserConnection, ApiError> {
         let held_back = lock(&self.0.standing).held_back.clone();
         match held_back {
             Some(error) => Err(error),
@@ -256,7 +256,7 @@ impl HomeBrowser {
     /// # Errors
     ///
     /// The reason for the failure. Nothing is retried automatically.
-    pub async fn connect(&self) -> Result<Connected, ApiError> {
+    pub async fn connect(&self) -> Result<BrowserConnection, ApiError> {
         let acted = lock(&self.0.standing).acted;
         let wanted = match self.wanted() {
             Ok(wanted) => wanted,
@@ -299,7 +299,7 @@ impl HomeBrowser {
     }
 
     /// Returns the current attachment, if any.
-    pub fn connected(&self) -> Option<Connected> {
+    pub fn connected(&self) -> Option<BrowserConnection> {
         self.0.browser.connected()
     }
 
@@ -348,11 +348,11 @@ impl HomeBrowser {
         }
     }
 
-    fn wanted(&self) -> Result<Wanted, ApiError> {
+    fn wanted(&self) -> Result<BrowserTarget, ApiError> {
         let choice = lock(&self.0.standing).choice.clone();
         match choice {
-            BrowserChoice::Automatic => Ok(Wanted::Any),
-            BrowserChoice::Folder { path } => Ok(Wanted::Folder(PathBuf::from(path))),
+            BrowserChoice::Automatic => Ok(BrowserTarget::Any),
+            BrowserChoice::Folder { path } => Ok(BrowserTarget::Folder(PathBuf::from(path))),
             BrowserChoice::Off => Err(ApiError::new("browser.off")),
             BrowserChoice::Installed { id } => {
                 let known = candidates(&self.0.environment, None);
@@ -361,7 +361,7 @@ impl HomeBrowser {
                     of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
                 // The folder that this browser was used with.
                 let chosen = std::iter::once(first.clone()).chain(of_it).find(|one| one.folder.is_dir());
-                Ok(Wanted::Folder(chosen.unwrap_or(first).folder))
+                Ok(BrowserTarget::Folder(chosen.unwrap_or(first).folder))
             }
             BrowserChoice::Own => {
                 let programs = executables(&self.0.environment);
@@ -369,7 +369,7 @@ impl HomeBrowser {
                     programs.into_iter().next().ok_or_else(|| ApiError::new("browser.none_installed"))?;
                 let profile = octo_workspace::private_folder(&self.profile())
                     .map_err(|error| ApiError::new("browser.not_started").detail(error))?;
-                Ok(Wanted::OwnProfile(Launch { program, profile, arguments: Vec::new() }))
+                Ok(BrowserTarget::OwnProfile(LaunchOptions { program, profile, arguments: Vec::new() }))
             }
         }
     }
@@ -430,7 +430,7 @@ mod tests {
     #[tokio::test]
     async fn what_a_sub_agent_read_is_known_to_the_session_it_came_from_and_to_no_other() {
         let home = tempfile::tempdir().unwrap();
-        let secrets = Secrets::new(KeyRing::without_keychain(), &[]);
+        let secrets = PersonSecrets::new(KeyRing::without_keychain(), &[]);
         let blobs = Blobs::new(home.path());
         let store = Store::open(&home.path().join("octo.db")).unwrap();
         let paths =

@@ -13,7 +13,7 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SessionId, SuggestionId, ToolView, TurnId, words};
-use octo_tools::{BuiltinCommands, CommandOrigin, Errand, ToolError};
+use octo_tools::{BuiltinCommand, BuiltinCommands, CommandOrigin, ToolError};
 use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +82,7 @@ impl HomeCommands {
 impl BuiltinCommands for HomeCommands {
     fn show(
         &self,
-        errand: &Errand,
+        errand: &BuiltinCommand,
         asker: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         let (desk, errand, asker) = (self.clone(), errand.clone(), asker.clone());
@@ -91,7 +91,7 @@ impl BuiltinCommands for HomeCommands {
 
     fn carry_out(
         &self,
-        errand: Errand,
+        errand: BuiltinCommand,
         asker: CommandOrigin,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
@@ -101,12 +101,12 @@ impl BuiltinCommands for HomeCommands {
                 return Err(ToolError::new("Stopped before it began; nothing was changed."));
             }
             let text = match errand {
-                Errand::Skill(errand) => desk.skill(errand, &asker).await,
-                Errand::Memory(errand) => desk.memory(errand, &asker).await,
-                Errand::Persona(errand) => desk.persona(errand).await,
-                Errand::Task(errand) => desk.task(errand, &asker).await,
-                Errand::Browser(query) => desk.browser(query).await,
-                Errand::Settings(query) => settings::answer(&desk.base.preferences(), query),
+                BuiltinCommand::Skill(errand) => desk.skill(errand, &asker).await,
+                BuiltinCommand::Memory(errand) => desk.memory(errand, &asker).await,
+                BuiltinCommand::Persona(errand) => desk.persona(errand).await,
+                BuiltinCommand::Task(errand) => desk.task(errand, &asker).await,
+                BuiltinCommand::Browser(query) => desk.browser(query).await,
+                BuiltinCommand::Settings(query) => settings::answer(&desk.base.preferences(), query),
             }?;
             Ok(capped(text))
         })
@@ -115,13 +115,15 @@ impl BuiltinCommands for HomeCommands {
 
 impl HomeCommands {
     /// Returns a preview of the effect, for the person who is asked.
-    async fn view(&self, errand: Errand, asker: &CommandOrigin) -> Result<ToolView, ToolError> {
+    async fn view(&self, errand: BuiltinCommand, asker: &CommandOrigin) -> Result<ToolView, ToolError> {
         match errand {
-            Errand::Skill(errand) => self.skill_view(errand, asker).await,
-            Errand::Memory(errand) => self.memory_view(errand).await,
-            Errand::Persona(errand) => self.persona_view(errand).await,
-            Errand::Task(errand) => self.task_view(errand, asker).await,
-            Errand::Browser(_) | Errand::Settings(_) => Ok(ToolView::Plain { text: String::new() }),
+            BuiltinCommand::Skill(errand) => self.skill_view(errand, asker).await,
+            BuiltinCommand::Memory(errand) => self.memory_view(errand).await,
+            BuiltinCommand::Persona(errand) => self.persona_view(errand).await,
+            BuiltinCommand::Task(errand) => self.task_view(errand, asker).await,
+            BuiltinCommand::Browser(_) | BuiltinCommand::Settings(_) => {
+                Ok(ToolView::Plain { text: String::new() })
+            }
         }
     }
 

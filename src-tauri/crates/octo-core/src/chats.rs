@@ -7,7 +7,7 @@ use pairing::Pairing;
 
 use crate::{
     clock::now,
-    keys::{KeyRing, Slot},
+    keys::{KeyRing, SecretKind},
 };
 use octo_chats::{Telegram, server_address};
 use octo_llm::Network;
@@ -83,7 +83,7 @@ impl Chats {
     pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
         if let Some(telegram) = &mut settings.telegram {
             let held = server_address(telegram.server.as_deref())
-                .is_ok_and(|(_, host)| self.keys.holds(OWNER, &host, Slot::Key));
+                .is_ok_and(|(_, host)| self.keys.holds(OWNER, &host, SecretKind::Key));
             if matches!(telegram.token, KeyState::ThisRun { .. }) && !held {
                 telegram.token = KeyState::Missing;
             }
@@ -186,7 +186,7 @@ impl Chats {
             server_address(known.server.as_deref()).is_ok_and(|(_, known)| known == host)
         };
         let (token, bot) = match given(&draft) {
-            Some(token) => (self.keys.save(OWNER, &host, Slot::Key, token).await?, bot),
+            Some(token) => (self.keys.save(OWNER, &host, SecretKind::Key, token).await?, bot),
             None => {
                 let known = before.filter(same_server).filter(|known| known.token != KeyState::Missing);
                 let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
@@ -206,7 +206,7 @@ impl Chats {
     /// Returns the token saved for a server.
     pub(crate) async fn token(&self, server: Option<&str>) -> Result<SecretString, ApiError> {
         let (_, host) = server_address(server)?;
-        let found = self.keys.load(OWNER, &host, Slot::Key).await?;
+        let found = self.keys.load(OWNER, &host, SecretKind::Key).await?;
         found.ok_or_else(|| ApiError::new("chat.token_missing"))
     }
 
@@ -229,7 +229,7 @@ impl Chats {
 
     async fn forget_of(&self, telegram: &TelegramSettings) -> Result<(), ApiError> {
         let (_, host) = server_address(telegram.server.as_deref())?;
-        self.keys.forget(OWNER, &host, Slot::Key).await
+        self.keys.forget(OWNER, &host, SecretKind::Key).await
     }
 
     /// Returns the tokens of all services.
@@ -239,7 +239,7 @@ impl Chats {
     pub(crate) async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
         let Some(telegram) = self.telegram() else { return Ok(Vec::new()) };
         let (_, host) = server_address(telegram.server.as_deref())?;
-        Ok(self.keys.load(OWNER, &host, Slot::Key).await?.into_iter().collect())
+        Ok(self.keys.load(OWNER, &host, SecretKind::Key).await?.into_iter().collect())
     }
 
     /// Admits the person with this code.
@@ -271,16 +271,18 @@ fn given(draft: &TelegramDraft) -> Option<Secret> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Keys;
+    use crate::KeyStorage;
 
     /// Under another name the token that a person saved would not be found.
     #[tokio::test]
     async fn the_name_in_the_keychain_stays() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
-        let keys = KeyRing::open(Keys::Memory).await;
+        let keys = KeyRing::open(KeyStorage::Memory).await;
         let chats = Chats::new(store, keys.clone(), &ChatSettings::default());
-        keys.save("telegram", "https://api.telegram.org", Slot::Key, Secret::new("77:token")).await.unwrap();
+        keys.save("telegram", "https://api.telegram.org", SecretKind::Key, Secret::new("77:token"))
+            .await
+            .unwrap();
         assert!(chats.token(None).await.is_ok());
     }
 }

@@ -11,7 +11,7 @@ mod size;
 mod tests;
 
 pub(crate) use archive::{ArchivePaths, write_out};
-pub(crate) use size::{Size, estimate};
+pub(crate) use size::{ContextSize, estimate};
 
 use octo_protocol::{Block, Message, Origin, Role};
 
@@ -40,7 +40,7 @@ pub(crate) fn limit(window: u64, chosen: Option<u64>) -> u64 {
 
 /// The messages a compaction concerns. Messages not `sent` with the instruction did not fit and stay as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct CompactionRange {
     /// Number of messages, from the start, that are summarised; the others stay.
     pub summed: usize,
     /// Number of messages, from the start, that are sent with the instruction.
@@ -59,7 +59,7 @@ pub(crate) enum HeldBackSteps {
 }
 
 /// Chooses the messages to summarise. Returns `None` if that is not worth it.
-pub(crate) fn cut(messages: &[Message], held_back: HeldBackSteps) -> Option<Cut> {
+pub(crate) fn cut(messages: &[Message], held_back: HeldBackSteps) -> Option<CompactionRange> {
     let places = places(messages);
     let steps = places.len().checked_sub(1)?;
     let sent = match held_back {
@@ -85,7 +85,7 @@ pub(crate) fn cut(messages: &[Message], held_back: HeldBackSteps) -> Option<Cut>
         summed = summed.min(unanswered);
     }
     let replaced: u64 = messages.iter().take(summed).map(estimate).sum();
-    (replaced >= LEAST).then_some(Cut { summed, sent })
+    (replaced >= LEAST).then_some(CompactionRange { summed, sent })
 }
 
 /// Returns the index of the first message of the person that no model has answered.

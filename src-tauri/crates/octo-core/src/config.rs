@@ -21,7 +21,7 @@ pub struct Config {
     /// The handling of turns that an earlier process of this kind left open.
     pub open_turns: OpenTurnPolicy,
     /// Where keys are stored.
-    pub keys: Keys,
+    pub keys: KeyStorage,
     /// Performs requests that need a desktop.
     pub host: Arc<dyn Host>,
     /// How long after the last activity a session counts as idle; usually [`IDLE_AFTER`].
@@ -59,7 +59,7 @@ pub enum Remover {
 
 /// Where keys are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
+pub enum KeyStorage {
     /// In the system's keychain, or in memory if there is none.
     System,
     /// In memory only: the headless form with a key from the environment.

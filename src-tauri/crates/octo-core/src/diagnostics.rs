@@ -26,7 +26,7 @@ const LONGEST_WORD: usize = 24;
 const SHORTEST_SECRET: usize = 16;
 
 /// The inputs of a report.
-pub(crate) struct Facts {
+pub(crate) struct DiagnosticsInputs {
     /// Octo's home.
     pub home: PathBuf,
     /// The language of the report.
@@ -44,7 +44,7 @@ pub(crate) struct Facts {
 }
 
 /// Builds the parts of a report.
-pub(crate) fn parts(facts: &Facts) -> Vec<DiagnosticsPart> {
+pub(crate) fn parts(facts: &DiagnosticsInputs) -> Vec<DiagnosticsPart> {
     [
         (DiagnosticsAbout::System, system(facts)),
         (DiagnosticsAbout::Checks, checks(facts)),
@@ -56,7 +56,7 @@ pub(crate) fn parts(facts: &Facts) -> Vec<DiagnosticsPart> {
     .collect()
 }
 
-fn system(facts: &Facts) -> String {
+fn system(facts: &DiagnosticsInputs) -> String {
     let mut lines = vec![
         format!("Octo {}", env!("CARGO_PKG_VERSION")),
         format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -71,7 +71,7 @@ fn system(facts: &Facts) -> String {
     lines.join("\n")
 }
 
-fn checks(facts: &Facts) -> String {
+fn checks(facts: &DiagnosticsInputs) -> String {
     let DatabaseHealth { schema, fault, sessions } = &facts.health;
     let mut text = format!("database: schema {schema}, {sessions} sessions, ");
     match fault {
@@ -107,7 +107,7 @@ fn panics(logs: &Path) -> usize {
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("panic-")).count()
 }
 
-fn settings(facts: &Facts) -> String {
+fn settings(facts: &DiagnosticsInputs) -> String {
     let mut all = harmless(&serde_json::to_value(&facts.settings).unwrap_or_default());
     if let Value::Object(fields) = &mut all {
         let models = facts.models.iter().map(|model| {

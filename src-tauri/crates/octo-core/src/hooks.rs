@@ -20,7 +20,7 @@ mod file;
 mod run;
 
 use file::HookFile;
-pub(crate) use file::Moment;
+pub(crate) use file::HookMoment;
 pub(crate) use run::{HookVerdict, Hooks};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Decides the fate of an idle conversation: keep the provider's cache alive, compact while it still is, or let
 //! it expire. Pure.
 
-use octo_llm::{ModelCard, Warmth, keep_warm};
+use octo_llm::{ModelCard, WarmKeepingCosts, keep_warm};
 use octo_protocol::{Settings, Switch, Usage};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const REWRITTEN_TOKENS: u64 = 10_000;
 
 /// The inputs of the decision about an idle session.
 #[derive(Clone, Debug)]
-pub(crate) struct Idle<'a> {
+pub(crate) struct IdleSession<'a> {
     /// Size of the conversation, in tokens.
     pub size: u64,
     /// The size from which it is compacted anyway.
@@ -40,12 +40,12 @@ pub(crate) enum IdleAction {
 }
 
 /// Decides by price. Sends nothing if a price is unknown.
-pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> IdleAction {
+pub(crate) fn choose(idle: &IdleSession<'_>, settings: &Settings) -> IdleAction {
     let Some(prices) = &idle.card.prices else { return IdleAction::LetGo };
     let rates = prices.rates_for(idle.size);
     if settings.keep_warm == Switch::On
         && idle.size >= idle.card.caching.minimum
-        && let Some(warmth) = Warmth::of(&idle.card.caching, rates)
+        && let Some(warmth) = WarmKeepingCosts::of(&idle.card.caching, rates)
         && let Some(after) = keep_warm(idle.pauses, idle.size, &warmth, idle.refreshes)
     {
         return IdleAction::Refresh(after);
@@ -91,7 +91,7 @@ mod tests {
             (60_000, 0, &rarely, &on, "let go"),
             (900, 0, &often, &on, "let go"),
         ] {
-            let idle = Idle { size, limit: 160_000, refreshes, pauses, card: &card };
+            let idle = IdleSession { size, limit: 160_000, refreshes, pauses, card: &card };
             let chosen = match choose(&idle, settings) {
                 IdleAction::Refresh(after) => {
                     assert!(after < Duration::from_secs(300));
@@ -108,7 +108,7 @@ mod tests {
     fn without_prices_nothing_is_sent() {
         let card = ModelCard::unknown(Protocol::Anthropic);
         let pauses = [Duration::from_secs(420)].repeat(40);
-        let idle = Idle { size: 150_000, limit: 160_000, refreshes: 0, pauses: &pauses, card: &card };
+        let idle = IdleSession { size: 150_000, limit: 160_000, refreshes: 0, pauses: &pauses, card: &card };
         assert_eq!(choose(&idle, &Settings::default()), IdleAction::LetGo);
     }
 }

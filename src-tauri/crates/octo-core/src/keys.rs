@@ -4,7 +4,7 @@
 //! The binding is part of the keychain entry's name, so an address changed anywhere else (including the
 //! database) finds no key: a key is only ever sent to the host it was saved for.
 
-use crate::config::Keys;
+use crate::config::KeyStorage;
 use keyring::Entry;
 use octo_protocol::{ApiError, KeyState, KeychainState, Secret};
 use secrecy::SecretString;
@@ -25,7 +25,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Selects one of a model's secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot<'a> {
+pub(crate) enum SecretKind<'a> {
     /// Its key.
     Key,
     /// The value of the header with this name, in lower case.
@@ -35,17 +35,17 @@ pub(crate) enum Slot<'a> {
 /// The storage of keys. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct KeyRing {
-    keys: Keys,
+    keys: KeyStorage,
     state: KeychainState,
     memory: Arc<Mutex<HashMap<String, Secret>>>,
 }
 
 impl KeyRing {
     /// Checks whether a keychain is available.
-    pub(crate) async fn open(keys: Keys) -> Self {
+    pub(crate) async fn open(keys: KeyStorage) -> Self {
         let state = match keys {
-            Keys::Memory => KeychainState::Unavailable,
-            Keys::System => {
+            KeyStorage::Memory => KeychainState::Unavailable,
+            KeyStorage::System => {
                 let probe =
                     blocking(PROBE_TIMEOUT, || match entry("probe").and_then(|entry| entry.get_password()) {
                         Ok(_) | Err(keyring::Error::NoEntry) => Ok(()),
@@ -66,13 +66,13 @@ impl KeyRing {
     /// Creates the key ring of a window on a machine without a keychain.
     #[cfg(test)]
     pub(crate) fn without_keychain() -> Self {
-        Self { keys: Keys::System, state: KeychainState::Unavailable, memory: Arc::default() }
+        Self { keys: KeyStorage::System, state: KeychainState::Unavailable, memory: Arc::default() }
     }
 
     /// Creates the key ring of a window whose machine had a keychain at the start.
     #[cfg(test)]
     pub(crate) fn with_keychain() -> Self {
-        Self { keys: Keys::System, state: KeychainState::Available, memory: Arc::default() }
+        Self { keys: KeyStorage::System, state: KeychainState::Available, memory: Arc::default() }
     }
 
     /// Whether keys outlive this run.
@@ -83,11 +83,11 @@ impl KeyRing {
     /// Whether this process only ever uses keys it was given, whatever the keychain contains: its knowledge of
     /// a model's key then concerns no other process.
     pub(crate) fn is_pass_through(&self) -> bool {
-        self.keys == Keys::Memory
+        self.keys == KeyStorage::Memory
     }
 
     /// Whether a secret of this owner (a model, a search provider) is kept in memory for a host.
-    pub(crate) fn holds(&self, owner: impl Display, host: &str, slot: Slot<'_>) -> bool {
+    pub(crate) fn holds(&self, owner: impl Display, host: &str, slot: SecretKind<'_>) -> bool {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(&owner, host, slot))
     }
 
@@ -96,7 +96,7 @@ impl KeyRing {
         &self,
         owner: impl Display,
         host: &str,
-        slot: Slot<'_>,
+        slot: SecretKind<'_>,
         key: Secret,
     ) -> Result<KeyState, ApiError> {
         let account = account(&owner, host, slot);
@@ -116,7 +116,7 @@ impl KeyRing {
         &self,
         owner: impl Display,
         host: &str,
-        slot: Slot<'_>,
+        slot: SecretKind<'_>,
     ) -> Result<Option<SecretString>, ApiError> {
         let account = account(&owner, host, slot);
         let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).get(&account).cloned();
@@ -139,7 +139,7 @@ impl KeyRing {
         &self,
         owner: impl Display,
         host: &str,
-        slot: Slot<'_>,
+        slot: SecretKind<'_>,
     ) -> Result<(), ApiError> {
         let account = account(&owner, host, slot);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
@@ -155,10 +155,10 @@ impl KeyRing {
 }
 
 /// Returns a unique account name: hosts, owners and names of headers contain no space.
-fn account(owner: &impl Display, host: &str, slot: Slot<'_>) -> String {
+fn account(owner: &impl Display, host: &str, slot: SecretKind<'_>) -> String {
     match slot {
-        Slot::Key => format!("{host} {owner}"),
-        Slot::Header(name) => format!("{host} {owner} {name}"),
+        SecretKind::Key => format!("{host} {owner}"),
+        SecretKind::Header(name) => format!("{host} {owner} {name}"),
     }
 }
 
@@ -201,21 +201,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_is_found_only_for_its_host() {
-        let ring = KeyRing::open(Keys::Memory).await;
+        let ring = KeyRing::open(KeyStorage::Memory).await;
         let model = ModelId::new();
         let state = ring
-            .save(model, "https://a.example", Slot::Key, Secret::new("sk-1234567890abcdef"))
+            .save(model, "https://a.example", SecretKind::Key, Secret::new("sk-1234567890abcdef"))
             .await
             .unwrap();
         assert_eq!(state, KeyState::ThisRun { last4: "cdef".into() });
-        assert!(ring.load(model, "https://a.example", Slot::Key).await.unwrap().is_some());
-        assert!(ring.load(model, "https://b.example", Slot::Key).await.unwrap().is_none());
-        assert!(ring.load(ModelId::new(), "https://a.example", Slot::Key).await.unwrap().is_none());
-        let header = Slot::Header("x-a");
+        assert!(ring.load(model, "https://a.example", SecretKind::Key).await.unwrap().is_some());
+        assert!(ring.load(model, "https://b.example", SecretKind::Key).await.unwrap().is_none());
+        assert!(ring.load(ModelId::new(), "https://a.example", SecretKind::Key).await.unwrap().is_none());
+        let header = SecretKind::Header("x-a");
         assert!(ring.load(model, "https://a.example", header).await.unwrap().is_none());
         ring.save(model, "https://a.example", header, Secret::new("another secret")).await.unwrap();
-        ring.forget(model, "https://a.example", Slot::Key).await.unwrap();
-        assert!(ring.load(model, "https://a.example", Slot::Key).await.unwrap().is_none());
+        ring.forget(model, "https://a.example", SecretKind::Key).await.unwrap();
+        assert!(ring.load(model, "https://a.example", SecretKind::Key).await.unwrap().is_none());
         assert!(ring.holds(model, "https://a.example", header), "a header's value is a secret of its own");
     }
 
@@ -231,17 +231,17 @@ mod tests {
     #[tokio::test]
     async fn the_names_in_the_keychain_stay() {
         assert_eq!(SERVICE, "octo");
-        let ring = KeyRing::open(Keys::Memory).await;
+        let ring = KeyRing::open(KeyStorage::Memory).await;
         let model: ModelId = "01a2006a99bc75c38d7f63aaf76189c2".parse().unwrap();
         let key = || Secret::new("sk-1234567890abcdef");
-        ring.save(model, "https://a.example", Slot::Key, key()).await.unwrap();
-        ring.save(model, "https://a.example", Slot::Header("x-tenant"), key()).await.unwrap();
+        ring.save(model, "https://a.example", SecretKind::Key, key()).await.unwrap();
+        ring.save(model, "https://a.example", SecretKind::Header("x-tenant"), key()).await.unwrap();
         for (owner, host) in [
             ("search", "https://api.tavily.com"),
             ("telegram", "https://api.telegram.org"),
             ("secret nest", "https://marsh.example"),
         ] {
-            ring.save(owner, host, Slot::Key, key()).await.unwrap();
+            ring.save(owner, host, SecretKind::Key, key()).await.unwrap();
         }
         let mut accounts: Vec<String> = ring.memory.lock().unwrap().keys().cloned().collect();
         accounts.sort();

@@ -2,7 +2,7 @@
 //!
 //! The disk is the source of truth and is read on each request, so a newly written skill is available at once.
 //! Notifications say that something changed, not which part: clients that show the library ask again. A session
-//! learns of new skills through a notice at its end (see [`Shelf::news_for`]); text sent before stays as it is.
+//! learns of new skills through a notice at its end (see [`SkillSet::news_for`]); text sent before stays as it is.
 
 mod cards;
 mod memory;
@@ -29,7 +29,7 @@ use octo_protocol::{
 };
 use octo_skills::{
     CallRefusal, Catalogue, FolderReading, ForeignFolders, Invocable, Memories, Roots, Skill,
-    SkillCallOrigin, SkillWatch, Trust, Usage, discover,
+    SkillCallOrigin, SkillUsage, SkillWatch, Trust, discover,
 };
 use octo_store::{SkillChoice, Store};
 use octo_tools::SkillTask;
@@ -89,7 +89,7 @@ struct RepositoryNetwork {
 }
 
 /// The skills visible in one folder, with the person's choices for each.
-pub(crate) struct Shelf {
+pub(crate) struct SkillSet {
     pub(crate) catalogue: Catalogue,
     choices: HashMap<SkillRef, SkillChoice>,
     folder: Option<PathBuf>,
@@ -179,14 +179,14 @@ impl Library {
         &self,
         profile: Profile,
         folder: PathBuf,
-        shelf: &Shelf,
+        shelf: &SkillSet,
     ) -> Result<String, ApiError> {
         let (agents, listing) = (self.agents().clone(), shelf.listing(profile.name()));
         blocking(move || prompt::system_prompt(&profile, &folder, &agents, &listing)).await
     }
 
     /// Returns the skills currently visible in a folder.
-    pub(crate) async fn shelf(&self, folder: Option<PathBuf>) -> Result<Shelf, ApiError> {
+    pub(crate) async fn shelf(&self, folder: Option<PathBuf>) -> Result<SkillSet, ApiError> {
         if let Some(folder) = &folder {
             self.watch_project(folder);
         }
@@ -205,13 +205,13 @@ impl Library {
             catalogue.set_usage(&|skill| {
                 let choice = choices.get(&named(skill, folder.as_deref()));
                 match (choice.and_then(|choice| choice.on), choice.and_then(|choice| choice.automatic)) {
-                    (Some(Switch::Off), _) => Usage::Off,
-                    (_, Some(Switch::Off)) => Usage::OnRequest,
-                    (_, Some(Switch::On)) => Usage::Automatic,
-                    (_, None) => Usage::Full,
+                    (Some(Switch::Off), _) => SkillUsage::Off,
+                    (_, Some(Switch::Off)) => SkillUsage::OnRequest,
+                    (_, Some(Switch::On)) => SkillUsage::Automatic,
+                    (_, None) => SkillUsage::Full,
                 }
             });
-            Ok(Shelf { catalogue, choices, folder })
+            Ok(SkillSet { catalogue, choices, folder })
         })
         .await
     }
@@ -277,7 +277,7 @@ impl Library {
     }
 }
 
-impl Shelf {
+impl SkillSet {
     /// Returns the part of a session's system prompt about skills.
     pub(crate) fn listing(&self, profile: &str) -> String {
         octo_skills::listing(&self.catalogue, profile, LISTED_TOKENS)
@@ -338,7 +338,7 @@ impl Shelf {
     pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> {
         let skills = self.catalogue.skills().iter().filter(|skill| {
             skill.error.is_none()
-                && skill.usage != Usage::Off
+                && skill.usage != SkillUsage::Off
                 && skill.fields.person_invocation == Invocable::Yes
         });
         skills.map(|skill| CommandInfo {

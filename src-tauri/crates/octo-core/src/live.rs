@@ -10,13 +10,13 @@ const OUTPUT_KEPT: usize = 256 * 1024;
 
 /// A session's streams. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Live {
+pub(crate) struct LiveStreams {
     session: SessionId,
     deltas: broadcast::Sender<Arc<Delta>>,
     open: Arc<Mutex<Vec<StreamingBlock>>>,
 }
 
-impl Live {
+impl LiveStreams {
     pub(crate) fn new(session: SessionId, deltas: broadcast::Sender<Arc<Delta>>) -> Self {
         Self { session, deltas, open: Arc::default() }
     }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn deltas_continue_where_the_snapshot_ends() {
         let (sender, mut deltas) = broadcast::channel(16);
-        let live = Live::new(SessionId::new(), sender);
+        let live = LiveStreams::new(SessionId::new(), sender);
         let message = MessageId::new();
         live.push(message, 0, &StreamKind::Text, "héllo");
         let snapshot = live.now();
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn long_output_keeps_its_end_and_its_offsets() {
         let (sender, mut deltas) = broadcast::channel(4096);
-        let live = Live::new(SessionId::new(), sender);
+        let live = LiveStreams::new(SessionId::new(), sender);
         let (message, call) = (MessageId::new(), CallId::new());
         let kind = StreamKind::Output { call };
         let chunk = "é".repeat(1_000);

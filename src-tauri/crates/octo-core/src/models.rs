@@ -10,7 +10,7 @@ pub(crate) use companion::Companion;
 
 use crate::{
     demo::{DemoProvider, READING_PACE},
-    keys::{KeyRing, Slot},
+    keys::{KeyRing, SecretKind},
 };
 use headers::{HeaderSave, Headers, HostChange};
 use octo_llm::{
@@ -40,7 +40,7 @@ pub(crate) struct Models {
 #[derive(Default)]
 struct State {
     entries: Vec<ModelEntry>,
-    connections: HashMap<ModelId, Connection>,
+    connections: HashMap<ModelId, ModelConnection>,
     /// Raised whenever connections are dropped, so that a connection made from old data is not kept.
     generation: u64,
     /// Headers given for this run only, each with the host they were given for. Never stored.
@@ -55,7 +55,7 @@ struct State {
 
 /// A model that can be called.
 #[derive(Clone)]
-pub(crate) struct Connection {
+pub(crate) struct ModelConnection {
     pub provider: Arc<dyn Provider>,
     pub model: String,
     /// Its data sheet: window, limits, cache, prices.
@@ -97,11 +97,11 @@ impl Models {
         for entry in &mut entries {
             let (id, host) = (entry.id, host_of(&entry.base_url).ok());
             let held = |slot| host.as_ref().is_some_and(|host| self.keys.holds(id, host, slot));
-            if matches!(entry.key, KeyState::ThisRun { .. }) && !held(Slot::Key) {
+            if matches!(entry.key, KeyState::ThisRun { .. }) && !held(SecretKind::Key) {
                 entry.key = KeyState::Missing;
             }
             for SavedHeader { name, value } in &mut entry.headers {
-                if matches!(value, KeyState::ThisRun { .. }) && !held(Slot::Header(name)) {
+                if matches!(value, KeyState::ThisRun { .. }) && !held(SecretKind::Header(name)) {
                     *value = KeyState::Missing;
                 }
             }
@@ -165,11 +165,11 @@ impl Models {
     }
 
     /// Returns a connection to the demo, in place of a model.
-    pub fn demo(&self) -> Connection {
+    pub fn demo(&self) -> ModelConnection {
         let language = words::resolve(self.with(|state| state.language));
         let provider = Arc::new(DemoProvider::new(language, READING_PACE));
         let card = Arc::new(ModelCard { vision: false, ..ModelCard::unknown(Protocol::OpenaiChat) });
-        Connection { provider, model: "demo".to_owned(), card }
+        ModelConnection { provider, model: "demo".to_owned(), card }
     }
 
     /// Converts a draft into an entry and saves its key. Stores nothing else yet.
@@ -196,7 +196,7 @@ impl Models {
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {
             Some(key) => {
                 let key = octo_protocol::Secret::new(key.expose().trim());
-                let kept = self.keys.save(id, &host, Slot::Key, key).await?;
+                let kept = self.keys.save(id, &host, SecretKind::Key, key).await?;
                 // A key that is only passed through says nothing about the one the window has saved.
                 match &before {
                     Some(before) if self.keys.is_pass_through() && !moved => before.key.clone(),
@@ -289,11 +289,11 @@ impl Models {
             host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
         let key = match (draft.key.filter(|key| !key.expose().trim().is_empty()), draft.id) {
             (Some(key), _) => Some(SecretString::from(key.expose().trim().to_owned())),
-            (None, Some(id)) => self.keys.load(id, &host, Slot::Key).await?,
+            (None, Some(id)) => self.keys.load(id, &host, SecretKind::Key).await?,
             (None, None) => None,
         };
         let known = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
-        let is_lost = |entry: &ModelEntry| self.is_out_of_reach(entry, &host, &entry.key, Slot::Key);
+        let is_lost = |entry: &ModelEntry| self.is_out_of_reach(entry, &host, &entry.key, SecretKind::Key);
         if key.is_none() && known.as_ref().is_some_and(is_lost) {
             return Err(ApiError::new("key.no_keychain").code(ErrorCode::KeyNeeded));
         }
@@ -323,11 +323,11 @@ impl Models {
         entry: &ModelEntry,
         key: Option<SecretString>,
         headers: Headers,
-    ) -> Result<Connection, ProviderError> {
+    ) -> Result<ModelConnection, ProviderError> {
         let card = Arc::new(self.card(entry.protocol, &entry.base_url, &entry.model));
         let network = self.network(headers);
         let provider = connect(endpoint(entry.protocol, entry.base_url.clone(), key, network, &card))?;
-        Ok(Connection { provider, model: entry.model.clone(), card })
+        Ok(ModelConnection { provider, model: entry.model.clone(), card })
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {

@@ -27,7 +27,7 @@ pub use damage::request_of_damaged;
 
 use crate::{
     base::Base,
-    browsing::{HomeBrowser, Secrets},
+    browsing::{HomeBrowser, PersonSecrets},
     chat_bridge::ChatBridge,
     chats::Chats,
     clock::{Clock, SystemClock},
@@ -35,7 +35,7 @@ use crate::{
     keys::KeyRing,
     library::Library,
     models::Models,
-    rules::Rules,
+    rules::PersonRules,
     schedule::HomeTasks,
     scheduler::Scheduler,
     searching::SearchConfig,
@@ -55,7 +55,7 @@ use octo_protocol::{
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Toolset, WebSearch, install_bundled};
-use octo_workspace::{Installed, Limits, Scripts, TimeMachine, UnfinishedWrites};
+use octo_workspace::{ScriptInstallOutcome, Scripts, TimeLimits, TimeMachine, UnfinishedWrites};
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
@@ -292,7 +292,7 @@ fn services(
         base.paths.clone(),
         (store.clone(), base.blobs.clone()),
         settings.browser.clone(),
-        Secrets::new(keys.clone(), &settings.site_secrets),
+        PersonSecrets::new(keys.clone(), &settings.site_secrets),
     );
     let models = Arc::new(Models::new(keys, presets, state.models, settings));
     Ok(Services {
@@ -302,8 +302,8 @@ fn services(
         browser,
         documents: DocumentReader::from_this_program(),
         login: LoginEnvironment::capture(),
-        rules: Rules::new(&config.home),
-        time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, Limits::default()),
+        rules: PersonRules::new(&config.home),
+        time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, TimeLimits::default()),
         tasks: HomeTasks::new(Arc::clone(base), Arc::clone(&models), library.agents().clone(), trash.clone()),
         models,
         library,
@@ -313,9 +313,9 @@ fn services(
 }
 
 /// Logs which of the person's scripts were replaced by newer ones.
-fn report(installed: &[(&'static str, Installed)]) {
+fn report(installed: &[(&'static str, ScriptInstallOutcome)]) {
     for (name, outcome) in installed {
-        if let Installed::PutAside { backup } = outcome {
+        if let ScriptInstallOutcome::PutAside { backup } = outcome {
             tracing::warn!(name, backup = %backup.display(), "a changed script was put aside for a newer one");
         }
     }

@@ -10,13 +10,13 @@ mod decided;
 mod desk;
 
 pub(crate) use browser::{browser_leave, standing};
-pub(crate) use decided::{Basis, CallDecision, CommandFacts, Decision, Extent};
+pub(crate) use decided::{CallDecision, CommandFacts, Decision, KnownExtent, RunBasis};
 
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
 use octo_shell::{
-    Doubtful, LineContext, Open, PathVerdict, Policy, PolicyContext, StartupFiles, TouchedPaths, Verdict,
+    Doubtful, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, TouchedPaths, Verdict,
 };
-use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Reach, Site, SiteGrant};
+use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Site, SiteDistance, SiteGrant};
 use octo_workspace::is_inside;
 use std::{
     path::{Path, PathBuf},
@@ -26,7 +26,7 @@ use std::{
 
 /// The inputs of a decision, apart from the call itself.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct PermissionContext {
     /// The session's mode.
     pub mode: Mode,
     /// The session's folder, resolved.
@@ -54,7 +54,7 @@ pub(crate) struct Ground {
     pub startup: StartupFiles,
 }
 
-impl Ground {
+impl PermissionContext {
     pub(crate) fn around(&self, folder: &Path) -> LineContext {
         LineContext {
             folder: folder.to_owned(),
@@ -66,16 +66,16 @@ impl Ground {
         }
     }
 
-    fn open(&self) -> Open<'_> {
-        Open { folder: &self.folder, readable: &self.readable, writable: &self.writable }
+    fn open(&self) -> OpenPaths<'_> {
+        OpenPaths { folder: &self.folder, readable: &self.readable, writable: &self.writable }
     }
 }
 
 /// Decides on a call.
-pub(crate) fn decide(ground: &Ground, effects: &Effects) -> CallDecision {
+pub(crate) fn decide(ground: &PermissionContext, effects: &Effects) -> CallDecision {
     // An unreadable policy may contain prohibitions: then no mode runs everything.
     if ground.policy.is_strict() && ground.mode == Mode::Autonomous {
-        return decide(&Ground { mode: Mode::AskRisky, ..ground.clone() }, effects);
+        return decide(&PermissionContext { mode: Mode::AskRisky, ..ground.clone() }, effects);
     }
     let plain = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
     if effects.asks_person == AsksPerson::Yes {
@@ -86,7 +86,7 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> CallDecision {
         let reason = AskReason::EmptiesTrash { totals: TrashTotals::default(), days };
         return plain(Decision::Ask { reason, rule: None });
     }
-    let mut basis = Basis::Policy;
+    let mut basis = RunBasis::Policy;
     let touched = effects
         .writes
         .iter()
@@ -95,8 +95,8 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> CallDecision {
     let (mut asks, mut always) = (None, None);
     for decision in touched {
         match decision {
-            Decision::Run(Basis::Policy) => {}
-            Decision::Run(Basis::Person) => basis = Basis::Person,
+            Decision::Run(RunBasis::Policy) => {}
+            Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
             // A denial is stricter than any question.
             Decision::Deny { .. } => return plain(decision),
             other if asks_in_every_mode(&other) => always = always.or(Some(other)),
@@ -119,15 +119,15 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> CallDecision {
     }
     for site in &effects.sites {
         match self::site(ground, site) {
-            Decision::Run(Basis::Policy) => {}
-            Decision::Run(Basis::Person) => basis = Basis::Person,
+            Decision::Run(RunBasis::Policy) => {}
+            Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
             asks if ground.mode != Mode::Autonomous => return plain(asks),
             _ => {}
         }
     }
     match &effects.command {
         Some(effect) => command(ground, effect),
-        None if ground.mode == Mode::Autonomous => plain(Decision::Run(Basis::Person)),
+        None if ground.mode == Mode::Autonomous => plain(Decision::Run(RunBasis::Person)),
         None => plain(Decision::Run(basis)),
     }
 }
@@ -141,7 +141,7 @@ fn asks_in_every_mode(decision: &Decision) -> bool {
 const INSPECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// As [`decide`], without blocking an async thread. Asks if the decision takes too long.
-pub(crate) async fn decide_off_thread(ground: &Ground, effects: &Effects) -> CallDecision {
+pub(crate) async fn decide_off_thread(ground: &PermissionContext, effects: &Effects) -> CallDecision {
     if effects.command.is_none() {
         return decide(ground, effects);
     }
@@ -162,7 +162,7 @@ pub(crate) async fn decide_off_thread(ground: &Ground, effects: &Effects) -> Cal
 
 /// Decides without inspecting any folder whether a call allowed by another mode is forbidden now. A starting
 /// command is not inspected again, so a stricter mode always stops it.
-pub(crate) fn is_forbidden_now(ground: &Ground, effects: &Effects) -> bool {
+pub(crate) fn is_forbidden_now(ground: &PermissionContext, effects: &Effects) -> bool {
     match effects.command {
         Some(CommandEffect::Start { .. }) => true,
         Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => {
@@ -171,7 +171,7 @@ pub(crate) fn is_forbidden_now(ground: &Ground, effects: &Effects) -> bool {
     }
 }
 
-fn write(ground: &Ground, path: &Path) -> Decision {
+fn write(ground: &PermissionContext, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let rule = Some(Rule::Write { path: shown.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
@@ -184,7 +184,7 @@ fn write(ground: &Ground, path: &Path) -> Decision {
         && !ground.policy.is_strict()
         && ground.rules.contains(&Rule::Write { path: shown.clone() });
     if ruled {
-        return Decision::Run(Basis::Person);
+        return Decision::Run(RunBasis::Person);
     }
     let scratch = ground.writable.iter().any(|folder| is_inside(folder, path));
     match verdict {
@@ -198,19 +198,19 @@ fn write(ground: &Ground, path: &Path) -> Decision {
         {
             ask(AskReason::Mode)
         }
-        PathVerdict::Denied(_) | PathVerdict::Open => Decision::Run(Basis::Policy),
+        PathVerdict::Denied(_) | PathVerdict::Open => Decision::Run(RunBasis::Policy),
     }
 }
 
-fn read(ground: &Ground, path: &Path) -> Decision {
+fn read(ground: &PermissionContext, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let exact = Rule::Read { path: shown.clone() };
     match octo_shell::read_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy) {
         PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
         // A rule for a folder does not cover the secrets in it.
-        PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(Basis::Person),
+        PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(RunBasis::Person),
         PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
-        PathVerdict::Open => Decision::Run(Basis::Policy),
+        PathVerdict::Open => Decision::Run(RunBasis::Policy),
         PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Instructs | PathVerdict::Startup => {
             let ruled = ground.rules.iter().any(|rule| match rule {
                 Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
@@ -221,7 +221,7 @@ fn read(ground: &Ground, path: &Path) -> Decision {
                 | Rule::Site { .. } => false,
             });
             if ruled {
-                Decision::Run(Basis::Person)
+                Decision::Run(RunBasis::Person)
             } else {
                 Decision::Ask { reason: AskReason::ReadsOutside { path: shown }, rule: Some(exact) }
             }
@@ -231,11 +231,13 @@ fn read(ground: &Ground, path: &Path) -> Decision {
 
 /// Reading public sites runs in every mode. A site on the local network or machine asks: its contents were not
 /// meant to be reached through strangers' pages.
-fn site(ground: &Ground, site: &Site) -> Decision {
+fn site(ground: &PermissionContext, site: &Site) -> Decision {
     match site.reach {
-        Reach::World => Decision::Run(Basis::Policy),
-        Reach::Private | Reach::Metadata if is_ruled(ground, site) => Decision::Run(Basis::Person),
-        Reach::Private | Reach::Metadata => {
+        SiteDistance::World => Decision::Run(RunBasis::Policy),
+        SiteDistance::Private | SiteDistance::Metadata if is_ruled(ground, site) => {
+            Decision::Run(RunBasis::Person)
+        }
+        SiteDistance::Private | SiteDistance::Metadata => {
             let host = site.to_string();
             let rule = Some(Rule::Host { host: host.clone() });
             Decision::Ask { reason: AskReason::PrivateAddress { host }, rule }
@@ -243,14 +245,14 @@ fn site(ground: &Ground, site: &Site) -> Decision {
     }
 }
 
-fn is_ruled(ground: &Ground, site: &Site) -> bool {
+fn is_ruled(ground: &PermissionContext, site: &Site) -> bool {
     ground.rules.contains(&Rule::Host { host: site.to_string() })
 }
 
 /// Returns the local sites a running call may visit, and how they were allowed. A mode without questions names
 /// no sites.
 pub(crate) fn granted_sites(
-    ground: &Ground,
+    ground: &PermissionContext,
     effects: &Effects,
     decision: &Decision,
 ) -> Vec<(Site, SiteGrant)> {
@@ -263,20 +265,20 @@ pub(crate) fn granted_sites(
     effects.sites.iter().filter_map(|site| Some((site.clone(), granted(site)?))).collect()
 }
 
-fn command(ground: &Ground, effect: &CommandEffect) -> CallDecision {
+fn command(ground: &PermissionContext, effect: &CommandEffect) -> CallDecision {
     let plain = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
     let (line, cwd, env) = match effect {
         CommandEffect::Start { line, cwd, env } => {
             (line, cwd.as_deref().unwrap_or(&ground.shell_folder), env.as_slice())
         }
         CommandEffect::Input { .. } if ground.mode == Mode::Autonomous => {
-            return plain(Decision::Run(Basis::Person));
+            return plain(Decision::Run(RunBasis::Person));
         }
         // Text typed into a running program may do anything the program can.
         CommandEffect::Input { .. } => {
             return plain(Decision::Ask { reason: AskReason::Command { part: None }, rule: None });
         }
-        CommandEffect::Control => return plain(Decision::Run(Basis::Policy)),
+        CommandEffect::Control => return plain(Decision::Run(RunBasis::Policy)),
     };
     // In another folder, or with its own variables, it is not the command that was allowed.
     let ruled = env.is_empty() && is_inside(&ground.folder, cwd);
@@ -320,26 +322,26 @@ fn with_startup(decision: Decision, path: &Path) -> Decision {
 }
 
 /// Decides on a line that is not denied.
-fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdict) -> Decision {
+fn allowed(ground: &PermissionContext, line: &str, cwd: &Path, ruled: bool, verdict: Verdict) -> Decision {
     let exact = Rule::Line { line: line.to_owned() };
     let known = match &verdict {
         Verdict::Known(known) | Verdict::Ruled(known) => Some(known),
         Verdict::Ask { .. } | Verdict::Deny { .. } => None,
     };
-    let touched = known.map_or(Decision::Run(Basis::Policy), |known| touched(ground, cwd, known));
+    let touched = known.map_or(Decision::Run(RunBasis::Policy), |known| touched(ground, cwd, known));
     if matches!(touched, Decision::Deny { .. }) || asks_in_every_mode(&touched) {
         return touched;
     }
     if ground.mode == Mode::Autonomous {
-        return Decision::Run(Basis::Person);
+        return Decision::Run(RunBasis::Person);
     }
     let asked_for = matches!(verdict, Verdict::Ask { why: Doubtful::Risky { risk: Risk::Ruled, .. }, .. });
     if ruled && !asked_for && !ground.policy.is_strict() && ground.rules.contains(&exact) {
-        return Decision::Run(Basis::Person);
+        return Decision::Run(RunBasis::Person);
     }
     match verdict {
         Verdict::Ruled(_) => match touched {
-            Decision::Run(_) => Decision::Run(Basis::Person),
+            Decision::Run(_) => Decision::Run(RunBasis::Person),
             asks => asks,
         },
         // Its effects are a better reason than the mode.
@@ -381,9 +383,11 @@ fn limited_to_line(touched: Decision, exact: Rule) -> Decision {
 
 /// Returns the strictest decision on a line's paths. A word that is not a path resolves to a name inside the
 /// folder. A path's rule is a rule about that path, not about the command that mentions it.
-fn touched(ground: &Ground, cwd: &Path, known: &TouchedPaths) -> Decision {
+fn touched(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) -> Decision {
     let resolved =
-        |word: &String, how: fn(&Ground, &Path) -> Decision| match octo_workspace::resolve(word, cwd) {
+        |word: &String, how: fn(&PermissionContext, &Path) -> Decision| match octo_workspace::resolve(
+            word, cwd,
+        ) {
             Ok(path) => how(ground, &path),
             Err(_) => Decision::Ask { reason: AskReason::ReadsOutside { path: word.clone() }, rule: None },
         };
@@ -397,7 +401,7 @@ fn touched(ground: &Ground, cwd: &Path, known: &TouchedPaths) -> Decision {
         } else if ground.policy.is_strict() {
             Decision::Ask { reason: AskReason::Mode, rule: None }
         } else {
-            Decision::Run(Basis::Policy)
+            Decision::Run(RunBasis::Policy)
         }
     });
     let (mut asks, mut always) = (None, None);
@@ -412,11 +416,11 @@ fn touched(ground: &Ground, cwd: &Path, known: &TouchedPaths) -> Decision {
             Decision::Run(_) | Decision::Feedback => {}
         }
     }
-    always.or(asks).unwrap_or(Decision::Run(Basis::Policy))
+    always.or(asks).unwrap_or(Decision::Run(RunBasis::Policy))
 }
 
 /// The agent may not remove the session's folder itself.
-fn remove(ground: &Ground, path: &Path) -> Decision {
+fn remove(ground: &PermissionContext, path: &Path) -> Decision {
     if is_inside(path, &ground.folder) {
         let reason = AskReason::Risky { risk: Risk::Deletes, part: None, instead: None };
         return Decision::Ask { reason, rule: None };

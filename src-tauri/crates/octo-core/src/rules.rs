@@ -28,7 +28,7 @@ const EMPTY_AFTER: Duration = Duration::from_secs(2);
 const NAME: &str = "policy.toml";
 
 /// The person's own rules.
-pub(crate) struct Rules {
+pub(crate) struct PersonRules {
     known: Arc<WatchedPolicy>,
     /// The watcher, dropped with this; `None` if the system cannot watch a folder.
     _watcher: Option<RecommendedWatcher>,
@@ -54,7 +54,7 @@ struct PolicyMemory {
     emptied: Option<Instant>,
 }
 
-impl Rules {
+impl PersonRules {
     /// Creates the rules of this home and begins to watch it.
     pub(crate) fn new(home: &Path) -> Self {
         let user = std::env::home_dir().filter(|home| home.is_absolute());

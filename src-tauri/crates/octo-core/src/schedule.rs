@@ -34,14 +34,14 @@ pub(crate) mod wording;
 pub(crate) use calm::QuietPeriod;
 pub(crate) use card::{is_accepted, unrunnable};
 pub(crate) use decide::{
-    Decision, LookKind, RunSessionAction, TaskInputs, begins, decide, ended, follow, left_out,
+    LookKind, RunSessionAction, TaskInputs, TimesDecision, begins, decide, ended, follow, left_out,
 };
 pub(crate) use file::TaskFile;
 pub(crate) use plan::own_zone;
 pub(crate) use runs::{must_hold, must_wait, running};
 pub(crate) use shown::ShownPlan;
 pub(crate) use tasks::HomeTasks;
-pub(crate) use timing::Times;
+pub(crate) use timing::ZonedTiming;
 
 use file::TaskFiles;
 use octo_protocol::{Cost, Millis, SessionId, TasksState};

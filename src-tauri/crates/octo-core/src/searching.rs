@@ -1,13 +1,13 @@
 //! The web search providers the person configured: settings in the store, keys in the keychain, each bound to
 //! the host of its provider.
 
-use crate::keys::{KeyRing, Slot};
+use crate::keys::{KeyRing, SecretKind};
 use futures::future::BoxFuture;
 use octo_llm::host_of;
 use octo_protocol::{
     ApiError, KeyState, SearchProvider, SearchProviderDraft, SearchProviderKind, SearchProviders, Secret,
 };
-use octo_tools::{Engine, SearchEngines};
+use octo_tools::{SearchEngine, SearchEngines};
 use secrecy::SecretString;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,7 +33,7 @@ impl SearchConfig {
     /// Adapts stored providers to this run: a key kept only for an earlier run is lost.
     pub fn as_of_now(&self, mut providers: SearchProviders) -> SearchProviders {
         for provider in &mut providers.0 {
-            let held = host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, Slot::Key));
+            let held = host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, SecretKind::Key));
             if matches!(provider.key, KeyState::ThisRun { .. }) && !held {
                 provider.key = KeyState::Missing;
             }
@@ -51,7 +51,9 @@ impl SearchConfig {
                 let given = draft.key.filter(|key| !key.expose().trim().is_empty());
                 let key = match given {
                     Some(key) => {
-                        self.keys.save(OWNER, &host, Slot::Key, Secret::new(key.expose().trim())).await?
+                        self.keys
+                            .save(OWNER, &host, SecretKind::Key, Secret::new(key.expose().trim()))
+                            .await?
                     }
                     None => self.state(draft.kind).ok_or_else(|| ApiError::new("search.key_missing"))?,
                 };
@@ -69,7 +71,7 @@ impl SearchConfig {
     /// Forgets a provider's key. A missing key is not an error.
     pub async fn forget(&self, kind: SearchProviderKind) -> Result<(), ApiError> {
         match host(kind) {
-            Some(host) => self.keys.forget(OWNER, &host, Slot::Key).await,
+            Some(host) => self.keys.forget(OWNER, &host, SecretKind::Key).await,
             None => Ok(()),
         }
     }
@@ -82,7 +84,7 @@ impl SearchConfig {
         let mut secrets = Vec::new();
         for provider in self.providers().0 {
             if let (true, Some(host)) = (provider.key != KeyState::Missing, host(provider.kind)) {
-                secrets.extend(self.keys.load(OWNER, &host, Slot::Key).await?);
+                secrets.extend(self.keys.load(OWNER, &host, SecretKind::Key).await?);
             }
         }
         Ok(secrets)
@@ -99,26 +101,26 @@ impl SearchConfig {
         (known.key != KeyState::Missing).then_some(known.key)
     }
 
-    async fn engine(&self, provider: SearchProvider) -> Option<Engine> {
-        let address = match (Engine::address_of(provider.kind), provider.address) {
+    async fn engine(&self, provider: SearchProvider) -> Option<SearchEngine> {
+        let address = match (SearchEngine::address_of(provider.kind), provider.address) {
             (Some(address), _) => address,
             (None, address) => address?.parse().ok()?,
         };
         let key = match (&provider.key, host(provider.kind)) {
             (KeyState::Missing, _) | (_, None) => None,
             (KeyState::Stored { .. } | KeyState::ThisRun { .. }, Some(host)) => {
-                self.keys.load(OWNER, &host, Slot::Key).await.unwrap_or_else(|error| {
+                self.keys.load(OWNER, &host, SecretKind::Key).await.unwrap_or_else(|error| {
                     tracing::warn!(%error, "a key for searching cannot be read");
                     None
                 })
             }
         };
-        Some(Engine { kind: provider.kind, address, key })
+        Some(SearchEngine { kind: provider.kind, address, key })
     }
 }
 
 impl SearchEngines for SearchConfig {
-    fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
+    fn engines(&self) -> BoxFuture<'_, Vec<SearchEngine>> {
         Box::pin(async {
             let mut engines = Vec::new();
             for provider in self.providers().0 {
@@ -133,7 +135,7 @@ impl SearchEngines for SearchConfig {
 fn host(kind: SearchProviderKind) -> Option<String> {
     match kind {
         SearchProviderKind::Brave | SearchProviderKind::Tavily => {
-            Some(Engine::address_of(kind)?.origin().ascii_serialization())
+            Some(SearchEngine::address_of(kind)?.origin().ascii_serialization())
         }
         SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing | SearchProviderKind::Searxng => None,
     }
@@ -156,7 +158,7 @@ pub(crate) fn order(providers: &mut SearchProviders, order: &[SearchProviderKind
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Keys;
+    use crate::config::KeyStorage;
     use secrecy::ExposeSecret;
 
     fn draft(kind: SearchProviderKind, key: Option<&str>, address: Option<&str>) -> SearchProviderDraft {
@@ -165,7 +167,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_stays_with_its_provider_until_it_is_removed() {
-        let searching = SearchConfig::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
+        let searching =
+            SearchConfig::new(KeyRing::open(KeyStorage::Memory).await, &SearchProviders::default());
         let (brave, tavily) = (SearchProviderKind::Brave, SearchProviderKind::Tavily);
         let missing = searching.accept(draft(brave, Some("  "), None)).await.unwrap_err();
         assert_eq!(missing.key, "search.key_missing");
@@ -192,20 +195,21 @@ mod tests {
     /// Under other names the keys that people saved would not be found.
     #[tokio::test]
     async fn the_names_in_the_keychain_stay() {
-        let keys = KeyRing::open(Keys::Memory).await;
+        let keys = KeyRing::open(KeyStorage::Memory).await;
         let searching = SearchConfig::new(keys.clone(), &SearchProviders::default());
         for (kind, host) in [
             (SearchProviderKind::Brave, "https://api.search.brave.com"),
             (SearchProviderKind::Tavily, "https://api.tavily.com"),
         ] {
             searching.accept(draft(kind, Some("BSA-1234567890abcdef"), None)).await.unwrap();
-            assert!(keys.holds("search", host, Slot::Key), "{kind:?}");
+            assert!(keys.holds("search", host, SecretKind::Key), "{kind:?}");
         }
     }
 
     #[tokio::test]
     async fn an_address_holds_no_secret_and_names_a_host() {
-        let searching = SearchConfig::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
+        let searching =
+            SearchConfig::new(KeyRing::open(KeyStorage::Memory).await, &SearchProviders::default());
         let searxng = SearchProviderKind::Searxng;
         for address in ["", "searx", "ftp://searx.example", "https://me:s3cret@searx.example", "https://"] {
             let error = searching.accept(draft(searxng, None, Some(address))).await.unwrap_err();

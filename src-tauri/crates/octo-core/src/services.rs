@@ -7,7 +7,7 @@ use crate::{
     hooks::Hooks,
     library::Library,
     models::Models,
-    rules::Rules,
+    rules::PersonRules,
     schedule::{HomeTasks, Schedule},
     searching::SearchConfig,
     trash::HomeTrash,
@@ -35,7 +35,7 @@ pub(crate) struct Services {
     pub documents: DocumentReader,
     pub login: LoginEnvironment,
     /// The person's own rules.
-    pub rules: Rules,
+    pub rules: PersonRules,
     /// Skills and memories.
     pub library: Library,
     pub trash: HomeTrash,

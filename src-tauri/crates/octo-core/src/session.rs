@@ -48,11 +48,11 @@ mod turns;
 mod warmth;
 mod workspace;
 
-use crate::{library::Shelf, live::Live};
+use crate::{library::SkillSet, live::LiveStreams};
 use actor::Actor;
 pub(crate) use background::command_gone;
 pub(crate) use before_call::midnight;
-pub(crate) use inbox::{Ask, ChatOrigin, ReplySender, UserMessage, sendable};
+pub(crate) use inbox::{ActorRequest, ChatOrigin, ReplySender, UserMessage, sendable};
 pub(crate) use invoked::asked_call;
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use recovery::recover;
@@ -73,7 +73,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone)]
 pub(crate) struct SessionHandle {
     inbox: mpsc::UnboundedSender<Inbox>,
-    live: Live,
+    live: LiveStreams,
     stop: StopSignal,
     /// Queue of the callers, so that requests are taken in order of arrival.
     line: Arc<tokio::sync::Mutex<()>>,
@@ -86,11 +86,11 @@ pub(crate) struct QueueGuard(tokio::sync::OwnedMutexGuard<()>);
 /// A message to the actor.
 pub(crate) enum Inbox {
     /// A client's request.
-    Ask(Ask),
+    Ask(ActorRequest),
     /// The current skills, sent before a message of the person.
-    Shelf(Arc<Shelf>),
+    Shelf(Arc<SkillSet>),
     /// A report of one of the actor's jobs. Reports from jobs of an earlier turn are recognised by their ids.
-    Report(Box<Report>),
+    Report(Box<JobReport>),
     /// The application ends: release everything and keep it for the next start.
     Shutdown(tokio::sync::oneshot::Sender<()>),
     /// The same, if the session has been idle for this long and nothing is running.
@@ -99,11 +99,11 @@ pub(crate) enum Inbox {
 
 /// A report of a job.
 #[expect(clippy::large_enum_variant, reason = "a report is boxed on its way")]
-pub(crate) enum Report {
+pub(crate) enum JobReport {
     /// Progress of a model call.
     Model(model_call::ModelCallReport),
     /// The pause before a retry of a model call is over.
-    RetryDue(model_call::Attempt),
+    RetryDue(model_call::CallAttempt),
     /// A call was prepared.
     Prepared(calls::PreparedReport),
     /// A waiting call was checked again.
@@ -148,7 +148,7 @@ impl SessionHandle {
     /// Starts the actor of a stored session. Fails if the session does not exist or another Octo process uses
     /// it.
     async fn open(runtime: Arc<Runtime>, id: SessionId) -> Result<Self, ApiError> {
-        let live = Live::new(id, runtime.deltas.clone());
+        let live = LiveStreams::new(id, runtime.deltas.clone());
         let (inbox, receiver) = mpsc::unbounded_channel();
         let stop = StopSignal::new();
         let actor = Actor::new(inbox.clone(), stop.clone());
@@ -174,12 +174,15 @@ impl SessionHandle {
     }
 
     /// Returns the session's current streams.
-    pub(crate) fn live(&self) -> &Live {
+    pub(crate) fn live(&self) -> &LiveStreams {
         &self.live
     }
 
     /// Sends a request and waits for its reply.
-    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(ReplySender<T>) -> Ask) -> Result<T, ApiError> {
+    pub(crate) async fn ask<T>(
+        &self,
+        ask: impl FnOnce(ReplySender<T>) -> ActorRequest,
+    ) -> Result<T, ApiError> {
         let place = self.queue().await;
         self.ask_from(place, ask).await
     }
@@ -193,7 +196,7 @@ impl SessionHandle {
     pub(crate) async fn ask_from<T>(
         &self,
         place: QueueGuard,
-        ask: impl FnOnce(ReplySender<T>) -> Ask,
+        ask: impl FnOnce(ReplySender<T>) -> ActorRequest,
     ) -> Result<T, ApiError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let gone = || ApiError::new("session.unavailable").retryable();
@@ -205,7 +208,7 @@ impl SessionHandle {
 
     /// Passes the current skills to the session: with the next message its model learns of those it does not
     /// know.
-    pub(crate) fn shelve(&self, shelf: Arc<Shelf>) {
+    pub(crate) fn shelve(&self, shelf: Arc<SkillSet>) {
         // A closed session needs no skills.
         let _gone = self.inbox.send(Inbox::Shelf(shelf));
     }
@@ -213,7 +216,7 @@ impl SessionHandle {
     /// Stops the running turn, if there is one.
     pub(crate) async fn stop(&self) -> Result<(), ApiError> {
         self.stop.press();
-        self.ask(Ask::Stop).await
+        self.ask(ActorRequest::Stop).await
     }
 
     /// Lets the actor end and waits for it.
@@ -282,32 +285,32 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
 }
 
 impl Session {
-    async fn hear(&mut self, report: Report) -> Result<(), ApiError> {
+    async fn hear(&mut self, report: JobReport) -> Result<(), ApiError> {
         match report {
-            Report::Model(progress) => self.model_progressed(progress).await,
-            Report::RetryDue(attempt) => self.retry_due(attempt).await,
-            Report::Prepared(report) => self.call_prepared(report).await,
-            Report::LookedAgain(look) => self.apply_recheck(look).await,
-            Report::CallEnded(report) => self.call_ended(report).await,
-            Report::Budget(report) => self.budget_checked(report).await,
-            Report::Beside(progress) => self.side_progressed(progress).await,
-            Report::Archived(report) => self.archived(report).await,
-            Report::Finished(turn) => self.suggest(turn).await,
-            Report::Over(over) => self.look_back(over).await,
-            Report::LookedBack(news) => self.finish_look_back(news).await,
-            Report::Idle(pause) => self.idle(pause).await,
-            Report::Command(news) => self.command_news(news).await,
-            Report::Wake => self.wake(StoreRetry::UntilStored).await,
-            Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
-            Report::Settled => self.tasks_changed().await,
-            Report::Arrived(arrival) => self.arrived(arrival).await,
-            Report::Child(report) => self.child_progressed(report).await,
-            Report::ParentQuery(query) => {
+            JobReport::Model(progress) => self.model_progressed(progress).await,
+            JobReport::RetryDue(attempt) => self.retry_due(attempt).await,
+            JobReport::Prepared(report) => self.call_prepared(report).await,
+            JobReport::LookedAgain(look) => self.apply_recheck(look).await,
+            JobReport::CallEnded(report) => self.call_ended(report).await,
+            JobReport::Budget(report) => self.budget_checked(report).await,
+            JobReport::Beside(progress) => self.side_progressed(progress).await,
+            JobReport::Archived(report) => self.archived(report).await,
+            JobReport::Finished(turn) => self.suggest(turn).await,
+            JobReport::Over(over) => self.look_back(over).await,
+            JobReport::LookedBack(news) => self.finish_look_back(news).await,
+            JobReport::Idle(pause) => self.idle(pause).await,
+            JobReport::Command(news) => self.command_news(news).await,
+            JobReport::Wake => self.wake(StoreRetry::UntilStored).await,
+            JobReport::StopOverdue(turn) => self.give_up_stopping(turn).await,
+            JobReport::Settled => self.tasks_changed().await,
+            JobReport::Arrived(arrival) => self.arrived(arrival).await,
+            JobReport::Child(report) => self.child_progressed(report).await,
+            JobReport::ParentQuery(query) => {
                 self.describe_parent(query);
                 Ok(())
             }
-            Report::Named(named) => self.named(named).await,
-            Report::Admitted(turn) => self.admitted(turn).await,
+            JobReport::Named(named) => self.named(named).await,
+            JobReport::Admitted(turn) => self.admitted(turn).await,
         }
     }
 }

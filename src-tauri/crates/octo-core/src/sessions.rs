@@ -10,8 +10,8 @@ pub(crate) use start::Kind;
 
 use crate::{
     library::LOOK,
-    session::{Ask, Runtime, SessionHandle, UserMessage, resumes_at_start},
-    slash::{self, Parsed},
+    session::{ActorRequest, Runtime, SessionHandle, UserMessage, resumes_at_start},
+    slash::{self, ParsedMessage},
 };
 use octo_protocol::{ApiError, Block, ErrorCode, ModelId, SendOutcome, SessionId};
 use octo_tools::SkillTask;
@@ -116,8 +116,8 @@ impl Sessions {
         if let Some(shelf) = &shelf {
             handle.shelve(Arc::clone(shelf));
         }
-        let Parsed::Unknown { name, near } = slash::parse(said.blocks()) else {
-            return handle.ask_from(place, |reply| Ask::Send(said, reply)).await;
+        let ParsedMessage::Unknown { name, near } = slash::parse(said.blocks()) else {
+            return handle.ask_from(place, |reply| ActorRequest::Send(said, reply)).await;
         };
         let Some(shelf) = shelf else {
             return Err(ApiError::new("skills.unreadable").arg("path", &info.folder));
@@ -125,10 +125,10 @@ impl Sessions {
         match shelf.called(said.blocks(), &name, &near, &info.profile) {
             Ok(wish) => {
                 let typed = said.sendable()?;
-                handle.ask_from(place, |reply| Ask::Invoke(typed, wish, reply)).await
+                handle.ask_from(place, |reply| ActorRequest::Invoke(typed, wish, reply)).await
             }
             // Answered here: a typing error is not worth a model call.
-            Err(why) => handle.ask_from(place, |reply| Ask::Note(why, reply)).await,
+            Err(why) => handle.ask_from(place, |reply| ActorRequest::Note(why, reply)).await,
         }
     }
 
@@ -141,7 +141,7 @@ impl Sessions {
     ) -> Result<SendOutcome, ApiError> {
         let typed = UserMessage::in_window(typed).sendable()?;
         self.runtime.services.browser.person_acted();
-        self.open(session).await?.ask(|reply| Ask::Invoke(typed, wish, reply)).await
+        self.open(session).await?.ask(|reply| ActorRequest::Invoke(typed, wish, reply)).await
     }
 }
 

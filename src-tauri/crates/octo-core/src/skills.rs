@@ -11,7 +11,7 @@ use std::{path::PathBuf, sync::Arc};
 pub trait SkillSource: Send + Sync {
     /// Returns the facts about a skill. Cheap, and runs nothing of the skill: it is called before every
     /// invocation, including those that then do not happen.
-    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillCard, SkillError>>;
+    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>>;
 
     /// Returns the skill expanded for its task, with the output of `commands` in the places of the commands in
     /// its text.
@@ -54,18 +54,18 @@ pub struct SkillRequest {
 
 /// The facts about a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillCard {
+pub struct SkillFacts {
     /// Its own name.
     pub name: String,
     /// Its origin, in a word or two for the person.
     pub label: String,
     /// The effect of invoking it.
-    pub manner: Manner,
+    pub manner: SkillMode,
 }
 
 /// The effect of invoking a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum SkillMode {
     /// Its instructions go into the conversation.
     Inline,
     /// A sub-agent follows them.

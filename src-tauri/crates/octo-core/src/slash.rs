@@ -29,7 +29,7 @@ pub(crate) enum SlashCommand {
 
 /// The meaning of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Parsed {
+pub(crate) enum ParsedMessage {
     /// A message for the model.
     Message,
     /// A command.
@@ -78,16 +78,16 @@ pub(crate) fn commands() -> Vec<CommandInfo> {
 
 /// Parses a message. Only a message with a single text block can be a command: with a picture or a file it is
 /// meant for the model.
-pub(crate) fn parse(blocks: &[Block]) -> Parsed {
+pub(crate) fn parse(blocks: &[Block]) -> ParsedMessage {
     match blocks {
         [Block::Text { text }] => parse_text(text),
-        _ => Parsed::Message,
+        _ => ParsedMessage::Message,
     }
 }
 
-fn parse_text(text: &str) -> Parsed {
+fn parse_text(text: &str) -> ParsedMessage {
     // Chinese keyboards produce a full-width slash.
-    let Some(rest) = text.trim().strip_prefix(['/', '／']) else { return Parsed::Message };
+    let Some(rest) = text.trim().strip_prefix(['/', '／']) else { return ParsedMessage::Message };
     let (name, argument) = match rest.split_once(char::is_whitespace) {
         Some((name, argument)) => (name, argument.trim()),
         None => (rest, ""),
@@ -95,28 +95,28 @@ fn parse_text(text: &str) -> Parsed {
     // A path ("/etc/hosts is …") or a lone slash is not a command.
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if !is_name {
-        return Parsed::Message;
+        return ParsedMessage::Message;
     }
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match (name.to_ascii_lowercase().as_str(), given) {
-        ("new", _) => Parsed::Command(SlashCommand::New),
-        ("help", _) => Parsed::Command(SlashCommand::Help),
-        ("stop", _) => Parsed::Command(SlashCommand::Stop),
-        ("undo", _) => Parsed::Command(SlashCommand::Undo),
-        ("redo", _) => Parsed::Command(SlashCommand::Redo),
-        ("retry", _) => Parsed::Command(SlashCommand::Retry),
-        ("model", name) => Parsed::Command(SlashCommand::Model(name)),
-        ("folder", path) => Parsed::Command(SlashCommand::Folder(path)),
-        ("rename", Some(title)) => Parsed::Command(SlashCommand::Rename(title)),
-        ("rename", None) => Parsed::Misused { name: "rename" },
-        ("mode", None) => Parsed::Command(SlashCommand::Mode(None)),
+        ("new", _) => ParsedMessage::Command(SlashCommand::New),
+        ("help", _) => ParsedMessage::Command(SlashCommand::Help),
+        ("stop", _) => ParsedMessage::Command(SlashCommand::Stop),
+        ("undo", _) => ParsedMessage::Command(SlashCommand::Undo),
+        ("redo", _) => ParsedMessage::Command(SlashCommand::Redo),
+        ("retry", _) => ParsedMessage::Command(SlashCommand::Retry),
+        ("model", name) => ParsedMessage::Command(SlashCommand::Model(name)),
+        ("folder", path) => ParsedMessage::Command(SlashCommand::Folder(path)),
+        ("rename", Some(title)) => ParsedMessage::Command(SlashCommand::Rename(title)),
+        ("rename", None) => ParsedMessage::Misused { name: "rename" },
+        ("mode", None) => ParsedMessage::Command(SlashCommand::Mode(None)),
         ("mode", Some(mode)) => match mode.to_ascii_lowercase().replace('-', "_").as_str() {
-            "ask" => Parsed::Command(SlashCommand::Mode(Some(Mode::Ask))),
-            "ask_risky" => Parsed::Command(SlashCommand::Mode(Some(Mode::AskRisky))),
-            "autonomous" => Parsed::Command(SlashCommand::Mode(Some(Mode::Autonomous))),
-            _ => Parsed::Misused { name: "mode" },
+            "ask" => ParsedMessage::Command(SlashCommand::Mode(Some(Mode::Ask))),
+            "ask_risky" => ParsedMessage::Command(SlashCommand::Mode(Some(Mode::AskRisky))),
+            "autonomous" => ParsedMessage::Command(SlashCommand::Mode(Some(Mode::Autonomous))),
+            _ => ParsedMessage::Misused { name: "mode" },
         },
-        (other, _) => Parsed::Unknown { name: other.to_owned(), near: near(other) },
+        (other, _) => ParsedMessage::Unknown { name: other.to_owned(), near: near(other) },
     }
 }
 
@@ -161,27 +161,27 @@ mod tests {
 
     #[test]
     fn commands_paths_and_messages_are_told_apart() {
-        let table: &[(&str, Parsed)] = &[
-            ("hello", Parsed::Message),
-            ("/", Parsed::Message),
-            ("/etc/hosts is odd", Parsed::Message),
-            ("/new", Parsed::Command(SlashCommand::New)),
-            ("／new", Parsed::Command(SlashCommand::New)),
-            ("  /STOP  ", Parsed::Command(SlashCommand::Stop)),
-            ("/model gpt-5.5", Parsed::Command(SlashCommand::Model(Some("gpt-5.5".into())))),
-            ("/mode ask-risky", Parsed::Command(SlashCommand::Mode(Some(Mode::AskRisky)))),
-            ("/mode maybe", Parsed::Misused { name: "mode" }),
-            ("/rename", Parsed::Misused { name: "rename" }),
-            ("/rename A b  c", Parsed::Command(SlashCommand::Rename("A b  c".into()))),
-            ("/modle", Parsed::Unknown { name: "modle".into(), near: vec!["mode", "model"] }),
-            ("/he", Parsed::Unknown { name: "he".into(), near: vec!["help", "new"] }),
-            ("/frobnicate", Parsed::Unknown { name: "frobnicate".into(), near: vec![] }),
+        let table: &[(&str, ParsedMessage)] = &[
+            ("hello", ParsedMessage::Message),
+            ("/", ParsedMessage::Message),
+            ("/etc/hosts is odd", ParsedMessage::Message),
+            ("/new", ParsedMessage::Command(SlashCommand::New)),
+            ("／new", ParsedMessage::Command(SlashCommand::New)),
+            ("  /STOP  ", ParsedMessage::Command(SlashCommand::Stop)),
+            ("/model gpt-5.5", ParsedMessage::Command(SlashCommand::Model(Some("gpt-5.5".into())))),
+            ("/mode ask-risky", ParsedMessage::Command(SlashCommand::Mode(Some(Mode::AskRisky)))),
+            ("/mode maybe", ParsedMessage::Misused { name: "mode" }),
+            ("/rename", ParsedMessage::Misused { name: "rename" }),
+            ("/rename A b  c", ParsedMessage::Command(SlashCommand::Rename("A b  c".into()))),
+            ("/modle", ParsedMessage::Unknown { name: "modle".into(), near: vec!["mode", "model"] }),
+            ("/he", ParsedMessage::Unknown { name: "he".into(), near: vec!["help", "new"] }),
+            ("/frobnicate", ParsedMessage::Unknown { name: "frobnicate".into(), near: vec![] }),
         ];
         for (text, expected) in table {
             assert_eq!(&parse(&[Block::Text { text: (*text).into() }]), expected, "{text:?}");
         }
         let with_file = [Block::Text { text: "/new".into() }, Block::File { path: "/a".into() }];
-        assert_eq!(parse(&with_file), Parsed::Message);
+        assert_eq!(parse(&with_file), ParsedMessage::Message);
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
         for command in commands() {
             let parsed = parse_text(&format!("/{} x", command.name));
             assert!(
-                matches!(parsed, Parsed::Command(_) | Parsed::Misused { .. }),
+                matches!(parsed, ParsedMessage::Command(_) | ParsedMessage::Misused { .. }),
                 "/{} is listed but unknown",
                 command.name
             );

@@ -32,7 +32,7 @@ const MOST_PICTURES: usize = 200 * 1024 * 1024;
 const LONGEST_NAME: usize = 60;
 
 /// A session to export.
-pub(crate) struct Outgoing {
+pub(crate) struct ExportedSession {
     info: SessionInfo,
     page: TranscriptPage,
     /// The messages the model sees, in order.
@@ -60,7 +60,7 @@ impl ExportWords {
     }
 }
 
-impl Outgoing {
+impl ExportedSession {
     /// Gathers the whole session.
     ///
     /// # Errors

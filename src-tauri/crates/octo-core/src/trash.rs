@@ -16,7 +16,8 @@ use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
 use octo_workspace::{
-    HomeLocation, Measure, PendingEntry, Removal, Trash, TrashError, TrashScan, TrashSlip, path_bytes, rm,
+    HomeLocation, ItemProperties, PendingEntry, Removal, Trash, TrashError, TrashScan, TrashSlip, path_bytes,
+    rm,
 };
 use std::{
     path::{Path, PathBuf},
@@ -168,7 +169,7 @@ impl HomeTrash {
     }
 }
 
-fn row_of(slip: &TrashSlip, kind: TrashKind, measure: Measure) -> TrashRow {
+fn row_of(slip: &TrashSlip, kind: TrashKind, measure: ItemProperties) -> TrashRow {
     let folder = slip.path.parent().unwrap_or_else(|| Path::new("/"));
     TrashRow {
         path: path_bytes(&slip.path),

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 /// The limits of an autonomous turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TurnLimits {
     /// Model calls in one turn. Real work stays well below; a runaway does not.
     pub model_calls: u32,
     /// How many times the identical call may be made in one turn before it is refused.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub truncations: u32,
 }
 
-impl Default for Limits {
+impl Default for TurnLimits {
     fn default() -> Self {
         Self { model_calls: 250, same_call: 5, refusals: 3, truncations: 2 }
     }
@@ -43,7 +43,7 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 pub struct Turn {
     phase: Phase,
-    limits: Limits,
+    limits: TurnLimits,
     model_calls: u32,
     truncations: u32,
     refusals: u32,
@@ -94,7 +94,7 @@ pub enum Input {
         /// Its calls, in order.
         calls: Vec<(CallId, CallKey)>,
         /// Why it ended.
-        finish: Finish,
+        finish: MessageFinish,
     },
     /// The model call failed for good: retries are used up or would not help. These calls had arrived
     /// completely before; none of them runs.
@@ -137,7 +137,7 @@ pub enum Input {
 
 /// Why a model's message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finish {
+pub enum MessageFinish {
     /// The model is done or waits for results.
     Complete,
     /// It reached its output limit.
@@ -217,12 +217,12 @@ pub struct StoredTurnState {
     /// Number of messages in the queue.
     pub queued: usize,
     /// Whether the person had pressed Stop.
-    pub stop: Stop,
+    pub stop: StopState,
 }
 
 /// Whether the person had pressed Stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopState {
     /// The turn ends.
     Pressed,
     /// The turn continues.
@@ -244,7 +244,7 @@ pub enum StoredCallState {
 
 impl Turn {
     /// Creates a turn that has not begun.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: TurnLimits) -> Self {
         Self {
             phase: Phase::New,
             limits,
@@ -258,14 +258,14 @@ impl Turn {
 
     /// Rebuilds the turn from the store: questions wait again, started calls end as interrupted, other calls
     /// are prepared again. A turn that was being stopped ends at once.
-    pub fn restore(limits: Limits, stored: &StoredTurnState) -> (Self, Vec<TurnAction>) {
+    pub fn restore(limits: TurnLimits, stored: &StoredTurnState) -> (Self, Vec<TurnAction>) {
         let mut turn = Self::new(limits);
         turn.model_calls = stored.model_calls;
         turn.queued = stored.queued;
         for key in stored.past.iter().chain(stored.open.iter().map(|(_, key, _)| key)) {
             *turn.seen.entry(key.clone()).or_default() += 1;
         }
-        let actions = if stored.stop == Stop::Pressed {
+        let actions = if stored.stop == StopState::Pressed {
             turn.end_restored(stored)
         } else if stored.open.is_empty() {
             turn.think()
@@ -400,17 +400,17 @@ impl Turn {
         }
     }
 
-    fn answered(&mut self, calls: Vec<(CallId, CallKey)>, finish: Finish) -> Vec<TurnAction> {
+    fn answered(&mut self, calls: Vec<(CallId, CallKey)>, finish: MessageFinish) -> Vec<TurnAction> {
         match finish {
-            Finish::Complete if calls.is_empty() => {
+            MessageFinish::Complete if calls.is_empty() => {
                 self.truncations = 0;
                 if self.queued > 0 { self.think() } else { self.end(TurnEnding::Finished) }
             }
-            Finish::Complete => {
+            MessageFinish::Complete => {
                 self.truncations = 0;
                 self.act(calls)
             }
-            Finish::Truncated => {
+            MessageFinish::Truncated => {
                 self.truncations += 1;
                 // A call at the end of a cut answer may contain half a file: none of them runs.
                 let mut actions = settle_all(ids(calls), SettleReason::Truncated);
@@ -422,7 +422,9 @@ impl Turn {
                 }
                 actions
             }
-            Finish::Refused => self.end_with(ids(calls), SettleReason::NotReached, TurnEnding::Refused),
+            MessageFinish::Refused => {
+                self.end_with(ids(calls), SettleReason::NotReached, TurnEnding::Refused)
+            }
         }
     }
 

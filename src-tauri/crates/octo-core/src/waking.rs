@@ -8,15 +8,15 @@ use tokio::sync::watch;
 
 /// Signals to pauses that the machine slept.
 #[derive(Debug)]
-pub(crate) struct Waking(watch::Sender<u64>);
+pub(crate) struct WakeSignal(watch::Sender<u64>);
 
-impl Default for Waking {
+impl Default for WakeSignal {
     fn default() -> Self {
         Self(watch::Sender::new(0))
     }
 }
 
-impl Waking {
+impl WakeSignal {
     /// Reports that the machine slept or its clock was set.
     pub(crate) fn woke(&self) {
         self.0.send_modify(|times| *times += 1);
@@ -54,7 +54,7 @@ mod tests {
     /// Returns how long a pause of an hour lasts by the timers' clock, if after `awake` seconds of it the time
     /// of day says `wall` seconds and the pause is notified.
     async fn lasts(awake: u64, wall: u64) -> u64 {
-        let waking = Waking::default();
+        let waking = WakeSignal::default();
         let clock = AtomicU64::new(1_000_000);
         let began = tokio::time::Instant::now();
         let pause =

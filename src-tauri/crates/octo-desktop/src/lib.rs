@@ -24,4 +24,4 @@ pub use notices::{Attention, NoticeAction, NoticeCommand, NoticeKind, NoticeSubj
 pub use runs::{RunNotice, RunProblem};
 pub use sights::WindowViews;
 pub use updates::{is_news, until_check};
-pub use waking::{NAP, TICK, Waking};
+pub use waking::{NAP, SleepDetector, TICK};

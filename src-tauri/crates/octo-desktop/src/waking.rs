@@ -10,12 +10,12 @@ pub const NAP: Duration = Duration::from_secs(30);
 
 /// Compares the clocks at every tick.
 #[derive(Clone, Copy, Debug)]
-pub struct Waking {
+pub struct SleepDetector {
     wall: Duration,
     running: Duration,
 }
 
-impl Waking {
+impl SleepDetector {
     /// Starts with the time of day (since any fixed moment) and the process's running time.
     #[must_use]
     pub fn new(wall: Duration, running: Duration) -> Self {
@@ -53,14 +53,14 @@ mod tests {
             (s(400), s(25), None),
             (s(400), s(10 + 15 + 60), Some(s(60))),
         ] {
-            let mut waking = Waking::new(s(1000), s(10));
+            let mut waking = SleepDetector::new(s(1000), s(10));
             assert_eq!(waking.tick(wall, running), slept, "{wall:?} {running:?}");
         }
     }
 
     #[test]
     fn each_sleep_is_told_once() {
-        let mut waking = Waking::new(s(1000), s(0));
+        let mut waking = SleepDetector::new(s(1000), s(0));
         assert!(waking.tick(s(9000), s(15)).is_some());
         assert!(waking.tick(s(9015), s(30)).is_none());
         assert!(waking.tick(s(1000), s(45)).is_none(), "the clock was set back by hours");

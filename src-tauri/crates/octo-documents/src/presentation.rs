@@ -3,7 +3,7 @@
 use crate::{
     DocumentError, table,
     xml::{Tag, XmlPiece},
-    zipped::Parts,
+    zipped::OfficeParts,
 };
 use std::io::{Read, Seek, Write};
 
@@ -11,7 +11,7 @@ use std::io::{Read, Seek, Write};
 const MAX_LEVEL: usize = 8;
 
 pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
-    let mut parts = Parts::open(source)?;
+    let mut parts = OfficeParts::open(source)?;
     let main = "ppt/presentation.xml";
     let relations = parts.relations(main)?;
     let mut order = Vec::new();
@@ -80,7 +80,7 @@ struct SlideParagraph {
     level: usize,
 }
 
-fn slide<R: Read + Seek>(parts: &mut Parts<R>, part: &str) -> Result<Slide, DocumentError> {
+fn slide<R: Read + Seek>(parts: &mut OfficeParts<R>, part: &str) -> Result<Slide, DocumentError> {
     let mut slide = Slide::default();
     parts.walk(part, |piece| {
         match &piece {

@@ -3,7 +3,7 @@
 use crate::{
     DocumentError, table,
     xml::{Tag, XmlPiece},
-    zipped::{Parts, Relation},
+    zipped::{OfficeParts, Relation},
 };
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ const MAX_ITEM_LEVEL: usize = 8;
 const MAX_STYLES: usize = 10_000;
 
 pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
-    let mut parts = Parts::open(source)?;
+    let mut parts = OfficeParts::open(source)?;
     let body = body(&mut parts)?;
     let folder = body.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
     let beside = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
@@ -41,7 +41,7 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
 }
 
 /// Returns the path of the part with the text, which varies between documents.
-fn body<R: Read + Seek>(parts: &mut Parts<R>) -> Result<String, DocumentError> {
+fn body<R: Read + Seek>(parts: &mut OfficeParts<R>) -> Result<String, DocumentError> {
     let usual = "word/document.xml";
     if parts.has(usual) {
         return Ok(usual.to_owned());
@@ -53,7 +53,7 @@ fn body<R: Read + Seek>(parts: &mut Parts<R>) -> Result<String, DocumentError> {
 
 /// Returns the level of each heading style.
 fn headings<R: Read + Seek>(
-    parts: &mut Parts<R>,
+    parts: &mut OfficeParts<R>,
     part: &str,
 ) -> Result<HashMap<String, usize>, DocumentError> {
     let (mut found, mut style) = (HashMap::new(), None::<String>);
@@ -106,7 +106,7 @@ enum ListMark {
 
 /// Returns the marks of each list (`numId`) by level.
 fn lists<R: Read + Seek>(
-    parts: &mut Parts<R>,
+    parts: &mut OfficeParts<R>,
     part: &str,
 ) -> Result<HashMap<String, HashMap<usize, ListMark>>, DocumentError> {
     let mut abstracts: HashMap<String, HashMap<usize, ListMark>> = HashMap::new();

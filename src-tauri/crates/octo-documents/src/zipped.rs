@@ -14,9 +14,9 @@ use zip::{ZipArchive, result::ZipError};
 const MAX_PART: u64 = 512 << 20;
 
 /// Parts of an office document.
-pub(crate) struct Parts<R>(ZipArchive<R>);
+pub(crate) struct OfficeParts<R>(ZipArchive<R>);
 
-impl<R: Read + Seek> Parts<R> {
+impl<R: Read + Seek> OfficeParts<R> {
     pub(crate) fn open(source: R) -> Result<Self, DocumentError> {
         ZipArchive::new(source).map(Self).map_err(broken)
     }

@@ -24,7 +24,7 @@ impl Caching {
     /// Returns Anthropic's rules for its current models (autumn 2026): the default for a server that speaks
     /// this protocol and is otherwise unknown. A server that does not understand markers ignores them.
     pub fn anthropic() -> Self {
-        let lives = vec![Life::FiveMinutes, Life::Hour];
+        let lives = vec![CacheLifetime::FiveMinutes, CacheLifetime::Hour];
         Self { kind: CacheKind::Markers { limit: 4, lookback: 20, lives }, minimum: 1024 }
     }
 
@@ -58,7 +58,7 @@ pub enum CacheKind {
         /// are consecutive results.
         lookback: usize,
         /// Lifetimes that a marker may request.
-        lives: Vec<Life>,
+        lives: Vec<CacheLifetime>,
     },
     /// Entries are written at breakpoints and match exactly there (OpenAI from GPT-5.6 on).
     Breakpoints {
@@ -97,14 +97,14 @@ pub enum CacheKind {
 /// Lifetime of an entry, from the start of the request that wrote or last read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Life {
+pub enum CacheLifetime {
     /// Five minutes.
     FiveMinutes,
     /// An hour.
     Hour,
 }
 
-impl Life {
+impl CacheLifetime {
     /// Returns the lifetime in seconds.
     pub fn seconds(self) -> u64 {
         match self {
@@ -118,10 +118,10 @@ impl Life {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CachePlan {
     /// Marker (or breakpoint) after tools and system prompt; `None` for no marker.
-    pub fixed: Option<Life>,
+    pub fixed: Option<CacheLifetime>,
     /// Messages (by index, ascending) that a marker (or breakpoint) follows. No lifetime is longer than an
     /// earlier one, including that of `fixed`.
-    pub messages: Vec<(usize, Life)>,
+    pub messages: Vec<(usize, CacheLifetime)>,
     /// Key of the conversation, for providers that route requests by a key; at most 64 plain characters. A
     /// codec writes it only under a field that its dialect names.
     pub key: Option<String>,

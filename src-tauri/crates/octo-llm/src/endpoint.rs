@@ -140,8 +140,8 @@ fn check_transport(url: &Url, carries: Sensitivity) -> Result<(), ProviderError>
         return Ok(());
     }
     let allowed = match (reach(url), carries) {
-        (Reach::Machine, _) | (Reach::PrivateNetwork, Sensitivity::Conversation) => true,
-        (Reach::PrivateNetwork, Sensitivity::Key) | (Reach::World, _) => false,
+        (NetworkDistance::Machine, _) | (NetworkDistance::PrivateNetwork, Sensitivity::Conversation) => true,
+        (NetworkDistance::PrivateNetwork, Sensitivity::Key) | (NetworkDistance::World, _) => false,
     };
     if allowed {
         Ok(())
@@ -155,7 +155,7 @@ fn check_transport(url: &Url, carries: Sensitivity) -> Result<(), ProviderError>
 
 /// Network distance of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum NetworkDistance {
     Machine,
     PrivateNetwork,
     World,
@@ -163,7 +163,7 @@ pub(crate) enum Reach {
 
 /// Returns the network distance of `url`, judged from its text. Names are not resolved: a DNS answer is no
 /// basis for trust.
-pub(crate) fn reach(url: &Url) -> Reach {
+pub(crate) fn reach(url: &Url) -> NetworkDistance {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(v4) = host.parse::<Ipv4Addr>() {
@@ -172,27 +172,27 @@ pub(crate) fn reach(url: &Url) -> Reach {
     if let Ok(v6) = host.parse::<Ipv6Addr>() {
         return match v6.to_ipv4_mapped() {
             Some(v4) => distance_v4(v4),
-            None if v6.is_loopback() => Reach::Machine,
-            None if v6.is_unique_local() || v6.is_unicast_link_local() => Reach::PrivateNetwork,
-            None => Reach::World,
+            None if v6.is_loopback() => NetworkDistance::Machine,
+            None if v6.is_unique_local() || v6.is_unicast_link_local() => NetworkDistance::PrivateNetwork,
+            None => NetworkDistance::World,
         };
     }
     if host == "localhost" {
-        Reach::Machine
+        NetworkDistance::Machine
     } else if host.ends_with(".local") || host.ends_with(".home.arpa") || host.ends_with(".internal") {
-        Reach::PrivateNetwork
+        NetworkDistance::PrivateNetwork
     } else {
-        Reach::World
+        NetworkDistance::World
     }
 }
 
-fn distance_v4(address: Ipv4Addr) -> Reach {
+fn distance_v4(address: Ipv4Addr) -> NetworkDistance {
     if address.is_loopback() {
-        Reach::Machine
+        NetworkDistance::Machine
     } else if address.is_private() || address.is_link_local() {
-        Reach::PrivateNetwork
+        NetworkDistance::PrivateNetwork
     } else {
-        Reach::World
+        NetworkDistance::World
     }
 }
 

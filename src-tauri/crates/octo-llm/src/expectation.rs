@@ -254,7 +254,7 @@ impl RequestHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CachePlan, Life, ToolSchema};
+    use crate::{CacheLifetime, CachePlan, ToolSchema};
     use octo_protocol::{Message, MessageId, Meta, Origin, TurnId};
     use serde_json::json;
     use std::sync::Arc;
@@ -279,7 +279,7 @@ mod tests {
             system: "s".repeat(8000).into(),
             tools: Arc::from([tool]),
             cache: CachePlan {
-                messages: vec![(messages.len() - 1, Life::FiveMinutes)],
+                messages: vec![(messages.len() - 1, CacheLifetime::FiveMinutes)],
                 ..CachePlan::default()
             },
             messages,

@@ -1,6 +1,6 @@
 //! Model servers on this machine.
 
-use crate::{Address, ErrorClass, LocalKind, Preset, Presets, ProviderError, catalogue};
+use crate::{ErrorClass, LocalKind, Preset, Presets, ProviderAddress, ProviderError, catalogue};
 use futures::future::join_all;
 use octo_protocol::LocalServer;
 use reqwest::{Client, Url, redirect};
@@ -40,7 +40,12 @@ pub async fn find_local_servers(presets: &Presets) -> Result<Vec<LocalServer>, P
     Ok(join_all(looks).await.into_iter().flatten().collect())
 }
 
-async fn probe(client: &Client, preset: &Preset, kind: LocalKind, address: &Address) -> Option<LocalServer> {
+async fn probe(
+    client: &Client,
+    preset: &Preset,
+    kind: LocalKind,
+    address: &ProviderAddress,
+) -> Option<LocalServer> {
     let base = Url::parse(&address.url).ok()?;
     let models = match kind {
         LocalKind::Ollama => ollama(&get_json(client, &base, "/api/tags").await?),

@@ -3,7 +3,7 @@
 
 use crate::{
     Endpoint, ErrorClass, ProviderError, connect,
-    endpoint::{Reach, reach},
+    endpoint::{NetworkDistance, reach},
     redact::Secrets,
 };
 use octo_protocol::Protocol;
@@ -162,11 +162,15 @@ impl Network {
 
     fn road(&self, base: &Url) -> ProxyRoute {
         match (reach(base), &self.proxy) {
-            (Reach::Machine, _) | (_, Proxy::None) => ProxyRoute::Direct,
-            (Reach::World, Proxy::System) => ProxyRoute::System,
-            (Reach::PrivateNetwork, Proxy::System) => ProxyRoute::Direct,
-            (Reach::PrivateNetwork, Proxy::Manual(_)) if base.scheme() == "http" => ProxyRoute::Direct,
-            (Reach::PrivateNetwork | Reach::World, Proxy::Manual(_)) => ProxyRoute::Manual,
+            (NetworkDistance::Machine, _) | (_, Proxy::None) => ProxyRoute::Direct,
+            (NetworkDistance::World, Proxy::System) => ProxyRoute::System,
+            (NetworkDistance::PrivateNetwork, Proxy::System) => ProxyRoute::Direct,
+            (NetworkDistance::PrivateNetwork, Proxy::Manual(_)) if base.scheme() == "http" => {
+                ProxyRoute::Direct
+            }
+            (NetworkDistance::PrivateNetwork | NetworkDistance::World, Proxy::Manual(_)) => {
+                ProxyRoute::Manual
+            }
         }
     }
 

@@ -21,7 +21,7 @@
 //! last one ended. An hour throughout costs twice the write price on every token: on chats with pauses it beats
 //! five minutes by two percent without warm-keeping, and loses eighteen percent on work without pauses.
 
-use crate::{CacheKind, CachePlan, Caching, Life};
+use crate::{CacheKind, CacheLifetime, CachePlan, Caching};
 use octo_protocol::{Block, Message, ModelId, Role, SessionId};
 
 /// Shape of a conversation at the time of a request.
@@ -64,17 +64,21 @@ impl<'a> Layout<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerPolicy {
     /// Lifetime of the marker after tools and system prompt; `None` for no marker there.
-    pub fixed: Option<Life>,
+    pub fixed: Option<CacheLifetime>,
     /// Lifetime after the turns before the current one.
-    pub finished: Life,
+    pub finished: CacheLifetime,
     /// Lifetime after the current turn.
-    pub current: Life,
+    pub current: CacheLifetime,
 }
 
 impl Default for MarkerPolicy {
     /// Returns the cheapest of the measured policies.
     fn default() -> Self {
-        Self { fixed: Some(Life::FiveMinutes), finished: Life::FiveMinutes, current: Life::FiveMinutes }
+        Self {
+            fixed: Some(CacheLifetime::FiveMinutes),
+            finished: CacheLifetime::FiveMinutes,
+            current: CacheLifetime::FiveMinutes,
+        }
     }
 }
 
@@ -96,7 +100,7 @@ impl Default for MarkerPolicy {
 /// an entry after one could not be read again.
 pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> CachePlan {
     let key = layout.conversation.map(|session| format!("octo-{session}"));
-    let (limit, lookback, lives): (_, _, &[Life]) = match &caching.kind {
+    let (limit, lookback, lives): (_, _, &[CacheLifetime]) = match &caching.kind {
         CacheKind::Markers { limit, lookback, lives } => (*limit, *lookback, lives),
         // Their lifetime cannot be requested.
         CacheKind::Breakpoints { limit, lookback, .. } => (*limit, *lookback, &[]),
@@ -106,9 +110,9 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
         | CacheKind::Units { .. }
         | CacheKind::Chance { .. } => return CachePlan::default(),
     };
-    let offered = |wanted: Life| {
+    let offered = |wanted: CacheLifetime| {
         let shorter = lives.iter().filter(|life| **life <= wanted).max();
-        shorter.or(lives.iter().min()).copied().unwrap_or(Life::FiveMinutes)
+        shorter.or(lives.iter().min()).copied().unwrap_or(CacheLifetime::FiveMinutes)
     };
     let mut fixed = policy.fixed.filter(|_| limit > 0).map(offered);
     let places = places(layout, lookback);
@@ -119,7 +123,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
     };
     // A provider with breakpoints automatically sets one after the newest message.
     let set_already = matches!(caching.kind, CacheKind::Breakpoints { .. }).then_some(layout.messages.len());
-    let mut messages: Vec<(usize, Life)> = places
+    let mut messages: Vec<(usize, CacheLifetime)> = places
         .into_iter()
         .filter(|index| Some(index + 1) != set_already)
         .take(limit - usize::from(fixed.is_some()))
@@ -127,7 +131,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
         .collect();
     messages.sort_unstable_by_key(|mark| mark.0);
     // Longer lifetimes must precede shorter ones.
-    let mut longest = Life::FiveMinutes;
+    let mut longest = CacheLifetime::FiveMinutes;
     for (_, life) in messages.iter_mut().rev() {
         longest = longest.max(*life);
         *life = longest;

@@ -12,11 +12,11 @@ mod names;
 mod sound;
 
 pub use card::ModelCard;
-pub use file::{Address, LocalKind, LocalServerKind, Preset, PresetId};
+pub use file::{LocalKind, LocalServerKind, Preset, PresetId, ProviderAddress};
 
 use crate::host_of;
 use card::PriceScope;
-use file::{ModelDefinition, Table};
+use file::{ModelDefinition, PresetTable};
 use octo_protocol::{ApiError, PresetAddress, PresetInfo, PresetList, PresetModel, Protocol};
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 
@@ -30,7 +30,7 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 /// Facts about providers and models.
 #[derive(Clone, Debug)]
 pub struct Presets {
-    table: Table,
+    table: PresetTable,
     warnings: Vec<PresetsError>,
 }
 
@@ -90,10 +90,10 @@ impl From<&PresetsError> for ApiError {
     }
 }
 
-static COMPILED_IN: LazyLock<Presets> = LazyLock::new(|| match Table::read(BUILT_IN, "presets.json") {
+static COMPILED_IN: LazyLock<Presets> = LazyLock::new(|| match PresetTable::read(BUILT_IN, "presets.json") {
     Ok(table) => Presets { table, warnings: Vec::new() },
     // The tests rule this out; if it did happen, every model would be unknown and the page would say why.
-    Err(error) => Presets { table: Table::default(), warnings: vec![error] },
+    Err(error) => Presets { table: PresetTable::default(), warnings: vec![error] },
 });
 
 impl Presets {
@@ -179,8 +179,10 @@ impl Presets {
                 facts: self.table.card(Some((preset, PriceScope::AsListed)), protocol, name).facts(),
             }
         };
-        let address =
-            |address: &Address| PresetAddress { url: address.url.clone(), label: address.label.clone() };
+        let address = |address: &ProviderAddress| PresetAddress {
+            url: address.url.clone(),
+            label: address.label.clone(),
+        };
         PresetInfo {
             id: preset.id.clone(),
             name: preset.name.clone(),
@@ -196,7 +198,7 @@ impl Presets {
     }
 }
 
-impl Table {
+impl PresetTable {
     fn read(text: &str, path: &str) -> Result<Self, PresetsError> {
         /// Fields that every version of the format has.
         #[derive(serde::Deserialize)]
@@ -247,7 +249,7 @@ fn merge_rows<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
 }
 
 /// Reads the person's own table; `None` if there is no file.
-fn read(path: &Path) -> Result<Option<Table>, PresetsError> {
+fn read(path: &Path) -> Result<Option<PresetTable>, PresetsError> {
     use std::io::{ErrorKind, Read};
     let named = || path.display().to_string();
     let unreadable = |why: String| PresetsError::Unreadable { path: named(), why };
@@ -261,7 +263,7 @@ fn read(path: &Path) -> Result<Option<Table>, PresetsError> {
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > LARGEST {
         return Err(unreadable(format!("larger than {LARGEST} bytes")));
     }
-    Table::read(&text, &named()).map(Some)
+    PresetTable::read(&text, &named()).map(Some)
 }
 
 /// Normalized address, for comparison.

@@ -65,7 +65,7 @@ impl Provider for Transport {
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
         let state = State::Start { call: self.call.clone(), request: Box::new(request) };
-        let machine = Machine { state, ready: VecDeque::new(), secrets: Secrets::of(&self.call.endpoint) };
+        let machine = CallStream { state, ready: VecDeque::new(), secrets: Secrets::of(&self.call.endpoint) };
         Box::pin(stream::unfold((machine, cancel), |(mut machine, cancel)| async move {
             if matches!(machine.state, State::Over) && machine.ready.is_empty() {
                 return None;
@@ -79,7 +79,8 @@ impl Provider for Transport {
             };
             if !matches!(event, Some(Ok(_))) {
                 // Drops the connection before the caller sees the error.
-                machine = Machine { state: State::Over, ready: VecDeque::new(), secrets: Secrets::default() };
+                machine =
+                    CallStream { state: State::Over, ready: VecDeque::new(), secrets: Secrets::default() };
             }
             event.map(|event| (event, (machine, cancel)))
         }))
@@ -141,7 +142,7 @@ fn secret(text: &str) -> Result<HeaderValue, ProviderError> {
 }
 
 /// A call in progress. Ready events are returned before the state advances.
-struct Machine {
+struct CallStream {
     state: State,
     ready: VecDeque<Result<ModelEvent, ProviderError>>,
     /// Values that must not appear in an error.
@@ -163,7 +164,7 @@ struct OpenResponse {
     said: LastContent,
 }
 
-impl Machine {
+impl CallStream {
     /// Returns the next event. Dropping the future only ends the wait.
     async fn next(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
         loop {

@@ -13,7 +13,7 @@ const LOGIN_REFUSALS: [&str; 2] =
 /// Returns whether requests to this address leave the private network, judged from its text.
 #[must_use]
 pub fn is_of_world(address: &str) -> bool {
-    Url::parse(address.trim()).is_ok_and(|url| endpoint::reach(&url) == endpoint::Reach::World)
+    Url::parse(address.trim()).is_ok_and(|url| endpoint::reach(&url) == endpoint::NetworkDistance::World)
 }
 
 /// Requests a page from a server, without a key or any header of the person's, and returns the host that

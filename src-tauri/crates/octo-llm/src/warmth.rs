@@ -23,7 +23,7 @@ const MIN_SAVING: f64 = 0.001;
 
 /// Costs and savings of keeping a model's cache warm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Warmth {
+pub struct WarmKeepingCosts {
     /// Lifetime of an entry, from the start of the request that wrote or last read it.
     life: Duration,
     /// Cost of reading a million tokens, in dollars.
@@ -32,7 +32,7 @@ pub struct Warmth {
     back: f64,
 }
 
-impl Warmth {
+impl WarmKeepingCosts {
     /// Computes the figures of a model. `None` if reading does not keep its entries, or a price is unknown.
     pub fn of(caching: &Caching, rates: &Rates) -> Option<Self> {
         let dollars = |price: Price| price.of_a_million().as_dollars();
@@ -52,7 +52,12 @@ impl Warmth {
 /// `pauses` are the person's own, from the start of a turn's last call to the start of the next turn's first,
 /// of any age. `cached` is the number of tokens a refresh reads; `refreshes` is the number already sent in this
 /// pause.
-pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u32) -> Option<Duration> {
+pub fn keep_warm(
+    pauses: &[Duration],
+    cached: u64,
+    warmth: &WarmKeepingCosts,
+    refreshes: u32,
+) -> Option<Duration> {
     let period = warmth.life.checked_sub(MARGIN)?;
     let left = MAX_REFRESHES.checked_sub(refreshes).filter(|left| *left > 0)?;
     let so_far = period * refreshes;
@@ -93,7 +98,7 @@ fn prior(time: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Life;
+    use crate::CacheLifetime;
     use proptest::prelude::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -103,12 +108,12 @@ mod tests {
         Rates { input: price(input), read: price(read), write: write.and_then(price), ..Rates::default() }
     }
 
-    fn sonnet() -> Warmth {
-        Warmth::of(&Caching::anthropic(), &rates(3.0, 0.3, Some(3.75))).unwrap()
+    fn sonnet() -> WarmKeepingCosts {
+        WarmKeepingCosts::of(&Caching::anthropic(), &rates(3.0, 0.3, Some(3.75))).unwrap()
     }
 
     /// Returns how often a pause that never ends is refreshed.
-    fn refreshes(pauses: &[Duration], cached: u64, warmth: &Warmth) -> u32 {
+    fn refreshes(pauses: &[Duration], cached: u64, warmth: &WarmKeepingCosts) -> u32 {
         (0..).find(|count| keep_warm(pauses, cached, warmth, *count).is_none()).unwrap()
     }
 
@@ -139,7 +144,7 @@ mod tests {
         assert_eq!(keep_warm(&[], 20_000, &sonnet(), 0), Some(280 * SECOND));
         let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
         let points = Caching { kind: points, minimum: 1024 };
-        let warmth = Warmth::of(&points, &rates(3.0, 0.3, Some(3.75))).unwrap();
+        let warmth = WarmKeepingCosts::of(&points, &rates(3.0, 0.3, Some(3.75))).unwrap();
         assert_eq!(keep_warm(&[], 20_000, &warmth, 0), Some(1780 * SECOND));
     }
 
@@ -147,7 +152,7 @@ mod tests {
     fn only_what_can_be_kept_by_reading_is_kept() {
         let of = |kind| Caching { kind, minimum: 1024 };
         let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
-        let lives = vec![Life::Hour];
+        let lives = vec![CacheLifetime::Hour];
         let with_fee = rates(3.0, 0.3, Some(3.75));
         let free = rates(3.0, 0.3, None);
         for (what, caching, rates, expected) in [
@@ -164,7 +169,7 @@ mod tests {
             ("chance", of(CacheKind::Chance { probability: 0.9, life_seconds: 300 }), &free, false),
             ("nothing", Caching::NONE, &with_fee, false),
         ] {
-            assert_eq!(Warmth::of(&caching, rates).is_some(), expected, "{what}");
+            assert_eq!(WarmKeepingCosts::of(&caching, rates).is_some(), expected, "{what}");
         }
     }
 
@@ -178,7 +183,7 @@ mod tests {
             write in 0.0..10.0_f64,
         ) {
             let pauses: Vec<Duration> = pauses.into_iter().map(Duration::from_secs).collect();
-            let warmth = Warmth::of(&Caching::anthropic(), &rates(3.0, read, Some(write))).unwrap();
+            let warmth = WarmKeepingCosts::of(&Caching::anthropic(), &rates(3.0, read, Some(write))).unwrap();
             let due = keep_warm(&pauses, cached, &warmth, refreshes);
             if refreshes >= MAX_REFRESHES || read >= write {
                 prop_assert_eq!(due, None);

@@ -22,7 +22,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(1);
 
 /// A program to run.
 #[derive(Clone, Debug)]
-pub struct Aside<'a> {
+pub struct HookProgram<'a> {
     /// A command line: for bash, or for PowerShell on machines without bash.
     pub line: &'a str,
     /// The folder it runs in.
@@ -48,7 +48,7 @@ pub struct HookProgramEnd {
     pub errors: String,
 }
 
-impl Aside<'_> {
+impl HookProgram<'_> {
     /// Runs it to its end.
     ///
     /// # Errors

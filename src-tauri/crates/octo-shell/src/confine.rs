@@ -58,7 +58,7 @@ pub enum Enforcement {
 /// A program that starts another one under confinement.
 #[cfg(unix)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
+pub(crate) struct ConfiningLauncher {
     /// The program.
     pub program: PathBuf,
     /// Its arguments before the other program and its arguments.
@@ -86,12 +86,12 @@ impl Confinement {
     ///
     /// When the profile cannot express a path that must be protected. Nothing may be started then.
     #[cfg(unix)]
-    pub(crate) fn holder(&self) -> io::Result<Option<Holder>> {
+    pub(crate) fn holder(&self) -> io::Result<Option<ConfiningLauncher>> {
         #[cfg(target_os = "macos")]
         {
             let profile = profile::profile(&self.bounds())?;
             let arguments = vec![OsString::from("-p"), OsString::from(profile)];
-            Ok(Some(Holder { program: PathBuf::from(SANDBOX), arguments }))
+            Ok(Some(ConfiningLauncher { program: PathBuf::from(SANDBOX), arguments }))
         }
         #[cfg(not(target_os = "macos"))]
         Ok(None)

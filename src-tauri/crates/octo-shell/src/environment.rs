@@ -21,10 +21,10 @@ pub(crate) type Variables = BTreeMap<String, String>;
 
 /// The person's login environment. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct LoginEnvironment(Source);
+pub struct LoginEnvironment(EnvironmentSource);
 
 #[derive(Clone, Debug)]
-enum Source {
+enum EnvironmentSource {
     /// From the login shell.
     Shell(Arc<LoginShellCache>),
     /// Fixed.
@@ -84,19 +84,19 @@ impl LoginEnvironment {
     /// most ten seconds (and `bash` for as long if it does not answer); if none does, commands get the
     /// process's own environment.
     pub fn capture() -> Self {
-        Self(Source::Shell(Arc::clone(&PERSON_CACHE)))
+        Self(EnvironmentSource::Shell(Arc::clone(&PERSON_CACHE)))
     }
 
     /// Returns an environment of exactly these variables.
     pub fn fixed(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self(Source::Fixed(Arc::new(variables.into_iter().collect())))
+        Self(EnvironmentSource::Fixed(Arc::new(variables.into_iter().collect())))
     }
 
     /// Returns the variables, plus those every command gets and minus the hidden ones.
     pub(crate) async fn variables(&self, secret: &[String]) -> Variables {
         let source = match &self.0 {
-            Source::Fixed(variables) => Arc::clone(variables),
-            Source::Shell(asked) => asked.variables(secret).await,
+            EnvironmentSource::Fixed(variables) => Arc::clone(variables),
+            EnvironmentSource::Shell(asked) => asked.variables(secret).await,
         };
         let mut variables: Variables = source
             .iter()

@@ -9,7 +9,7 @@
 //!   [`read_path`] and [`write_path`] decide about paths, for commands and tools alike, and [`PolicyPaths`]
 //!   decides which paths stay closed to a search; [`Policy`] is the person's own policy, [`PolicyFile`] the
 //!   `policy.toml` that contains it. They only advise: the caller grants permission.
-//! * [`Aside`] runs a program of the person's own (a hook) outside the session's commands.
+//! * [`HookProgram`] runs a program of the person's own (a hook) outside the session's commands.
 //! * [`Confinement`] is the access the operating system then allows a command.
 
 mod aside;
@@ -22,7 +22,7 @@ mod policy;
 mod report;
 mod shell;
 
-pub use aside::{Aside, HookProgramEnd};
+pub use aside::{HookProgram, HookProgramEnd};
 pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
@@ -30,9 +30,11 @@ pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
     Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, LastingPart, LineContext, LoggedVerdict,
-    Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyContext,
+    OpenPaths, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyContext,
     PolicyFault, PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, StartupFiles, TouchedPaths,
     Verdict, assess, read_path, sole_command, typed, would_start, write_path,
 };
-pub use report::{BackgroundNews, CarryScope, CommandRun, Live, NewsListener, Pace, ProcessInput, Report};
+pub use report::{
+    BackgroundNews, CarryScope, CommandReport, CommandRun, LiveSink, NewsListener, ProcessInput, RunMode,
+};
 pub use shell::{COMMAND_TIME_LIMIT, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -12,7 +12,7 @@ mod screen;
 mod transcript;
 
 pub(crate) use log::LogFile;
-pub(crate) use transcript::{Excerpts, Stage, Transcript};
+pub(crate) use transcript::{CommandStage, Excerpts, Transcript};
 
 /// The bytes of a command's output shown to the model: about 3,000 tokens. Enough for the errors of a build,
 /// and small enough that ten such results do not crowd out a conversation; the rest is in the log file.

@@ -49,7 +49,7 @@ pub use file::{
 pub use lasting::{LastingPart, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::TouchedPaths;
-pub use paths::{Open, PathVerdict, PolicyPaths, read_path, write_path};
+pub use paths::{OpenPaths, PathVerdict, PolicyPaths, read_path, write_path};
 pub use places::LineContext;
 pub use sole::{sole_command, would_start};
 pub use startup::StartupFiles;
@@ -129,7 +129,7 @@ pub(crate) fn judge_at(
     line: &str,
     env: &[(String, String)],
     folder: &Path,
-    says: search::Says<'_>,
+    says: search::RestrictionLookup<'_>,
 ) -> Judgement {
     match judge(line, env) {
         Judgement::ReadOnly { reads } => {
@@ -167,7 +167,7 @@ pub(crate) fn allowed_at(
     line: &str,
     rules: &[Vec<String>],
     folder: &Path,
-    says: search::Says<'_>,
+    says: search::RestrictionLookup<'_>,
 ) -> LinePermission {
     match allowed_by(line, rules) {
         LinePermission::Yes { reads } => {

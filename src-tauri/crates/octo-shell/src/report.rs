@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// A callback for live output: cleaned text with colours as SGR escapes; each call appends.
-pub type Live = Arc<dyn Fn(&str) + Send + Sync>;
+pub type LiveSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A callback for news of background commands, in order.
 pub type NewsListener = Arc<dyn Fn(BackgroundNews) + Send + Sync>;
@@ -44,20 +44,20 @@ pub struct CommandRun {
     /// The state of earlier commands with which it starts.
     pub carried: CarryScope,
     /// Receives live output.
-    pub live: Live,
+    pub live: LiveSink,
     /// Cancels the wait and ends the command.
     pub cancel: CancellationToken,
     /// How long to wait for its end; see [`crate::DEFAULT_WAIT`] and [`crate::START_WINDOW`].
     pub wait: Duration,
     /// The intended way to run.
-    pub pace: Pace,
+    pub pace: RunMode,
     /// The access the system allows; `None` for all of the person's own access.
     pub confinement: Option<Confinement>,
 }
 
 /// The intended way to run a command. Any command that outlives the wait continues in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum RunMode {
     /// The call waits for its end.
     Foreground,
     /// It should continue in the background.
@@ -75,7 +75,7 @@ pub struct ProcessInput {
     /// `\u{H…}` written out are decoded first.
     pub text: String,
     /// Receives live output.
-    pub live: Live,
+    pub live: LiveSink,
     /// Cancels the wait. The command continues: it has outlived the call that started it.
     pub cancel: CancellationToken,
     /// How long to wait.
@@ -94,7 +94,7 @@ pub enum CarryScope {
 
 /// The state of a command when a wait for it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct CommandReport {
     /// Its outcome or current state.
     pub state: CommandState,
     /// New output for the model: cleaned, without colours, head and tail if long.

@@ -19,7 +19,7 @@ mod task;
 #[cfg(unix)]
 mod tests;
 
-use crate::{CommandRun, LoginEnvironment, NewsListener, ProcessInput, Report, ShellError};
+use crate::{CommandReport, CommandRun, LoginEnvironment, NewsListener, ProcessInput, ShellError};
 use octo_protocol::{CallId, SessionId};
 use std::{
     fmt,
@@ -113,7 +113,7 @@ impl Shell {
     /// # Errors
     ///
     /// [`ShellError`] when nothing was run. A command that fails is no error.
-    pub async fn run(&self, run: CommandRun) -> Result<Report, ShellError> {
+    pub async fn run(&self, run: CommandRun) -> Result<CommandReport, ShellError> {
         self.0.run(run).await
     }
 
@@ -125,7 +125,7 @@ impl Shell {
     ///
     /// [`ShellError::UnknownHandle`] for a handle that is not this session's, [`ShellError::ProcessInput`] when the
     /// program does not take the input.
-    pub async fn input(&self, input: ProcessInput) -> Result<Report, ShellError> {
+    pub async fn input(&self, input: ProcessInput) -> Result<CommandReport, ShellError> {
         self.0.input(input).await
     }
 
@@ -135,7 +135,7 @@ impl Shell {
     ///
     /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was
     /// reported.
-    pub async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
+    pub async fn kill(&self, handle: &str, call: CallId) -> Result<CommandReport, ShellError> {
         self.0.kill(handle, call).await
     }
 

@@ -5,7 +5,8 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use octo_shell::{
-    LineContext, Open, PathRules, PathVerdict, Policy, PolicyContext, PolicyRules, Verdict, assess, read_path,
+    LineContext, OpenPaths, PathRules, PathVerdict, Policy, PolicyContext, PolicyRules, Verdict, assess,
+    read_path,
 };
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
@@ -266,7 +267,7 @@ fn what_the_person_closed_is_met_by_every_search_above_it() {
     let deny = vec![folder.join("private").display().to_string()];
     let paths = PathRules { secret: vec!["*.token".to_owned()], deny };
     let policy = Policy::new(PolicyRules { paths, ..PolicyRules::default() }, None);
-    let open = Open { folder, readable: &[], writable: &[] };
+    let open = OpenPaths { folder, readable: &[], writable: &[] };
     let said = |line: &str| {
         let standing = PolicyContext { around: &place.around, policy: &policy, rules: &[] };
         let Verdict::Known(known) = assess(line, &[], standing).verdict else { panic!("{line} is known") };

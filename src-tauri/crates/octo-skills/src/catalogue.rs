@@ -1,6 +1,6 @@
 //! The skills that exist.
 
-use crate::{Invocable, Skill, Trust, Usage, Warning};
+use crate::{Invocable, Skill, SkillUsage, Trust, Warning};
 use octo_protocol::SkillOrigin;
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ impl Catalogue {
     }
 
     /// Applies the person's setting for each skill.
-    pub fn set_usage(&mut self, usage: &dyn Fn(&Skill) -> Usage) {
+    pub fn set_usage(&mut self, usage: &dyn Fn(&Skill) -> SkillUsage) {
         for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
             skill.usage = usage(skill);
         }
@@ -86,7 +86,9 @@ impl Catalogue {
 
 /// Returns whether a person may call it with a slash.
 fn is_callable(skill: &Skill) -> bool {
-    skill.error.is_none() && skill.usage != Usage::Off && skill.fields.person_invocation == Invocable::Yes
+    skill.error.is_none()
+        && skill.usage != SkillUsage::Off
+        && skill.fields.person_invocation == Invocable::Yes
 }
 
 /// Returns its position in the order for a model.

@@ -3,7 +3,7 @@
 use crate::{
     Catalogue, Root, Roots, ShadowedBy, Skill, Trust, Warning,
     format::{self, MAX_SKILL_BYTES, SkillDocument},
-    tree::{self, Allowance},
+    tree::{self, HashingBudget},
 };
 use octo_protocol::SkillOrigin;
 use std::{
@@ -47,7 +47,7 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
             problems.push(warning);
         }
     }
-    let mut allowance = Allowance { files: MAX_HASHED_FILES, bytes: MAX_HASHED_BYTES };
+    let mut allowance = HashingBudget { files: MAX_HASHED_FILES, bytes: MAX_HASHED_BYTES };
     for skill in &mut found {
         skill.trust = if skill.source.is_from_folder() {
             decide_trust(skill, trust, &mut allowance)
@@ -59,7 +59,7 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
 }
 
 /// Sets a skill's trust. A skill without a fingerprint cannot have been accepted.
-fn decide_trust(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut Allowance) -> Trust {
+fn decide_trust(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut HashingBudget) -> Trust {
     // An unusable skill cannot be accepted; its folder may be anywhere.
     if skill.error.is_some() {
         return Trust::Untrusted;

@@ -4,7 +4,7 @@ use crate::{
     ToolGrant, Warning,
     front::FrontMatter,
     octo_tool, tools,
-    yaml::{Style, Yaml},
+    yaml::{Yaml, YamlStyle},
 };
 use octo_protocol::Effort;
 
@@ -185,7 +185,7 @@ impl<'a> FieldReader<'a> {
         let value = self.value("name")?;
         match value {
             Yaml::Text { text, style } => {
-                if *style == Style::Plain && text.parse::<f64>().is_ok() {
+                if *style == YamlStyle::Plain && text.parse::<f64>().is_ok() {
                     self.warn("skills.warning.number_as_text", "name");
                 }
                 Some(text.trim().to_owned()).filter(|name| !name.is_empty())
@@ -268,7 +268,7 @@ impl<'a> FieldReader<'a> {
         };
         let is_word = matches!(value, Yaml::Text { text, .. }
             if matches!(text.as_str(), "true" | "True" | "TRUE" | "false" | "False" | "FALSE"));
-        let is_plain = matches!(value, Yaml::Text { style: Style::Plain, .. });
+        let is_plain = matches!(value, Yaml::Text { style: YamlStyle::Plain, .. });
         // In metadata everything is text.
         let is_as_it_should = is_word && (is_plain || self.front.get(key).is_none());
         if !is_as_it_should {

@@ -13,7 +13,7 @@ pub struct FrontMatter {
 
 /// A Markdown file, split into its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct MarkdownParts {
     /// Its head; empty if it has none.
     pub front: FrontMatter,
     /// Text after it, without surrounding blank lines.
@@ -69,23 +69,23 @@ pub(crate) fn is_key(written: &str, key: &str) -> bool {
 
 /// Splits a file into its parts. Never fails: a head that is invalid YAML is read line by line, and unreadable
 /// text becomes part of the body.
-pub fn take_apart(text: &str) -> Parts {
+pub fn take_apart(text: &str) -> MarkdownParts {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let Some((head, body)) = split(&text) else {
         let warnings = match text.lines().next() {
             Some(line) if line.trim_end() == "---" => vec![Warning::new("skills.warning.unclosed")],
             _ => Vec::new(),
         };
-        return Parts { front: FrontMatter::default(), body: trimmed(&text).to_owned(), warnings };
+        return MarkdownParts { front: FrontMatter::default(), body: trimmed(&text).to_owned(), warnings };
     };
     let mut warnings = Vec::new();
     match read(head, &mut warnings) {
-        Some(entries) => Parts {
+        Some(entries) => MarkdownParts {
             front: FrontMatter { entries: without_duplicates(entries, &mut warnings) },
             body: trimmed(body).to_owned(),
             warnings,
         },
-        None => Parts { front: FrontMatter::default(), body: trimmed(&text).to_owned(), warnings },
+        None => MarkdownParts { front: FrontMatter::default(), body: trimmed(&text).to_owned(), warnings },
     }
 }
 

@@ -24,7 +24,7 @@ use std::{
     collections::HashSet,
     path::{Path, PathBuf},
 };
-pub use write::{Installed, OnConflict, install, remove_unfinished};
+pub use write::{InstalledSkill, OnConflict, install, remove_unfinished};
 
 /// Source of skills. The caller fetches it: this module reads from disk.
 #[derive(Clone, Copy, Debug)]

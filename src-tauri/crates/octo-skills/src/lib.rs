@@ -43,21 +43,21 @@ pub use expand::{
 pub use export::{ExportError, SkillArchive, export};
 pub use fields::{Fields, Invocable, MAX_DESCRIPTION, Profiles, SkillRun};
 pub use format::{MAX_SKILL_BYTES, SkillDocument, read};
-pub use front::{FrontMatter, Parts, take_apart};
+pub use front::{FrontMatter, MarkdownParts, take_apart};
 pub use install::{
     Candidate, CandidateFile, CandidateKind, Inspection, InstallConflict, InstallError, InstallSource,
-    Installed, OnConflict, inspect, install, remove_unfinished,
+    InstalledSkill, OnConflict, inspect, install, remove_unfinished,
 };
 pub use listing::{MAX_LISTED, announce, listing};
 pub use memories::{Memories, Memory, MemoryError, NewMemory};
 pub use name::{MAX_NAME, is_name, is_public_name, public_name};
 pub use public::{PublicSkill, to_public};
 pub use roots::{FolderReading, ForeignFolders, Root, Roots};
-pub use skill::{Fingerprint, ShadowedBy, Skill, Trust, Usage};
+pub use skill::{Fingerprint, ShadowedBy, Skill, SkillUsage, Trust};
 pub use slash::{CallRefusal, SkillCall, SkillCallOrigin, skill_call};
 pub use tools::{ToolGrant, octo_tool};
 pub use tree::{MAX_BYTES, MAX_FILES, fingerprint};
-pub use validate::{Finding, FindingLevel, Rules, validate};
+pub use validate::{Finding, FindingLevel, ValidationRules, validate};
 pub use warning::Warning;
 pub use watch::SkillWatch;
-pub use yaml::{Style, Yaml};
+pub use yaml::{Yaml, YamlStyle};

@@ -18,7 +18,7 @@ pub enum Trust {
 /// The person's setting for a skill, which overrides its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Usage {
+pub enum SkillUsage {
     /// As in its file.
     #[default]
     Full,
@@ -75,7 +75,7 @@ pub struct Skill {
     /// limits, and then it cannot be accepted.
     pub fingerprint: Option<Fingerprint>,
     /// The person's setting, see [`Catalogue::set_usage`](crate::Catalogue::set_usage).
-    pub usage: Usage,
+    pub usage: SkillUsage,
     /// Modification time of its SKILL.md.
     pub modified: Option<SystemTime>,
     /// Skill of the same name that is used instead.
@@ -105,7 +105,7 @@ impl Skill {
             error: document.error,
             trust: Trust::Untrusted,
             fingerprint: None,
-            usage: Usage::default(),
+            usage: SkillUsage::default(),
             modified: None,
             shadowed_by: None,
         }
@@ -114,9 +114,9 @@ impl Skill {
     /// Returns whether a model sees it, according to its author and the person.
     pub fn is_automatic(&self) -> bool {
         match self.usage {
-            Usage::Full => self.fields.model_invocation == Invocable::Yes,
-            Usage::Automatic => true,
-            Usage::OnRequest | Usage::Off => false,
+            SkillUsage::Full => self.fields.model_invocation == Invocable::Yes,
+            SkillUsage::Automatic => true,
+            SkillUsage::OnRequest | SkillUsage::Off => false,
         }
     }
 

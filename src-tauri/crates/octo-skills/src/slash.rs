@@ -1,6 +1,6 @@
 //! `/name arguments`: a person's call of a skill.
 
-use crate::{Catalogue, Invocable, Skill, Trust, Usage, Warning};
+use crate::{Catalogue, Invocable, Skill, SkillUsage, Trust, Warning};
 use octo_protocol::ApiError;
 
 /// A call of a skill by its name.
@@ -117,7 +117,7 @@ impl Catalogue {
         if let Some(error) = &skill.error {
             return Err(CallRefusal::Broken { name: name(), error: error.clone() });
         }
-        if skill.usage == Usage::Off {
+        if skill.usage == SkillUsage::Off {
             return Err(CallRefusal::Off { name: name() });
         }
         if !skill.fields.profiles.has(profile) {

@@ -107,16 +107,16 @@ fn is_executable(_meta: &fs::Metadata) -> bool {
 /// Computes the fingerprint of a folder's files; `None` if they exceed [`MAX_FILES`] or [`MAX_BYTES`], or one
 /// cannot be read. `None` never equals an accepted fingerprint.
 pub fn fingerprint(folder: &Path) -> Option<Fingerprint> {
-    fingerprint_within(folder, &mut Allowance { files: MAX_FILES, bytes: MAX_BYTES })
+    fingerprint_within(folder, &mut HashingBudget { files: MAX_FILES, bytes: MAX_BYTES })
 }
 
 /// Remaining reads for detecting changed skills.
-pub(crate) struct Allowance {
+pub(crate) struct HashingBudget {
     pub files: usize,
     pub bytes: u64,
 }
 
-pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut Allowance) -> Option<Fingerprint> {
+pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut HashingBudget) -> Option<Fingerprint> {
     let tree = Tree::look(folder, |_| false).ok()?;
     if tree.is_cut || tree.bytes() > MAX_BYTES.min(allowance.bytes) {
         return None;

@@ -19,7 +19,7 @@ const MAX_TOKENS: usize = 5_000;
 
 /// Rules for the validation of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum ValidationRules {
     /// Rules of the public format, which every program can read.
     Public,
     /// The public format with Octo's own keys.
@@ -45,7 +45,7 @@ pub enum FindingLevel {
 }
 
 /// Validates a skill's folder. An empty result means that it follows every rule.
-pub fn validate(folder: &Path, rules: Rules) -> Vec<Finding> {
+pub fn validate(folder: &Path, rules: ValidationRules) -> Vec<Finding> {
     let mut findings = Findings(Vec::new());
     let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let real = match folder.canonicalize() {
@@ -91,7 +91,7 @@ impl Findings {
     }
 }
 
-fn head(front: &FrontMatter, folder: &str, rules: Rules, findings: &mut Findings) {
+fn head(front: &FrontMatter, folder: &str, rules: ValidationRules, findings: &mut Findings) {
     match front.get("name").map(Yaml::as_text) {
         None => findings.fault(missing("name")),
         Some(None) => findings.fault(Warning::new("skills.warning.no_text").arg("field", "name")),
@@ -129,13 +129,15 @@ fn head(front: &FrontMatter, folder: &str, rules: Rules, findings: &mut Findings
         Some(Yaml::Map(entries)) if entries.iter().all(|(_, value)| value.as_text().is_some()) => {}
         Some(_) => findings.fault(Warning::new("skills.warning.no_map").arg("field", "metadata")),
     }
-    if matches!(front.get("allowed-tools"), Some(Yaml::List(_) | Yaml::Map(_))) && rules == Rules::Public {
+    if matches!(front.get("allowed-tools"), Some(Yaml::List(_) | Yaml::Map(_)))
+        && rules == ValidationRules::Public
+    {
         findings.fault(Warning::new("skills.finding.tools_list"));
     }
     for (key, _) in front.entries() {
         let is_public = PUBLIC_KEYS.iter().any(|known| is_key(key, known));
         let is_own = OWN_KEYS.iter().any(|known| is_key(key, known));
-        let may_be = is_public || (is_own && rules == Rules::Octo);
+        let may_be = is_public || (is_own && rules == ValidationRules::Octo);
         if !may_be {
             findings.fault(Warning::new("skills.finding.key").arg("field", key));
         }

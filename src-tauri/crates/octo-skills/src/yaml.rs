@@ -21,7 +21,7 @@ pub enum Yaml {
         /// The text, escapes resolved.
         text: String,
         /// Its notation.
-        style: Style,
+        style: YamlStyle,
     },
     /// A list.
     List(Vec<Yaml>),
@@ -31,7 +31,7 @@ pub enum Yaml {
 
 /// Notation of a single value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum YamlStyle {
     /// Unquoted, and possibly a number, a date, a yes or null.
     Plain,
     /// Quoted, or unambiguously text.
@@ -50,12 +50,12 @@ pub(crate) enum YamlError {
 impl Yaml {
     /// Creates a value that is only text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into(), style: Style::Text }
+        Self::Text { text: text.into(), style: YamlStyle::Text }
     }
 
     /// Creates an unquoted word with a special meaning in YAML: `true`, `3`.
     pub fn plain(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into(), style: Style::Plain }
+        Self::Text { text: text.into(), style: YamlStyle::Plain }
     }
 
     /// Returns the text of a single value.
@@ -68,7 +68,7 @@ impl Yaml {
 
     /// Returns whether it is null: `key:`, `~`, `null`.
     pub fn is_null(&self) -> bool {
-        matches!(self, Self::Text { text, style: Style::Plain }
+        matches!(self, Self::Text { text, style: YamlStyle::Plain }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
@@ -144,7 +144,7 @@ impl<'input, Input: granit_parser::BorrowedInput<'input>> YamlReader<'input, Inp
             Event::Scalar(text, style, anchor, _) => {
                 self.charge(1, text.len())?;
                 let is_plain = style == ScalarStyle::Plain && is_more_than_text(&text);
-                let style = if is_plain { Style::Plain } else { Style::Text };
+                let style = if is_plain { YamlStyle::Plain } else { YamlStyle::Text };
                 (Yaml::Text { text: text.into_owned(), style }, anchor)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -205,7 +205,7 @@ pub(crate) fn write(entries: &[(String, Yaml)]) -> String {
 
 fn write_entry(text: &mut String, key: &str, value: &Yaml, depth: usize) {
     text.extend(std::iter::repeat_n("  ", depth));
-    write_text(text, key, Style::Text);
+    write_text(text, key, YamlStyle::Text);
     text.push(':');
     write_value(text, value, depth);
 }
@@ -240,10 +240,10 @@ fn write_value(text: &mut String, value: &Yaml, depth: usize) {
 }
 
 /// Writes a text, without quotes if that reads back unchanged.
-fn write_text(text: &mut String, value: &str, style: Style) {
+fn write_text(text: &mut String, value: &str, style: YamlStyle) {
     let is_safe = match style {
-        Style::Plain => is_plain(value.strip_prefix(['-', '+']).unwrap_or(value)),
-        Style::Text => is_plain(value) && !is_more_than_text(value),
+        YamlStyle::Plain => is_plain(value.strip_prefix(['-', '+']).unwrap_or(value)),
+        YamlStyle::Text => is_plain(value) && !is_more_than_text(value),
     };
     if is_safe {
         text.push_str(value);

@@ -1,14 +1,14 @@
 //! Replies as Anthropic Messages streams.
 
 use crate::{
-    Served,
-    reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces},
+    ServedRequest,
+    reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces},
 };
 use serde_json::{Value, json};
 
-fn frame(data: &Value, is_piece: bool) -> Frame {
+fn frame(data: &Value, is_piece: bool) -> ReplyFrame {
     let name = data["type"].as_str().unwrap_or_default();
-    Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece }
+    ReplyFrame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece }
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
@@ -18,8 +18,8 @@ pub(crate) fn render(
     parts: &[ReplyPart],
     end: &ReplyEnd,
     chunks: usize,
-    served: &Served,
-) -> Vec<Frame> {
+    served: &ServedRequest,
+) -> Vec<ReplyFrame> {
     let input = served.usage;
     let usage = json!({
         "input_tokens": input.input,
@@ -79,10 +79,10 @@ pub(crate) fn render(
         ReplyEnd::Finish(finish) => {
             let calls = parts.iter().any(|part| matches!(part, ReplyPart::Call { .. }));
             let reason = match finish {
-                Finish::Stop if calls => "tool_use",
-                Finish::Stop => "end_turn",
-                Finish::Length => "max_tokens",
-                Finish::Refusal => "refusal",
+                ReplyFinish::Stop if calls => "tool_use",
+                ReplyFinish::Stop => "end_turn",
+                ReplyFinish::Length => "max_tokens",
+                ReplyFinish::Refusal => "refusal",
             };
             frames.push(frame(
                 &json!({

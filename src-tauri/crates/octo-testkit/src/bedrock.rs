@@ -1,8 +1,8 @@
 //! Replies as Bedrock Converse streams, in binary frames.
 
 use crate::{
-    Served,
-    reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces},
+    ServedRequest,
+    reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces},
 };
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
@@ -25,8 +25,8 @@ pub(crate) fn frame(kind: &str, name: &str, payload: &Value) -> Vec<u8> {
     bytes
 }
 
-fn event(name: &str, payload: &Value, is_piece: bool) -> Frame {
-    Frame { bytes: frame("event", name, payload), is_piece }
+fn event(name: &str, payload: &Value, is_piece: bool) -> ReplyFrame {
+    ReplyFrame { bytes: frame("event", name, payload), is_piece }
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
@@ -35,8 +35,8 @@ pub(crate) fn render(
     parts: &[ReplyPart],
     end: &ReplyEnd,
     chunks: usize,
-    served: &Served,
-) -> Vec<Frame> {
+    served: &ServedRequest,
+) -> Vec<ReplyFrame> {
     let input = served.usage;
     let mut frames = vec![event("messageStart", &json!({ "role": "assistant" }), false)];
     for (index, part) in parts.iter().enumerate() {
@@ -76,10 +76,10 @@ pub(crate) fn render(
         ReplyEnd::Finish(finish) => {
             let calls = parts.iter().any(|part| matches!(part, ReplyPart::Call { .. }));
             let reason = match finish {
-                Finish::Stop if calls => "tool_use",
-                Finish::Stop => "end_turn",
-                Finish::Length => "max_tokens",
-                Finish::Refusal => "guardrail_intervened",
+                ReplyFinish::Stop if calls => "tool_use",
+                ReplyFinish::Stop => "end_turn",
+                ReplyFinish::Length => "max_tokens",
+                ReplyFinish::Refusal => "guardrail_intervened",
             };
             frames.push(event("messageStop", &json!({ "stopReason": reason }), false));
             let output = output_tokens(parts);
@@ -100,7 +100,7 @@ pub(crate) fn render(
         }
         ReplyEnd::Error { name, message } => {
             let bytes = frame("exception", name, &json!({ "message": message }));
-            frames.push(Frame { bytes, is_piece: false });
+            frames.push(ReplyFrame { bytes, is_piece: false });
         }
     }
     frames

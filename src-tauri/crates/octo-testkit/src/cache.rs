@@ -14,7 +14,7 @@ mod tests;
 
 pub use diagnosis::{CacheReadMiss, MissReason};
 pub use policy::{
-    CachePolicy, CachePrices, EffortKey, EntryLifetimes, HitCertainty, LifetimeOrigin, Lookback, Routing,
-    Visibility, Writing,
+    CachePolicy, CachePrices, CacheWriteMode, EffortKey, EntryLifetimes, HitCertainty, LifetimeOrigin,
+    Lookback, Routing, Visibility,
 };
-pub use simulator::{CacheSimulator, Served};
+pub use simulator::{CacheSimulator, ServedRequest};

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, fs, path::Path};
 
 /// One measurement of a process, all its descendants, and its home.
 #[derive(Clone, Debug)]
-pub struct Measure {
+pub struct ResourceMeasure {
     /// Number and memory of the processes, by program name.
     pub programs: BTreeMap<String, (u64, ProcessMemory)>,
     /// Open file descriptors of the first process.
@@ -19,7 +19,7 @@ pub struct Measure {
     pub files: BTreeMap<String, u64>,
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for ResourceMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (program, (count, memory)) in &self.programs {
             let (all, own) = (memory.all as f64 / 1e3, memory.own as f64 / 1e3);
@@ -34,7 +34,7 @@ impl fmt::Display for Measure {
     }
 }
 
-impl Measure {
+impl ResourceMeasure {
     /// Takes a measurement.
     pub fn of(process: u32, home: &Path) -> Self {
         let mut programs: BTreeMap<String, (u64, ProcessMemory)> = BTreeMap::new();
@@ -101,7 +101,7 @@ fn files(home: &Path) -> BTreeMap<String, u64> {
 #[derive(Debug)]
 pub struct GrowthCheck {
     turns: usize,
-    rows: Vec<Measure>,
+    rows: Vec<ResourceMeasure>,
 }
 
 impl GrowthCheck {
@@ -111,7 +111,7 @@ impl GrowthCheck {
     }
 
     /// Adds the measurement taken after a wave.
-    pub fn add(&mut self, measure: Measure) {
+    pub fn add(&mut self, measure: ResourceMeasure) {
         self.rows.push(measure);
     }
 
@@ -120,11 +120,11 @@ impl GrowthCheck {
     pub fn check(&self, warm_up: usize, slack: &[(&str, u64)]) -> Vec<u64> {
         let warm = &self.rows[warm_up - 1..];
         let (first, last) = (&warm[0], &warm[warm.len() - 1]);
-        let flat = |what: &str, of: &dyn Fn(&Measure) -> u64, slack: u64| {
+        let flat = |what: &str, of: &dyn Fn(&ResourceMeasure) -> u64, slack: u64| {
             let all: Vec<u64> = warm.iter().map(of).collect();
             assert!(of(last) <= of(first) + slack, "{what} grows: {all:?}");
         };
-        flat("the number of processes", &Measure::processes, 0);
+        flat("the number of processes", &ResourceMeasure::processes, 0);
         assert!(last.programs.keys().eq(first.programs.keys()), "other programs run: {last}");
         assert!(!last.programs.contains_key(UNREAPED), "some ended and were not asked for their end: {last}");
         flat("open descriptors", &|row| row.descriptors, DESCRIPTOR_SLACK);
@@ -132,7 +132,7 @@ impl GrowthCheck {
         for program in last.programs.keys() {
             let slack = slack.iter().find_map(|(name, slack)| (name == program).then_some(*slack));
             let slack = slack.unwrap_or(DEFAULT_SLACK);
-            let of = |row: &Measure| row.programs.get(program).map_or(0, |(_, memory)| memory.own);
+            let of = |row: &ResourceMeasure| row.programs.get(program).map_or(0, |(_, memory)| memory.own);
             flat(&format!("the memory of {program}"), &of, slack);
         }
         let grown: Vec<u64> =

@@ -1,11 +1,11 @@
 //! Replies as OpenAI Chat Completions streams.
 
-use crate::reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces};
+use crate::reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
 
-fn frame(data: &Value, is_piece: bool) -> Frame {
-    Frame { bytes: format!("data: {data}\n\n").into_bytes(), is_piece }
+fn frame(data: &Value, is_piece: bool) -> ReplyFrame {
+    ReplyFrame { bytes: format!("data: {data}\n\n").into_bytes(), is_piece }
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
@@ -16,7 +16,7 @@ pub(crate) fn render(
     end: &ReplyEnd,
     chunks: usize,
     input: Usage,
-) -> Vec<Frame> {
+) -> Vec<ReplyFrame> {
     let chunk = |delta: Value, finish: Option<&str>| {
         json!({
             "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk", "created": 1_780_000_000,
@@ -55,10 +55,10 @@ pub(crate) fn render(
     match end {
         ReplyEnd::Finish(finish) => {
             let reason = match finish {
-                Finish::Stop if calls > 0 => "tool_calls",
-                Finish::Stop => "stop",
-                Finish::Length => "length",
-                Finish::Refusal => "content_filter",
+                ReplyFinish::Stop if calls > 0 => "tool_calls",
+                ReplyFinish::Stop => "stop",
+                ReplyFinish::Length => "length",
+                ReplyFinish::Refusal => "content_filter",
             };
             frames.push(frame(&chunk(json!({}), Some(reason)), false));
             let output = output_tokens(parts);
@@ -74,7 +74,7 @@ pub(crate) fn render(
                 }),
                 false,
             ));
-            frames.push(Frame { bytes: b"data: [DONE]\n\n".to_vec(), is_piece: false });
+            frames.push(ReplyFrame { bytes: b"data: [DONE]\n\n".to_vec(), is_piece: false });
         }
         ReplyEnd::Error { name, message } => frames.push(frame(&error(name, message), false)),
     }

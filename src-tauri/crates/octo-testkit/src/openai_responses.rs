@@ -1,6 +1,6 @@
 //! Replies as OpenAI Responses streams.
 
-use crate::reply::{Finish, Frame, ReplyEnd, ReplyPart, output_tokens, pieces};
+use crate::reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(crate) fn render(
     end: &ReplyEnd,
     chunks: usize,
     input: Usage,
-) -> Vec<Frame> {
+) -> Vec<ReplyFrame> {
     let mut stream = NumberedFrames { frames: Vec::new() };
     let response = |status: &str, output: &[Value]| {
         json!({
@@ -22,7 +22,7 @@ pub(crate) fn render(
     };
     stream.say(json!({ "type": "response.created", "response": response("in_progress", &[]) }), false);
     stream.say(json!({ "type": "response.in_progress", "response": response("in_progress", &[]) }), false);
-    let refused = matches!(end, ReplyEnd::Finish(Finish::Refusal));
+    let refused = matches!(end, ReplyEnd::Finish(ReplyFinish::Refusal));
     let output: Vec<Value> = parts
         .iter()
         .enumerate()
@@ -36,13 +36,13 @@ pub(crate) fn render(
         "total_tokens": input.total_input() + output_tokens(parts),
     });
     match end {
-        ReplyEnd::Finish(Finish::Length) => {
+        ReplyEnd::Finish(ReplyFinish::Length) => {
             let mut response = response("incomplete", &output);
             response["incomplete_details"] = json!({ "reason": "max_output_tokens" });
             response["usage"] = usage;
             stream.say(json!({ "type": "response.incomplete", "response": response }), false);
         }
-        ReplyEnd::Finish(Finish::Stop | Finish::Refusal) => {
+        ReplyEnd::Finish(ReplyFinish::Stop | ReplyFinish::Refusal) => {
             let mut response = response("completed", &output);
             response["usage"] = usage;
             stream.say(json!({ "type": "response.completed", "response": response }), false);
@@ -56,14 +56,15 @@ pub(crate) fn render(
 
 /// Frames, numbered in the order they are sent.
 struct NumberedFrames {
-    frames: Vec<Frame>,
+    frames: Vec<ReplyFrame>,
 }
 
 impl NumberedFrames {
     fn say(&mut self, mut data: Value, is_piece: bool) {
         data["sequence_number"] = self.frames.len().into();
         let name = data["type"].as_str().unwrap_or_default();
-        self.frames.push(Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece });
+        self.frames
+            .push(ReplyFrame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece });
     }
 
     /// Streams an item and returns it complete.

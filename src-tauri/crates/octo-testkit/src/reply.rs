@@ -15,7 +15,7 @@ pub struct Reply {
     /// Delay between pieces; `None` sends them as fast as possible.
     pub(crate) pace: Option<Duration>,
     /// Position at which the stream breaks.
-    pub(crate) cut: Option<(usize, Cut)>,
+    pub(crate) cut: Option<(usize, StreamCut)>,
     pub(crate) headers: Vec<(String, String)>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum ReplyPart {
 
 #[derive(Clone, Debug)]
 pub(crate) enum ReplyEnd {
-    Finish(Finish),
+    Finish(ReplyFinish),
     /// An error event instead of the terminal one.
     Error {
         name: String,
@@ -67,7 +67,7 @@ pub(crate) enum ReplyEnd {
 
 /// Why an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finish {
+pub enum ReplyFinish {
     /// The answer is complete or waits for results, depending on the content.
     Stop,
     /// The output limit was reached.
@@ -78,7 +78,7 @@ pub enum Finish {
 
 /// How a stream breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum StreamCut {
     /// The connection is dropped in the middle of the body.
     Abort,
     /// The body ends properly, as if it were complete.
@@ -91,7 +91,7 @@ impl Reply {
     }
 
     fn message(parts: Vec<ReplyPart>) -> Self {
-        Self::new(ReplyKind::Message { parts, end: ReplyEnd::Finish(Finish::Stop) })
+        Self::new(ReplyKind::Message { parts, end: ReplyEnd::Finish(ReplyFinish::Stop) })
     }
 
     fn push(mut self, part: ReplyPart) -> Self {
@@ -195,7 +195,7 @@ impl Reply {
 
     /// Sets the finish reason.
     #[must_use]
-    pub fn finish(self, finish: Finish) -> Self {
+    pub fn finish(self, finish: ReplyFinish) -> Self {
         self.end(ReplyEnd::Finish(finish))
     }
 
@@ -207,7 +207,7 @@ impl Reply {
 
     /// Breaks the stream after `bytes` bytes of the body.
     #[must_use]
-    pub fn cut_after(mut self, bytes: usize, cut: Cut) -> Self {
+    pub fn cut_after(mut self, bytes: usize, cut: StreamCut) -> Self {
         self.cut = Some((bytes, cut));
         self
     }
@@ -222,7 +222,7 @@ impl Reply {
 
 /// A piece of a streamed body.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ReplyFrame {
     pub(crate) bytes: Vec<u8>,
     /// Whether the frame carries a piece of content; gates count these.
     pub(crate) is_piece: bool,

@@ -5,10 +5,10 @@ mod admission;
 use crate::{
     RecordedRequest, Reply, Script, anthropic, bedrock,
     board::Board,
-    cache::{CachePolicy, CacheReadMiss, CacheSimulator, Served},
+    cache::{CachePolicy, CacheReadMiss, CacheSimulator, ServedRequest},
     frozen::Conversations,
     openai_chat, openai_responses,
-    reply::{Cut, Frame, ReplyKind},
+    reply::{ReplyFrame, ReplyKind, StreamCut},
 };
 use admission::{AnswerPlan, plan};
 use bytes::Bytes;
@@ -78,7 +78,7 @@ pub struct RequestFault {
 
 /// Outcome of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AnswerOutcome {
     /// The answer is still being sent.
     Open,
     /// All of it was sent.
@@ -89,7 +89,7 @@ pub enum Outcome {
 
 /// When a request arrived and its answer was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
+pub struct RequestTiming {
     /// When its head was read.
     pub arrived: Instant,
     /// When the newest piece of a streamed answer was passed to the connection; once the answer is over, the
@@ -107,8 +107,8 @@ struct ServerShared {
 struct State {
     script: Script,
     requests: Vec<RecordedRequest>,
-    outcomes: Vec<Outcome>,
-    timings: Vec<Timing>,
+    outcomes: Vec<AnswerOutcome>,
+    timings: Vec<RequestTiming>,
     faults: Vec<RequestFault>,
     conversations: Conversations,
     caches: Vec<(Protocol, CacheSimulator)>,
@@ -195,7 +195,7 @@ impl ModelServer {
     }
 
     /// Waits until the answer to a request is over.
-    pub async fn outcome(&self, request: usize) -> Outcome {
+    pub async fn outcome(&self, request: usize) -> AnswerOutcome {
         self.shared.board.until(|state| ended(state, request)).await
     }
 
@@ -204,12 +204,12 @@ impl ModelServer {
     /// # Panics
     ///
     /// When it does not end.
-    pub fn wait_outcome(&self, request: usize) -> Outcome {
+    pub fn wait_outcome(&self, request: usize) -> AnswerOutcome {
         self.shared.board.wait(WAIT_TIMEOUT, |state| ended(state, request)).expect("the answer did not end")
     }
 
     /// Returns the timing of each request so far.
-    pub fn timings(&self) -> Vec<Timing> {
+    pub fn timings(&self) -> Vec<RequestTiming> {
         self.shared.board.lock().timings.clone()
     }
 
@@ -262,8 +262,8 @@ fn cache_of(state: &mut State, protocol: Protocol) -> &mut CacheSimulator {
     &mut found.expect("there is a cache for each protocol").1
 }
 
-fn ended(state: &State, request: usize) -> Option<Outcome> {
-    state.outcomes.get(request).copied().filter(|outcome| *outcome != Outcome::Open)
+fn ended(state: &State, request: usize) -> Option<AnswerOutcome> {
+    state.outcomes.get(request).copied().filter(|outcome| *outcome != AnswerOutcome::Open)
 }
 
 type Body = BoxBody<Bytes, io::Error>;
@@ -292,7 +292,7 @@ async fn serve(listener: tokio::net::TcpListener, shared: Arc<ServerShared>) {
 struct OutcomeGuard {
     shared: Arc<ServerShared>,
     request: usize,
-    outcome: Outcome,
+    outcome: AnswerOutcome,
 }
 
 impl Drop for OutcomeGuard {
@@ -337,14 +337,14 @@ async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Respon
         let model_in_path = model_in_path.unwrap_or_default();
         let request = RecordedRequest { number, protocol, path, model_in_path, headers, raw, body };
         state.requests.push(request.clone());
-        state.outcomes.push(Outcome::Open);
-        state.timings.push(Timing { arrived, last_byte: None });
+        state.outcomes.push(AnswerOutcome::Open);
+        state.timings.push(RequestTiming { arrived, last_byte: None });
         let forgotten = shared.options.recalls.and_then(|recalls| number.checked_sub(recalls));
         if let Some(old) = forgotten.and_then(|number| state.requests.get_mut(number)) {
             (old.headers, old.raw, old.body) = Default::default();
         }
         let plan = plan(state, &shared.options, &request);
-        (plan, OutcomeGuard { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
+        (plan, OutcomeGuard { shared: shared.clone(), request: number, outcome: AnswerOutcome::Dropped })
     });
     let AnswerPlan { reply, served, model, number } = plan;
     perform(reply, protocol, number, &model, served, watch).await
@@ -355,7 +355,7 @@ async fn perform(
     protocol: Protocol,
     number: usize,
     model: &str,
-    mut served: Served,
+    mut served: ServedRequest,
     mut watch: OutcomeGuard,
 ) -> Response<Body> {
     match reply.kind {
@@ -372,11 +372,11 @@ async fn perform(
             if protocol == Protocol::Bedrock {
                 headers.push(("x-amzn-errortype".to_owned(), name));
             }
-            watch.outcome = Outcome::Sent;
+            watch.outcome = AnswerOutcome::Sent;
             plain(status, "application/json", body.to_string().into_bytes(), &headers)
         }
         ReplyKind::Raw { status, content_type, body } => {
-            watch.outcome = Outcome::Sent;
+            watch.outcome = AnswerOutcome::Sent;
             plain(status, &content_type, body, &reply.headers)
         }
         ReplyKind::Message { parts, end } => {
@@ -421,11 +421,11 @@ async fn perform(
 struct SendOptions {
     holds: Vec<(usize, crate::Gate)>,
     pace: Option<Duration>,
-    cut: Option<(usize, Cut)>,
+    cut: Option<(usize, StreamCut)>,
 }
 
 async fn send(
-    frames: Vec<Frame>,
+    frames: Vec<ReplyFrame>,
     SendOptions { holds, pace, cut }: SendOptions,
     sender: mpsc::Sender<io::Result<Bytes>>,
     mut watch: OutcomeGuard,
@@ -434,7 +434,7 @@ async fn send(
     let last = frames.len().saturating_sub(terminal_frames(&frames));
     let mut pieces = 0;
     let mut sent = 0;
-    for (index, Frame { bytes, is_piece }) in frames.into_iter().enumerate() {
+    for (index, ReplyFrame { bytes, is_piece }) in frames.into_iter().enumerate() {
         for (after, gate) in &holds {
             let due = (is_piece && *after == pieces) || (index == last && *after >= pieces);
             if due {
@@ -452,12 +452,12 @@ async fn send(
             if !head.is_empty() && sender.send(Ok(head.into())).await.is_err() {
                 return;
             }
-            if cut == Cut::Abort {
+            if cut == StreamCut::Abort {
                 // The head must be sent before the connection is dropped.
                 let _ = sender.reserve().await;
                 let _ = sender.send(Err(io::Error::other("the script cuts here"))).await;
             }
-            watch.outcome = Outcome::Sent;
+            watch.outcome = AnswerOutcome::Sent;
             return;
         }
         sent += bytes.len();
@@ -465,11 +465,11 @@ async fn send(
             return;
         }
     }
-    watch.outcome = Outcome::Sent;
+    watch.outcome = AnswerOutcome::Sent;
 }
 
 /// Returns the number of frames after the last piece of content.
-fn terminal_frames(frames: &[Frame]) -> usize {
+fn terminal_frames(frames: &[ReplyFrame]) -> usize {
     frames.iter().rev().take_while(|frame| !frame.is_piece).count()
 }
 

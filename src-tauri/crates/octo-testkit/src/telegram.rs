@@ -49,14 +49,14 @@ struct State {
     /// Number of the update request that is held open; an older one is ended.
     polls: u64,
     /// Problems with the next messages: a refusal with a status, or no answer after the message was accepted.
-    trouble: VecDeque<Trouble>,
+    trouble: VecDeque<PostFailure>,
     is_down: bool,
     files: Vec<(String, Vec<u8>)>,
     /// Number of file requests that will be cut off.
     file_cuts: u32,
 }
 
-enum Trouble {
+enum PostFailure {
     Status(u16, Option<u64>),
     Silence,
 }
@@ -140,12 +140,12 @@ impl TelegramServer {
 
     /// Refuses the bot's next message with this status.
     pub fn refuse_next(&self, status: u16, retry_after: Option<u64>) {
-        self.state().trouble.push_back(Trouble::Status(status, retry_after));
+        self.state().trouble.push_back(PostFailure::Status(status, retry_after));
     }
 
     /// Accepts the bot's next message without answering it.
     pub fn drop_next_answer(&self) {
-        self.state().trouble.push_back(Trouble::Silence);
+        self.state().trouble.push_back(PostFailure::Silence);
     }
 
     /// Cuts off the next request for a file.
@@ -299,7 +299,7 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
         }
         "sendMessage" => {
             let trouble = state.trouble.pop_front();
-            if let Some(Trouble::Status(status, after)) = trouble {
+            if let Some(PostFailure::Status(status, after)) = trouble {
                 return Some(refusal(status, "it will not be", after));
             }
             let text = asked["text"].as_str().unwrap_or_default().to_owned();

@@ -1,8 +1,8 @@
 //! The `browser` tool: the person's own browser, in which they can watch.
 
 use crate::{
-    Awaited, BrowserAction, BrowserPermission, BrowserRequest, DialogAnswer, Effects, ElementNumbers,
-    PageInteraction, PageLines, RequestedScroll, Tool, ToolContext, ToolError, ToolOutput,
+    BrowserAction, BrowserPermission, BrowserRequest, DialogAnswer, Effects, ElementNumbers, PageInteraction,
+    PageLines, RequestedScroll, RequestedWait, Tool, ToolContext, ToolError, ToolOutput,
 };
 use octo_protocol::ToolView;
 use octo_workspace::resolve;
@@ -199,8 +199,8 @@ impl BrowserInput {
             }
             Kind::Scroll => PageInteraction::Scroll(self.scrolled()),
             Kind::Wait => PageInteraction::Wait(match &self.text {
-                Some(text) if !text.trim().is_empty() => Awaited::Text(text.clone()),
-                _ => Awaited::Time(self.ms.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT)),
+                Some(text) if !text.trim().is_empty() => RequestedWait::Text(text.clone()),
+                _ => RequestedWait::Time(self.ms.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT)),
             }),
             Kind::ClickAt => self.click_at()?,
             Kind::Upload => PageInteraction::Upload(self.element("upload")?, self.files(cwd)?),

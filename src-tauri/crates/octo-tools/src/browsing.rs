@@ -229,7 +229,7 @@ pub enum PageInteraction {
     /// Scrolls the page, or an element in it.
     Scroll(RequestedScroll),
     /// Waits for a condition.
-    Wait(Awaited),
+    Wait(RequestedWait),
     /// Clicks a point of the page, in pixels of the visible area.
     ClickAt(f64, f64),
     /// Attaches files to a file field.
@@ -249,7 +249,7 @@ pub enum RequestedScroll {
 
 /// Condition of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum RequestedWait {
     /// The appearance of a text.
     Text(String),
     /// A number of milliseconds; capped.

@@ -1,7 +1,7 @@
 //! Context of a running tool: capabilities, never the application.
 
 use crate::{
-    BrowserControl, BrowserPermission, BuiltinCommands, Http, Skills, Trashcan, TurnHistory, WebSearch,
+    BrowserControl, BrowserPermission, BuiltinCommands, Http, SkillInvoker, Trashcan, TurnHistory, WebSearch,
 };
 use octo_documents::DocumentReader;
 use octo_protocol::{CallId, SessionId, Todo};
@@ -53,7 +53,7 @@ pub struct ToolContext {
     /// Handler of the builtin commands.
     pub desk: Arc<dyn BuiltinCommands>,
     /// Skills, and the sub-agents that some of them start.
-    pub skills: Arc<dyn Skills>,
+    pub skills: Arc<dyn SkillInvoker>,
     /// The session's plan.
     pub todos: TodoList,
     /// The session's time machine, for its tools.

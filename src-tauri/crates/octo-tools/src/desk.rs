@@ -23,14 +23,17 @@ pub trait BuiltinCommands: Send + Sync {
     /// Returns a preview for the person's approval: the files to install, the difference in a memory or in
     /// SOUL.md. Changes nothing and uses no network: skills at an address that were not fetched before
     /// ([`SkillCommand::Inspect`]) result in an error that says so. Not called for commands that change nothing.
-    fn show(&self, errand: &Errand, asker: &CommandOrigin)
-    -> BoxFuture<'static, Result<ToolView, ToolError>>;
+    fn show(
+        &self,
+        errand: &BuiltinCommand,
+        asker: &CommandOrigin,
+    ) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
     /// Executes the command and returns a text for the model, capped. After a preview it does exactly the
     /// previewed change, or fails.
     fn carry_out(
         &self,
-        errand: Errand,
+        errand: BuiltinCommand,
         asker: CommandOrigin,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>>;
@@ -84,7 +87,7 @@ impl NoBuiltinCommands {
 impl BuiltinCommands for NoBuiltinCommands {
     fn show(
         &self,
-        _errand: &Errand,
+        _errand: &BuiltinCommand,
         _asker: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
@@ -92,7 +95,7 @@ impl BuiltinCommands for NoBuiltinCommands {
 
     fn carry_out(
         &self,
-        _errand: Errand,
+        _errand: BuiltinCommand,
         _asker: CommandOrigin,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {

@@ -7,7 +7,7 @@ mod nearest;
 use crate::{
     Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
 };
-use matching::{How, MatchResult, MatchSet};
+use matching::{MatchMethod, MatchResult, MatchSet};
 use octo_protocol::ToolView;
 use octo_workspace::{diff, resolve, shown};
 use schemars::JsonSchema;
@@ -82,15 +82,15 @@ impl Tool for EditTool {
             let view = ToolView::Diff(diff(&path, Some(&before), &change.after));
             context.files.write(&path, &encoding.encode(change.after))?;
             let how = match change.how {
-                How::Exact => "",
-                How::Trimmed => " (matched without its outer white space)",
-                How::Unescaped => " (matched after undoing its escapes; new_string was used as it is)",
-                How::UnescapedTrimmed => {
+                MatchMethod::Exact => "",
+                MatchMethod::Trimmed => " (matched without its outer white space)",
+                MatchMethod::Unescaped => " (matched after undoing its escapes; new_string was used as it is)",
+                MatchMethod::UnescapedTrimmed => {
                     " (matched after undoing its escapes, without its outer white space; new_string was used \
                      without its own)"
                 }
-                How::Lines => " (matched ignoring white space; new_string was indented like the file)",
-                How::UnescapedLines => {
+                MatchMethod::Lines => " (matched ignoring white space; new_string was indented like the file)",
+                MatchMethod::UnescapedLines => {
                     " (matched after undoing its escapes, ignoring white space; new_string was indented like the file)"
                 }
             };
@@ -109,7 +109,7 @@ impl Tool for EditTool {
 struct AppliedEdit {
     after: Vec<u8>,
     lines: Vec<usize>,
-    how: How,
+    how: MatchMethod,
 }
 
 /// Applies the edit to the content, or explains why that is impossible.

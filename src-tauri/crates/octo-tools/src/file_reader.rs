@@ -17,7 +17,7 @@ use std::{
     io::{Cursor, Read, Seek},
     path::Path,
 };
-use text::{LineSource, Range};
+use text::{LineRange, LineSource};
 
 pub use document::SHIPPED_SCRIPTS;
 
@@ -124,7 +124,8 @@ fn list_folder(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolErr
 }
 
 fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<ReadResult, ToolError> {
-    let range = Range::new(input.start_line, input.end_line, input.max_lines.unwrap_or(DEFAULT_MAX_LINES))?;
+    let range =
+        LineRange::new(input.start_line, input.end_line, input.max_lines.unwrap_or(DEFAULT_MAX_LINES))?;
     let len = context.files.stat(path)?.len;
     if len > MAX_WHOLE {
         let (mut file, _) = context.files.open(path)?;
@@ -154,7 +155,7 @@ fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<R
 
 fn read_whole(
     whole: Vec<u8>,
-    range: Range,
+    range: LineRange,
     path: &Path,
     context: &ToolContext,
 ) -> Result<ReadResult, ToolError> {

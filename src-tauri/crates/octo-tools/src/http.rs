@@ -15,8 +15,8 @@ mod address;
 mod body;
 mod names;
 
-pub use address::{Reach, Site};
-pub(crate) use body::Body;
+pub use address::{Site, SiteDistance};
+pub(crate) use body::WebBody;
 pub use names::{NameResolver, SystemResolver};
 
 use names::PinnedHost;
@@ -54,7 +54,7 @@ pub enum SiteGrant {
 }
 
 /// Request to a server.
-pub(crate) struct Ask {
+pub(crate) struct WebRequest {
     pub method: Method,
     pub headers: HeaderMap,
     pub body: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct WebReply {
     pub status: u16,
     /// Media type with its parameters, as the server sent it.
     pub content_type: String,
-    pub body: Body,
+    pub body: WebBody,
 }
 
 /// Reason why a request failed. The words are for the model.
@@ -140,12 +140,12 @@ impl Http {
     }
 
     /// Requests `url`, and follows its redirects.
-    pub(crate) async fn send(&self, url: &Url, ask: Ask, limit: usize) -> Result<WebReply, HttpError> {
+    pub(crate) async fn send(&self, url: &Url, ask: WebRequest, limit: usize) -> Result<WebReply, HttpError> {
         let answer = tokio::time::timeout(REQUEST_TIMEOUT, self.follow(url.clone(), ask, limit)).await;
         answer.unwrap_or(Err(HttpError::TimeOut(REQUEST_TIMEOUT.as_secs())))
     }
 
-    async fn follow(&self, mut url: Url, ask: Ask, limit: usize) -> Result<WebReply, HttpError> {
+    async fn follow(&self, mut url: Url, ask: WebRequest, limit: usize) -> Result<WebReply, HttpError> {
         for hop in 0..=ask.redirects {
             let mut response = self.hop(&url, &ask, hop).await?;
             let status = response.status();
@@ -165,7 +165,7 @@ impl Http {
     }
 
     /// Sends one request, to checked addresses.
-    async fn hop(&self, url: &Url, ask: &Ask, hop: usize) -> Result<Response, HttpError> {
+    async fn hop(&self, url: &Url, ask: &WebRequest, hop: usize) -> Result<Response, HttpError> {
         let site = check(url)?;
         let refused = |site: &Site| HttpError::Private {
             site: site.to_string(),
@@ -198,12 +198,12 @@ impl Http {
         })
     }
 
-    fn may_reach(&self, site: &Site, reach: Reach) -> bool {
+    fn may_reach(&self, site: &Site, reach: SiteDistance) -> bool {
         let granted = || self.granted.iter().filter(|(granted, _)| granted.is_at(site));
         match reach {
-            Reach::World => true,
-            Reach::Private => granted().next().is_some(),
-            Reach::Metadata => granted().any(|(_, how)| *how == SiteGrant::ByName),
+            SiteDistance::World => true,
+            SiteDistance::Private => granted().next().is_some(),
+            SiteDistance::Metadata => granted().any(|(_, how)| *how == SiteGrant::ByName),
         }
     }
 

@@ -38,12 +38,13 @@ pub use browsing::*;
 pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
 pub use desk::{
-    BrowserQuery, BuiltinCommands, BuiltinGrant, CommandOrigin, Errand, MemoryCommand, NoBuiltinCommands,
-    PersonaCommand, SETTINGS_PAGES, SettingsQuery, SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
+    BrowserQuery, BuiltinCommand, BuiltinCommands, BuiltinGrant, CommandOrigin, MemoryCommand,
+    NoBuiltinCommands, PersonaCommand, SETTINGS_PAGES, SettingsQuery, SkillCommand, SkillSourceRef,
+    TaskCommand, TaskFields,
 };
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
-pub use http::{Http, NameResolver, Reach, Site, SiteGrant, SystemResolver};
+pub use http::{Http, NameResolver, Site, SiteDistance, SiteGrant, SystemResolver};
 pub use invoke_skill::INVOKE_SKILL;
 pub use registry::{ResolvedCall, ToolDefinition, Toolset};
 pub use skills::*;
@@ -51,4 +52,4 @@ pub use tasks::{RestoreRequest, TurnHistory};
 pub use terminal::TERMINAL;
 pub use tool::*;
 pub use trashcan::*;
-pub use web_search::{Engine, SearchEngines, WebSearch};
+pub use web_search::{SearchEngine, SearchEngines, WebSearch};

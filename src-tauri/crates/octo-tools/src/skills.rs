@@ -13,7 +13,7 @@ pub const MAX_SUMMARY: usize = 4_000;
 pub const MAX_INSTRUCTIONS: usize = 40_000;
 
 /// Skills, and the sub-agents that some of them start.
-pub trait Skills: Send + Sync {
+pub trait SkillInvoker: Send + Sync {
     /// Returns a preview of the call. Reads only the skill's head, and runs nothing of it.
     fn show(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
@@ -48,7 +48,7 @@ impl NoSkills {
     }
 }
 
-impl Skills for NoSkills {
+impl SkillInvoker for NoSkills {
     fn show(&self, _wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
     }

@@ -5,7 +5,7 @@ mod own;
 use crate::{Approver, CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{CommandState, CommandView, ToolView};
 use octo_shell::{
-    CarryScope, CommandRun, DEFAULT_WAIT, Pace, ProcessInput, Report, START_WINDOW, ShellError,
+    CarryScope, CommandReport, CommandRun, DEFAULT_WAIT, ProcessInput, RunMode, START_WINDOW, ShellError,
 };
 use octo_workspace::resolve;
 use schemars::JsonSchema;
@@ -141,8 +141,8 @@ impl Tool for TerminalTool {
             }
             TerminalAction::Start(line) => {
                 let (pace, wait) = match input.background {
-                    Some(true) => (Pace::Background, START_WINDOW),
-                    Some(false) | None => (Pace::Foreground, DEFAULT_WAIT),
+                    Some(true) => (RunMode::Background, START_WINDOW),
+                    Some(false) | None => (RunMode::Foreground, DEFAULT_WAIT),
                 };
                 let run = CommandRun {
                     call: context.call,
@@ -190,7 +190,7 @@ fn error_words(error: &ShellError) -> ToolError {
     ToolError::new(format!("Not run: {error}."))
 }
 
-fn output(report: Report, context: &ToolContext) -> ToolOutput {
+fn output(report: CommandReport, context: &ToolContext) -> ToolOutput {
     let text = words(&report, context);
     let shown = |path: PathBuf| path.to_string_lossy().into_owned();
     let view = ToolView::Command(CommandView {
@@ -206,7 +206,7 @@ fn output(report: Report, context: &ToolContext) -> ToolOutput {
 }
 
 /// Returns the report for the model: the output, then one line on the state of the command.
-fn words(report: &Report, context: &ToolContext) -> String {
+fn words(report: &CommandReport, context: &ToolContext) -> String {
     let handle = report.handle.as_deref().unwrap_or_default();
     let seconds = report.duration.as_secs_f64();
     let output = match &report.log {
@@ -250,7 +250,7 @@ fn words(report: &Report, context: &ToolContext) -> String {
 }
 
 /// Returns whether a command failed in the way that confined ones do. It may have another reason too.
-fn looks_confined(report: &Report, context: &ToolContext) -> bool {
+fn looks_confined(report: &CommandReport, context: &ToolContext) -> bool {
     const SIGNS: [&str; 4] =
         ["Permission denied", "Operation not permitted", "EACCES", "Read-only file system"];
     context.confinement.is_some()

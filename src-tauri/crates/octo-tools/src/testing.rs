@@ -1,8 +1,9 @@
 //! Test support for the tools: a session's folder, and calls in the form a model makes them.
 
 use crate::{
-    BuiltinCommands, CommandOrigin, Effects, Engine, Errand, Http, SearchEngines, Site, SiteGrant, TodoList,
-    ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan, TurnHistory, WebSearch,
+    BuiltinCommand, BuiltinCommands, CommandOrigin, Effects, Http, SearchEngine, SearchEngines, Site,
+    SiteGrant, TodoList, ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
+    TurnHistory, WebSearch,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -11,8 +12,8 @@ use octo_protocol::{
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_workspace::{
-    Blobs, Files, Limits, Outputs, PendingEntry, Removal, Scope, Scripts, TakenNamePolicy, TimeMachine,
-    Trash, TrashScan, TrashSlip,
+    Blobs, FileScope, Files, Outputs, PendingEntry, Removal, Scripts, TakenNamePolicy, TimeLimits,
+    TimeMachine, Trash, TrashScan, TrashSlip,
 };
 use serde_json::Value;
 use std::{
@@ -45,13 +46,13 @@ impl Bench {
         }
         let session = SessionId::new();
         let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
-        let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), Limits::default());
+        let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), TimeLimits::default());
         let trash = Trash::of_home(&base.join("octo"));
         let context = ToolContext {
             session,
             call: CallId::new(),
             cwd: folder.clone(),
-            files: Files::new(Scope {
+            files: Files::new(FileScope {
                 folder: folder.clone(),
                 readable: vec![base.join("outputs")],
                 writable: vec![],
@@ -242,15 +243,15 @@ impl Trashcan for DiskTrash {
 
 /// A handler of builtin commands that records requests and gives a short answer.
 #[derive(Clone, Default)]
-pub(crate) struct Recording {
-    pub shown: Arc<Mutex<Vec<Errand>>>,
-    pub done: Arc<Mutex<Vec<(Errand, CommandOrigin)>>>,
+pub(crate) struct RecordingCommands {
+    pub shown: Arc<Mutex<Vec<BuiltinCommand>>>,
+    pub done: Arc<Mutex<Vec<(BuiltinCommand, CommandOrigin)>>>,
 }
 
-impl BuiltinCommands for Recording {
+impl BuiltinCommands for RecordingCommands {
     fn show(
         &self,
-        errand: &Errand,
+        errand: &BuiltinCommand,
         _asker: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         self.shown.lock().unwrap().push(errand.clone());
@@ -259,7 +260,7 @@ impl BuiltinCommands for Recording {
 
     fn carry_out(
         &self,
-        errand: Errand,
+        errand: BuiltinCommand,
         asker: CommandOrigin,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
@@ -269,10 +270,10 @@ impl BuiltinCommands for Recording {
 }
 
 /// Fixed search providers.
-pub(crate) struct FixedEngines(pub Vec<Engine>);
+pub(crate) struct FixedEngines(pub Vec<SearchEngine>);
 
 impl SearchEngines for FixedEngines {
-    fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
+    fn engines(&self) -> BoxFuture<'_, Vec<SearchEngine>> {
         Box::pin(async { self.0.clone() })
     }
 }

@@ -6,7 +6,7 @@ mod page;
 use crate::{
     CallConcurrency, Effects, Outcome, Site, Tool, ToolContext, ToolError, ToolOutput,
     blocking::blocking,
-    http::{self, Ask, HttpError, MAX_BODY, WebReply},
+    http::{self, HttpError, MAX_BODY, WebReply, WebRequest},
     untrusted,
 };
 use octo_documents::{DocumentSource, Format};
@@ -69,7 +69,7 @@ impl Tool for WebFetchTool {
         for (name, value) in [(USER_AGENT, agent), (ACCEPT, accept), (ACCEPT_ENCODING, "gzip")] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let ask = Ask { method: Method::GET, headers, body: None, redirects: MAX_REDIRECTS };
+        let ask = WebRequest { method: Method::GET, headers, body: None, redirects: MAX_REDIRECTS };
         let reply = tokio::select! {
             () = context.cancel.cancelled() => Err(HttpError::Stopped),
             reply = context.http.send(&url, ask, MAX_BODY) => reply,

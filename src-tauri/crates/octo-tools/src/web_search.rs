@@ -4,7 +4,7 @@ mod ask;
 mod engine;
 mod parse;
 
-pub use engine::{Engine, SearchEngines, WebSearch};
+pub use engine::{SearchEngine, SearchEngines, WebSearch};
 
 use crate::{CallConcurrency, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, untrusted};
 use ask::EngineRefusal;
@@ -77,7 +77,7 @@ fn query(input: &WebSearchInput) -> Result<&str, ToolError> {
     }
 }
 
-fn found(engine: &Engine, query: String, results: Vec<WebResult>) -> ToolOutput {
+fn found(engine: &SearchEngine, query: String, results: Vec<WebResult>) -> ToolOutput {
     let mut list = String::new();
     for (at, result) in results.iter().enumerate() {
         // Writing to a string does not fail.

@@ -7,10 +7,10 @@ use octo_protocol::{CallId, SessionId, TrashId, TrashTotals, TurnId};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_tools::{
-    Approver, Engine, Http, SHIPPED_SCRIPTS, SearchEngines, TodoList, ToolContext, ToolError, Toolset,
+    Approver, Http, SHIPPED_SCRIPTS, SearchEngine, SearchEngines, TodoList, ToolContext, ToolError, Toolset,
     TrashFile, TrashListing, Trashcan, TurnHistory, WebSearch,
 };
-use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
+use octo_workspace::{Blobs, FileScope, Files, Outputs, Scripts, TimeLimits, TimeMachine};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -25,7 +25,7 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 struct NoPerson;
 
 impl SearchEngines for NoPerson {
-    fn engines(&self) -> futures::future::BoxFuture<'_, Vec<Engine>> {
+    fn engines(&self) -> futures::future::BoxFuture<'_, Vec<SearchEngine>> {
         Box::pin(async { Vec::new() })
     }
 }
@@ -78,7 +78,7 @@ impl DocumentTools {
         let readable = vec![base.join("outputs"), base.join("shell/logs")];
         let session = SessionId::new();
         let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
-        let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), Limits::default());
+        let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), TimeLimits::default());
         let context = ToolContext {
             browser: std::sync::Arc::new(octo_tools::NoBrowser),
             browser_leave: None,
@@ -87,7 +87,7 @@ impl DocumentTools {
             session,
             call: CallId::new(),
             cwd: folder.clone(),
-            files: Files::new(Scope { folder, readable, writable: vec![] }),
+            files: Files::new(FileScope { folder, readable, writable: vec![] }),
             blobs,
             outputs: Outputs::new(base.join("outputs")),
             documents: DocumentReader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]),

@@ -22,7 +22,7 @@ use std::{
 
 /// The paths that may be accessed without asking. All are real paths (see [`crate::resolve`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
+pub struct FileScope {
     /// The session's folder: readable and writable.
     pub folder: PathBuf,
     /// More folders below which files may be read.
@@ -34,11 +34,11 @@ pub struct Scope {
 /// The files of a session. Cheap to clone; clones share the record of files the session has read.
 ///
 /// Regardless of earlier decisions, every operation resolves its path again when it runs, and refuses a path
-/// that is neither in the [`Scope`] nor granted. A file that usually contains secrets ([`is_secret`]) or was
+/// that is neither in the [`FileScope`] nor granted. A file that usually contains secrets ([`is_secret`]) or was
 /// closed as one ([`Files::closing`]) is refused even inside the scope unless the grant names it.
 #[derive(Clone, Debug)]
 pub struct Files {
-    scope: Arc<Scope>,
+    scope: Arc<FileScope>,
     grants: Arc<FileGrants>,
     closed: Option<Arc<dyn ClosedPaths>>,
     seen: ReadLedger,
@@ -105,7 +105,7 @@ pub struct ListEntry {
 
 impl Files {
     /// Returns the files of a session without grants outside the scope.
-    pub fn new(scope: Scope) -> Self {
+    pub fn new(scope: FileScope) -> Self {
         Self {
             scope: Arc::new(scope),
             grants: Arc::default(),

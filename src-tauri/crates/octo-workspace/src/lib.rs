@@ -38,8 +38,8 @@ pub use blobs::{BlobError, BlobSweepReport, BlobTotals, Blobs, FlushTiming, medi
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
 pub use files::{
-    Access, ClosedPaths, FileKind, FileStat, FileState, Files, FilesError, FolderListing, ListEntry,
-    PathRestriction, ReadLedger, Scope, WriteReport,
+    Access, ClosedPaths, FileKind, FileScope, FileStat, FileState, Files, FilesError, FolderListing,
+    ListEntry, PathRestriction, ReadLedger, WriteReport,
 };
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
 pub use home_paths::{HomePaths, session_folder};
@@ -48,22 +48,23 @@ pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use residence::{
-    Chosen, CopyManifest, CopySummary, FORMER_HOME_INFIX, HOME_SIBLING_SUFFIXES, HomeAtStart, HomeChange,
-    HomeLocation, HomePlanError, KeptHome, MOVED_NOTE, PendingHomePlan, cancel_plan, delete_former_home,
-    erase_all, former_homes, look_at_copy, plan_move, plan_restore, settle, write_copy_manifest,
+    CopyManifest, CopySummary, FORMER_HOME_INFIX, FormerHome, HOME_SIBLING_SUFFIXES, HomeAtStart,
+    HomeAuthority, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
+    delete_former_home, erase_all, former_homes, look_at_copy, plan_move, plan_restore, settle,
+    write_copy_manifest,
 };
-pub use scripts::{Installed, Scripts, ShippedScript};
+pub use scripts::{ScriptInstallOutcome, Scripts, ShippedScript};
 pub use search::{
     CaseSensitivity, FileHits, GlobMatches, GlobQuery, GrepMatches, GrepQuery, ReachedLimit, SearchError,
     SkippedFiles, glob, glob_base, grep,
 };
 pub use secrets::is_secret;
 pub use time::{
-    ChangeRecorder, Limits, Recorded, RecoveredRestore, RecoveryOutcome, RestorePlan, RestoreSelection,
-    RunningCommand, StepId, TimeError, TimeMachine,
+    ChangeRecorder, RecordOutcome, RecoveredRestore, RecoveryOutcome, RestorePlan, RestoreSelection,
+    RunningCommand, StepId, TimeError, TimeLimits, TimeMachine,
 };
 pub use trash::{
-    COPY_BYTES, COPY_FILES, DeleteRefusal, ItemPreview, Measure, PendingEntry, Present, Removal,
+    COPY_BYTES, COPY_FILES, DeleteRefusal, ItemPreview, ItemProperties, OccupyingItem, PendingEntry, Removal,
     RestoredItem, TakenNamePolicy, Trash, TrashError, TrashScan, TrashSlip, path_bytes, path_of,
 };
 pub use unfinished::UnfinishedWrites;

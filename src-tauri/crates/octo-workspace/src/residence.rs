@@ -23,7 +23,7 @@ mod tests;
 mod tree;
 
 pub use copied::{CopyManifest, CopySummary, look_at_copy, write_copy_manifest};
-pub use kept::{FORMER_HOME_INFIX, KeptHome, delete_former_home, erase_all, former_homes};
+pub use kept::{FORMER_HOME_INFIX, FormerHome, delete_former_home, erase_all, former_homes};
 pub use plan::{HomeChange, PendingHomePlan};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
 pub use settle::{HomeAtStart, MOVED_NOTE, settle};
@@ -38,7 +38,7 @@ use std::{
 
 /// The authority that decides the location of the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum HomeAuthority {
     /// The variable `OCTO_HOME`, set by the process that started Octo: Octo cannot move the home then.
     ByVariable,
     /// Octo: the usual path, or the one the person moved it to.
@@ -51,7 +51,7 @@ pub struct HomeLocation {
     /// The home.
     pub home: PathBuf,
     /// The authority that chose this location.
-    pub chosen: Chosen,
+    pub chosen: HomeAuthority,
     /// Its former locations, the newest last: paths stored under a former location are found here.
     pub former: Vec<PathBuf>,
     /// The usual path: files next to it survive any change of the home.
@@ -61,7 +61,7 @@ pub struct HomeLocation {
 impl HomeLocation {
     /// Returns the home named by the variable.
     pub fn by_variable(home: PathBuf) -> Self {
-        Self { usual: home.clone(), home, chosen: Chosen::ByVariable, former: Vec::new() }
+        Self { usual: home.clone(), home, chosen: HomeAuthority::ByVariable, former: Vec::new() }
     }
 
     /// Returns the home at its usual path, or at the one it was moved to. [`settle`] checks that it exists.
@@ -73,7 +73,7 @@ impl HomeLocation {
         let pointer = HomePointer::read(&usual)?;
         let (home, former) =
             pointer.map_or_else(|| (usual.clone(), Vec::new()), |pointer| (pointer.home, pointer.former));
-        Ok(Self { home, chosen: Chosen::ByOcto, former, usual })
+        Ok(Self { home, chosen: HomeAuthority::ByOcto, former, usual })
     }
 
     /// Fails if a moved home is missing (a disk that is not connected), instead of starting a new one, which

@@ -1,7 +1,7 @@
 //! The `rm` of a session's commands, which moves files to the trash.
 //!
 //! [`install`] puts links named `rm` and `unlink` to Octo's own program into `<home>/bin`, the first folder of
-//! every command's `PATH`; the program detects its role by its name ([`Program::named`]) and [`run`]s in it. To
+//! every command's `PATH`; the program detects its role by its name ([`RmProgram::named`]) and [`run`]s in it. To
 //! a script it is GNU `rm`: options, prompts, messages and exit statuses are the same, and only three things
 //! differ on purpose. Homes, system folders, mount points and Octo's own state are refused regardless of the
 //! options. A folder is moved in one step, so its content is not confirmed one by one unless `-i` is given. And
@@ -18,7 +18,7 @@ mod tests;
 
 use crate::{Removal, Trash, private_folder};
 use octo_protocol::{RemovedBy, SessionId};
-use options::{Options, RmRequest};
+use options::{RmOptions, RmRequest};
 use std::{
     ffi::{OsStr, OsString},
     fs, io,
@@ -38,14 +38,14 @@ const MAX_COMMAND_CHARS: usize = 200;
 
 /// The program Octo's binary runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum RmProgram {
     /// `rm`.
     Rm,
     /// `unlink`.
     Unlink,
 }
 
-impl Program {
+impl RmProgram {
     const ALL: &[(Self, &'static str)] = &[(Self::Rm, "rm"), (Self::Unlink, "unlink")];
 
     /// Returns the program for the name a process was started with (its first argument).
@@ -70,7 +70,7 @@ impl Program {
 /// I/O errors. A command must not run without the folder: its `rm` would delete for good.
 pub fn install(home: &Path, program: &Path) -> io::Result<PathBuf> {
     let folder = private_folder(&home.join("bin"))?;
-    for (_, name) in Program::ALL {
+    for (_, name) in RmProgram::ALL {
         let link = folder.join(name);
         if fs::read_link(&link).is_ok_and(|target| target == program) {
             continue;
@@ -105,7 +105,7 @@ pub fn environment(home: &Path, session: SessionId, project: &Path) -> Vec<(Stri
 
 /// Runs as `program` with the arguments after its name, in the process's own environment, and returns the exit
 /// status.
-pub fn run(program: Program, arguments: &[OsString]) -> u8 {
+pub fn run(program: RmProgram, arguments: &[OsString]) -> u8 {
     let stdin = io::stdin();
     let terminal = stdin.is_terminal();
     let mut run = RmRun {
@@ -113,7 +113,7 @@ pub fn run(program: Program, arguments: &[OsString]) -> u8 {
         input: &mut stdin.lock(),
         output: &mut io::stdout().lock(),
         errors: &mut io::stderr().lock(),
-        terminal: if terminal { Terminal::Yes } else { Terminal::No },
+        terminal: if terminal { InputIsTerminal::Yes } else { InputIsTerminal::No },
         trash: None,
         removal: removal(program, arguments),
         failed: false,
@@ -123,7 +123,7 @@ pub fn run(program: Program, arguments: &[OsString]) -> u8 {
 
 /// Whether the input is a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Terminal {
+enum InputIsTerminal {
     Yes,
     No,
 }
@@ -134,17 +134,17 @@ struct RmRun<'a> {
     input: &'a mut dyn BufRead,
     output: &'a mut dyn Write,
     errors: &'a mut dyn Write,
-    terminal: Terminal,
+    terminal: InputIsTerminal,
     trash: Option<Trash>,
     removal: Removal,
     failed: bool,
 }
 
 impl RmRun<'_> {
-    fn everything(&mut self, program: Program, arguments: &[OsString]) -> u8 {
+    fn everything(&mut self, program: RmProgram, arguments: &[OsString]) -> u8 {
         let asked = match program {
-            Program::Rm => options::rm(arguments),
-            Program::Unlink => options::unlink(arguments),
+            RmProgram::Rm => options::rm(arguments),
+            RmProgram::Unlink => options::unlink(arguments),
         };
         let (options, paths) = match asked {
             Ok(RmRequest::Remove(options, paths)) => (options, paths),
@@ -206,12 +206,12 @@ impl RmRun<'_> {
         read.is_ok() && matches!(answer.first(), Some(b'y' | b'Y'))
     }
 
-    fn remove(&mut self, options: &Options, path: &OsStr) {
+    fn remove(&mut self, options: &RmOptions, path: &OsStr) {
         remove::remove(self, options, path);
     }
 }
 
-fn removal(program: Program, arguments: &[OsString]) -> Removal {
+fn removal(program: RmProgram, arguments: &[OsString]) -> Removal {
     let session = std::env::var(SESSION).ok().and_then(|id| id.parse().ok());
     let words = arguments.iter().map(|word| word.to_string_lossy().into_owned());
     let line = std::iter::once(program.name().to_owned()).chain(words).collect::<Vec<_>>().join(" ");

@@ -24,7 +24,7 @@ pub struct Scripts {
 
 /// The result of installing a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Installed {
+pub enum ScriptInstallOutcome {
     /// The script did not exist.
     New,
     /// The script exists in this version or a newer one, as shipped or changed.
@@ -63,7 +63,10 @@ impl Scripts {
     /// # Errors
     ///
     /// I/O errors. Scripts installed before the error stay.
-    pub fn install(&self, shipped: &[ShippedScript]) -> io::Result<Vec<(&'static str, Installed)>> {
+    pub fn install(
+        &self,
+        shipped: &[ShippedScript],
+    ) -> io::Result<Vec<(&'static str, ScriptInstallOutcome)>> {
         crate::private_folder(&self.folder)?;
         let mut hashes = self.hashes();
         let mut done = Vec::new();
@@ -71,7 +74,7 @@ impl Scripts {
             let known = hashes.get(script.name).and_then(Value::as_str).map(str::to_owned);
             let outcome = self.install_one(script, known.as_deref())?;
             let hash = blake3::hash(script.text.as_bytes()).to_hex().to_string();
-            if outcome != Installed::Kept || self.is_as(script.name, &hash) {
+            if outcome != ScriptInstallOutcome::Kept || self.is_as(script.name, &hash) {
                 hashes.insert(script.name.to_owned(), Value::from(hash));
             }
             done.push((script.name, outcome));
@@ -80,29 +83,29 @@ impl Scripts {
         Ok(done)
     }
 
-    fn install_one(&self, script: &ShippedScript, known: Option<&str>) -> io::Result<Installed> {
+    fn install_one(&self, script: &ShippedScript, known: Option<&str>) -> io::Result<ScriptInstallOutcome> {
         let path = self.folder.join(script.name);
         let present = match fs::read(&path) {
             Ok(present) => present,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.put(script.name, script.text, 0o700)?;
-                return Ok(Installed::New);
+                return Ok(ScriptInstallOutcome::New);
             }
             Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(&present);
         let old = version(&text);
         if present == script.text.as_bytes() || old >= version(script.text) {
-            return Ok(Installed::Kept);
+            return Ok(ScriptInstallOutcome::Kept);
         }
         if known == Some(blake3::hash(&present).to_hex().as_str()) {
             self.put(script.name, script.text, 0o700)?;
-            return Ok(Installed::Replaced);
+            return Ok(ScriptInstallOutcome::Replaced);
         }
         let backup = self.free_backup(script.name, old)?;
         fs::rename(&path, &backup)?;
         self.put(script.name, script.text, 0o700)?;
-        Ok(Installed::PutAside { backup })
+        Ok(ScriptInstallOutcome::PutAside { backup })
     }
 
     fn free_backup(&self, name: &str, version: u32) -> io::Result<PathBuf> {
@@ -161,7 +164,7 @@ mod tests {
     const ONE: ShippedScript = ShippedScript { name: "read.sh", text: "#!/bin/sh\n# VERSION: 1\necho one\n" };
     const TWO: ShippedScript = ShippedScript { name: "read.sh", text: "#!/bin/sh\n# VERSION: 2\necho two\n" };
 
-    fn outcome(scripts: &Scripts, shipped: ShippedScript) -> Installed {
+    fn outcome(scripts: &Scripts, shipped: ShippedScript) -> ScriptInstallOutcome {
         scripts.install(&[shipped]).unwrap().remove(0).1
     }
 
@@ -170,29 +173,33 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let scripts = Scripts::new(home.path().join("scripts"));
         assert_eq!(scripts.find("read.sh"), None);
-        assert_eq!(outcome(&scripts, ONE), Installed::New);
-        assert_eq!(outcome(&scripts, ONE), Installed::Kept);
-        assert_eq!(outcome(&scripts, TWO), Installed::Replaced);
+        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::New);
+        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::Kept);
+        assert_eq!(outcome(&scripts, TWO), ScriptInstallOutcome::Replaced);
         let path = scripts.find("read.sh").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), TWO.text);
 
         let mine = "#!/bin/sh\n# VERSION: 2\necho mine\n";
         fs::write(&path, mine).unwrap();
-        assert_eq!(outcome(&scripts, TWO), Installed::Kept, "of the same version, it stays in use");
-        assert_eq!(outcome(&scripts, ONE), Installed::Kept, "an older Octo takes nothing back");
+        assert_eq!(
+            outcome(&scripts, TWO),
+            ScriptInstallOutcome::Kept,
+            "of the same version, it stays in use"
+        );
+        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::Kept, "an older Octo takes nothing back");
         let three = ShippedScript { text: "#!/bin/sh\n# VERSION: 3\necho three\n", ..TWO };
         let backup = path.with_file_name("read.sh.v2.bak");
-        assert_eq!(outcome(&scripts, three), Installed::PutAside { backup: backup.clone() });
+        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::PutAside { backup: backup.clone() });
         assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
         assert_eq!(fs::read_to_string(&path).unwrap(), three.text);
 
         // A second changed script of the same version does not overwrite the backup of the first.
         fs::write(&path, "# VERSION: 2\nagain\n").unwrap();
         let second = path.with_file_name("read.sh.v2-2.bak");
-        assert_eq!(outcome(&scripts, three), Installed::PutAside { backup: second });
+        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::PutAside { backup: second });
         assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
         fs::remove_file(&path).unwrap();
-        assert_eq!(outcome(&scripts, three), Installed::New, "one that was removed comes back");
+        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::New, "one that was removed comes back");
     }
 
     #[test]
@@ -202,7 +209,7 @@ mod tests {
         fs::write(home.path().join("read.sh"), "echo no version\n").unwrap();
         fs::write(home.path().join(SHIPPED), "broken").unwrap();
         let backup = home.path().join("read.sh.v0.bak");
-        assert_eq!(outcome(&scripts, ONE), Installed::PutAside { backup: backup.clone() });
+        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::PutAside { backup: backup.clone() });
         assert_eq!(fs::read_to_string(backup).unwrap(), "echo no version\n");
         #[cfg(unix)]
         {

@@ -43,7 +43,7 @@ mod watch;
 pub use commands::RunningCommand;
 pub use error::TimeError;
 pub use plan::{RestorePlan, RestoreSelection};
-pub use recorder::{ChangeRecorder, Recorded};
+pub use recorder::{ChangeRecorder, RecordOutcome};
 pub use recover::{RecoveredRestore, RecoveryOutcome};
 
 use crate::Blobs;
@@ -68,7 +68,7 @@ pub struct StepId {
 
 /// Limits on recorded content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TimeLimits {
     /// The maximum bytes of one file. Larger files are recorded as not kept.
     pub largest: u64,
     /// The maximum total bytes of one folder's snapshot. Small files come first; the rest is left out and
@@ -81,7 +81,7 @@ pub struct Limits {
     pub watched: usize,
 }
 
-impl Default for Limits {
+impl Default for TimeLimits {
     /// 128 MiB for a file, 2 GiB and 400,000 entries for a folder: more than nearly all source trees need, and
     /// less disk space than a person would miss. 32,768 watched folders take about 40 MB in the kernel.
     fn default() -> Self {
@@ -92,7 +92,7 @@ impl Default for Limits {
 /// The time machine of a home. Cheap to clone; clones share one state.
 #[derive(Clone)]
 pub struct TimeMachine {
-    inner: Arc<Inner>,
+    inner: Arc<TimeMachineInner>,
 }
 
 impl fmt::Debug for TimeMachine {
@@ -101,13 +101,13 @@ impl fmt::Debug for TimeMachine {
     }
 }
 
-struct Inner {
+struct TimeMachineInner {
     store: Store,
     blobs: Blobs,
     /// Octo's own home, which snapshots never include.
     home: PathBuf,
     journals: Journals,
-    limits: Limits,
+    limits: TimeLimits,
     desks: Mutex<HashMap<SessionId, Arc<Mutex<tasks::SessionSteps>>>>,
     albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
     /// The watched folders, the longest watched first.
@@ -116,11 +116,11 @@ struct Inner {
 
 impl TimeMachine {
     /// Returns the time machine of the home. It does nothing yet: see [`TimeMachine::recover`].
-    pub fn new(store: Store, blobs: Blobs, home: &Path, limits: Limits) -> Self {
+    pub fn new(store: Store, blobs: Blobs, home: &Path, limits: TimeLimits) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
         let journals = Journals::new(home.join("time").join("restores"));
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(TimeMachineInner {
                 store,
                 blobs,
                 home,
@@ -134,7 +134,7 @@ impl TimeMachine {
     }
 }
 
-impl Inner {
+impl TimeMachineInner {
     fn desk(&self, session: SessionId) -> Arc<Mutex<tasks::SessionSteps>> {
         let mut desks = lock(&self.desks);
         if !desks.contains_key(&session) {

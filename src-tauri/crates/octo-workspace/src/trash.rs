@@ -28,8 +28,8 @@ mod tree;
 mod tests;
 
 pub use guard::DeleteRefusal;
-pub use look::{ItemPreview, Measure};
-pub use restore::{Present, RestoredItem, TakenNamePolicy};
+pub use look::{ItemPreview, ItemProperties};
+pub use restore::{OccupyingItem, RestoredItem, TakenNamePolicy};
 pub use slip::{Removal, TrashSlip};
 pub use take::{COPY_BYTES, COPY_FILES};
 
@@ -72,7 +72,7 @@ pub enum TrashError {
     Changed,
     /// The restore target is occupied.
     #[error("{} is there already", .0.path.display())]
-    Taken(Box<Present>),
+    Taken(Box<OccupyingItem>),
     /// The target folder now leads elsewhere.
     #[error("{} leads somewhere else now", .0.display())]
     Elsewhere(PathBuf),
@@ -160,8 +160,8 @@ impl Trash {
                 None
             }
             slip::SlipAccess::Read(slip, _lock) => match self.finish_interrupted(&slip) {
-                Ok(take::Finished::Here) => Some(PendingEntry::Here(slip)),
-                Ok(take::Finished::Nothing) => {
+                Ok(take::MoveOutcome::Here) => Some(PendingEntry::Here(slip)),
+                Ok(take::MoveOutcome::Nothing) => {
                     self.drop_entry(id);
                     Some(PendingEntry::Nothing(id))
                 }
@@ -174,9 +174,9 @@ impl Trash {
     }
 
     /// Finishes a move into the trash, then one out of it.
-    fn finish_interrupted(&self, slip: &TrashSlip) -> io::Result<take::Finished> {
+    fn finish_interrupted(&self, slip: &TrashSlip) -> io::Result<take::MoveOutcome> {
         match self.finish(slip)? {
-            take::Finished::Here if self.was_restored_by_copy(slip.id) => Ok(take::Finished::Nothing),
+            take::MoveOutcome::Here if self.was_restored_by_copy(slip.id) => Ok(take::MoveOutcome::Nothing),
             finished => Ok(finished),
         }
     }

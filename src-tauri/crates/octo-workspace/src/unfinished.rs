@@ -51,7 +51,7 @@ struct State {
 
 /// A noted path; dropping it removes the note.
 #[derive(Debug)]
-pub(crate) struct Noted {
+pub(crate) struct WriteNote {
     list: Arc<WriteList>,
 }
 
@@ -69,7 +69,7 @@ impl UnfinishedWrites {
     }
 
     /// Notes a path before it is created.
-    pub(crate) fn note(&self, path: &Path) -> Noted {
+    pub(crate) fn note(&self, path: &Path) -> WriteNote {
         let mut state = self.list.lock();
         if let Some(file) = &mut state.file
             && let Err(error) = file.write_all(&written(path))
@@ -77,7 +77,7 @@ impl UnfinishedWrites {
             tracing::warn!(%error, "what is being written is not noted");
         }
         state.under_way += 1;
-        Noted { list: Arc::clone(&self.list) }
+        WriteNote { list: Arc::clone(&self.list) }
     }
 
     /// Creates a temporary file in a folder; with a list, notes it first.
@@ -85,7 +85,7 @@ impl UnfinishedWrites {
         noting: Option<&Self>,
         folder: &Path,
         mode: u32,
-    ) -> io::Result<(NamedTempFile, Option<Noted>)> {
+    ) -> io::Result<(NamedTempFile, Option<WriteNote>)> {
         let mut noted = None;
         let mut builder = tempfile::Builder::new();
         builder.prefix(OWN).suffix(".tmp");
@@ -174,7 +174,7 @@ impl Drop for WriteList {
     }
 }
 
-impl Drop for Noted {
+impl Drop for WriteNote {
     fn drop(&mut self) {
         let mut state = self.list.lock();
         state.under_way = state.under_way.saturating_sub(1);

@@ -9,10 +9,10 @@ use crate::{
         target::{GetTargetInfoParams, SessionId},
     },
     snapshot::{
-        Captured, CapturedFrame, CapturedSession, DocumentId, FrameDisplay, FrameOwner, ReadLayout, ReadTree,
-        TreeReply, Viewport,
+        CapturedFrame, CapturedSession, DocumentId, FrameDisplay, FrameOwner, PageCapture, ReadLayout,
+        ReadTree, TreeReply, Viewport,
     },
-    wire::{LayoutMetrics, Leniently, TargetNews},
+    wire::{LayoutMetrics, LenientCommand, TargetEvent},
 };
 use futures::future::join_all;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Page {
     ///
     /// [`PageError`]; [`PageError::Moving`] if no attempt read a single document. A frame that disappears
     /// during the read is left out.
-    pub async fn capture(&self) -> Result<Captured, PageError> {
+    pub async fn capture(&self) -> Result<PageCapture, PageError> {
         for _ in 0..TRIES {
             let mut steady = self.steady();
             let captured = self.capture_once().await;
@@ -45,14 +45,15 @@ impl Page {
 
     /// Reads the page once. Returns `None` if the frames changed during the read, because the result may mix
     /// both states.
-    async fn capture_once(&self) -> Result<Option<Captured>, PageError> {
-        let about =
-            Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(self.target().clone()) });
+    async fn capture_once(&self) -> Result<Option<PageCapture>, PageError> {
+        let about = LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams {
+            target_id: Some(self.target().clone()),
+        });
         let title = async { self.link().call(None, about, LIMIT).await.map(|news| news.target_info.title) };
         // The main frame needs no preparatory question; its frames are listed meanwhile.
         let (frames, metrics, title, layout, tree) = tokio::join!(
             self.frames(),
-            self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), LIMIT),
+            self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), LIMIT),
             title,
             self.call(ReadLayout::default(), READING),
             self.call(ReadTree::default(), READING),
@@ -65,10 +66,10 @@ impl Page {
             }
         }
         let css = metrics.css_layout_viewport;
-        let mut captured = Captured {
+        let mut captured = PageCapture {
             title: title?,
             viewport: Viewport { width: css.client_width, height: css.client_height },
-            ..Captured::default()
+            ..PageCapture::default()
         };
         let width = metrics.css_visual_viewport.client_width;
         let whole = metrics.visual_viewport.map_or(width, |view| view.client_width);

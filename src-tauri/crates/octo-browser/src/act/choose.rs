@@ -1,6 +1,6 @@
 //! Native lists. Their options open in a system window that page input does not reach.
 
-use super::{ActError, ActMethod, Audience, Unfit};
+use super::{ActError, ActMethod, Audience, UnsupportedAct};
 use crate::{Page, snapshot::NodeRef};
 use serde_json::json;
 
@@ -38,14 +38,14 @@ impl Page {
         let said = self.ask(place, CHOOSE, vec![json!(values)]).await?;
         if let Some(options) = said.as_array() {
             let options = options.iter().filter_map(|option| option.as_str().map(str::to_owned));
-            return Err(Unfit::NoSuchOption(options.collect()).into());
+            return Err(UnsupportedAct::NoSuchOption(options.collect()).into());
         }
         match said.as_str().unwrap_or_default() {
             "done" => Ok(ActMethod::Set),
             "same" => Ok(ActMethod::Nothing),
-            "single" => Err(Unfit::OneOption.into()),
-            "closed" => Err(Unfit::Closed.into()),
-            _ => Err(Unfit::NoList.into()),
+            "single" => Err(UnsupportedAct::OneOption.into()),
+            "closed" => Err(UnsupportedAct::Closed.into()),
+            _ => Err(UnsupportedAct::NoList.into()),
         }
     }
 }

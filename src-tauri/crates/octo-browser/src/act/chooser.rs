@@ -1,7 +1,7 @@
 //! The browser's file chooser, which a page can open on the person's screen.
 
 use crate::{
-    Events, NextEvent, Page,
+    NextEvent, Page, SessionEvents,
     cdp::browser_protocol::{
         page::{EventFileChooserOpened, SetInterceptFileChooserDialogParams},
         target::SessionId,
@@ -24,7 +24,7 @@ pub(super) struct FileRequest {
 pub(super) struct ChooserGuard<'p> {
     page: &'p Page,
     on: SessionId,
-    events: Events,
+    events: SessionEvents,
 }
 
 impl<'p> ChooserGuard<'p> {

@@ -1,11 +1,11 @@
 //! Dragging, by mouse events alone or as the browser's native drag and drop if the page uses it.
 
 use super::{
-    ActError, ActMethod, Audience, Cover, LIMIT, Unfit, place::session, pointer::PressedButton,
-    press::ClickPoint,
+    ActError, ActMethod, Audience, CoveringElement, LIMIT, UnsupportedAct, place::session,
+    pointer::PressedButton, press::ClickPoint,
 };
 use crate::{
-    Events, NextEvent, Page, PageError,
+    NextEvent, Page, PageError, SessionEvents,
     cdp::browser_protocol::{
         input::{
             DispatchDragEventParams, DispatchDragEventType, DispatchMouseEventParams, DispatchMouseEventType,
@@ -62,11 +62,11 @@ impl Page {
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
         if from.session != to.session {
-            return Err(Unfit::TwoFrames.into());
+            return Err(UnsupportedAct::TwoFrames.into());
         }
         // The browser turns a press and release within the same control into a click.
         if self.is_one_control(from, to).await? {
-            return Err(Unfit::SameControl.into());
+            return Err(UnsupportedAct::SameControl.into());
         }
         let on = session(from);
         // The drop target may be out of view at first; its position counts once both ends have stopped moving.
@@ -144,8 +144,8 @@ impl Page {
         from: &NodeRef,
         to: &NodeRef,
         onto: &ClickPoint,
-        along: Option<Cover>,
-    ) -> Result<Option<Cover>, ActError> {
+        along: Option<CoveringElement>,
+    ) -> Result<Option<CoveringElement>, ActError> {
         let Some(cover) = self.cover_at(to, onto).await? else { return Ok(None) };
         let goes_along = cover.place.is_some() && along.is_some_and(|along| along.place == cover.place);
         if goes_along || self.cover_at(from, onto).await?.is_none() {
@@ -167,7 +167,7 @@ impl Page {
 }
 
 /// Waits for the browser to report a native drag, and returns its data.
-async fn intercepted(events: &mut Events) -> Option<DragData> {
+async fn intercepted(events: &mut SessionEvents) -> Option<DragData> {
     let until = Instant::now() + DRAG_START_TIMEOUT;
     loop {
         match timeout_at(until, events.next()).await {

@@ -10,13 +10,13 @@ pub enum ActError {
     Gone,
     /// Another element would receive the click.
     #[error("something else covers the element")]
-    Covered(Cover),
+    Covered(CoveringElement),
     /// The element has no size on the page, or cannot be scrolled to.
     #[error("the element takes no room on the page")]
     NoRoom,
     /// The element does not support this act.
     #[error(transparent)]
-    Unfit(#[from] Unfit),
+    Unfit(#[from] UnsupportedAct),
     /// The page navigated before the act was finished. The rest of the act was not sent to the new page.
     #[error("the page went elsewhere meanwhile")]
     Left,
@@ -27,7 +27,7 @@ pub enum ActError {
 
 /// An element that covers the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cover {
+pub struct CoveringElement {
     /// Reference to the covering element, so that it can be clicked or closed.
     pub place: Option<NodeRef>,
     /// Its tag, name and text; page-controlled.
@@ -36,7 +36,7 @@ pub struct Cover {
 
 /// The reason why an element does not support an act. The messages are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum UnsupportedAct {
     /// The field is disabled or read-only.
     #[error("it is disabled or read-only")]
     Closed,

@@ -1,6 +1,6 @@
 //! Key names.
 
-use super::{ActError, ActMethod, Audience, LIMIT, Unfit, place::session};
+use super::{ActError, ActMethod, Audience, LIMIT, UnsupportedAct, place::session};
 use crate::{
     Page, PageError,
     cdp::browser_protocol::{
@@ -256,7 +256,7 @@ impl Page {
         keys: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let stroke = KeyStroke::read(keys).ok_or(Unfit::UnknownKey)?;
+        let stroke = KeyStroke::read(keys).ok_or(UnsupportedAct::UnknownKey)?;
         let on = match place {
             None => self.session().clone(),
             Some(place) => {
@@ -266,7 +266,7 @@ impl Page {
                     // Do not click the element to focus it: a click does more than a key and is judged
                     // separately.
                     Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                        return Err(Unfit::NoFocus.into());
+                        return Err(UnsupportedAct::NoFocus.into());
                     }
                     Err(error) => return Err(error),
                 }

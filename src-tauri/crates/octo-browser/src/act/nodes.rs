@@ -1,7 +1,7 @@
 //! The focused element and relations between nodes, rechecked immediately before input.
 
 use super::{
-    ActError, ActMethod, Audience, Cover, LIMIT, Unfit, WORLD,
+    ActError, ActMethod, Audience, CoveringElement, LIMIT, UnsupportedAct, WORLD,
     keys::KeyStroke,
     place::{node, session},
 };
@@ -17,7 +17,7 @@ use crate::{
         },
     },
     snapshot::NodeRef,
-    wire::Leniently,
+    wire::LenientCommand,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -91,7 +91,7 @@ impl Page {
                 pierce: Some(true),
                 ..Default::default()
             };
-            let one = self.call(Leniently::<_, DescribeNodeReply>::new(describe), LIMIT).await?.node;
+            let one = self.call(LenientCommand::<_, DescribeNodeReply>::new(describe), LIMIT).await?.node;
             at.node = one.backend_node_id;
             found = Some(at.clone());
             let Some(inner) = one.shadow_roots.iter().find(|root| root.shadow_root_type != "user-agent")
@@ -153,7 +153,7 @@ impl Page {
         &self,
         place: &NodeRef,
         (x, y): (f64, f64),
-    ) -> Result<Result<(), Cover>, ActError> {
+    ) -> Result<Result<(), CoveringElement>, ActError> {
         let mut cover = None;
         for _ in 0..MAX_CHECKS {
             let hit = self.element_at(x, y).await?;
@@ -166,16 +166,16 @@ impl Page {
             cover = Some(hit);
             sleep(CHECK_INTERVAL).await;
         }
-        Ok(Err(Cover { place: cover, words: String::new() }))
+        Ok(Err(CoveringElement { place: cover, words: String::new() }))
     }
 
     /// Presses a key if this element still has the focus.
     pub(super) async fn press_at_focus(&self, place: &NodeRef, keys: &str) -> Result<ActMethod, ActError> {
-        let stroke = KeyStroke::read(keys).ok_or(Unfit::UnknownKey)?;
+        let stroke = KeyStroke::read(keys).ok_or(UnsupportedAct::UnknownKey)?;
         let on: SessionId = session(place);
         let focused = self.focused().await?;
         if focused.is_none_or(|focused| focused.node != place.node || focused.document != place.document) {
-            return Err(Unfit::FocusMoved.into());
+            return Err(UnsupportedAct::FocusMoved.into());
         }
         self.strike(&on, &stroke).await?;
         Ok(ActMethod::Input)

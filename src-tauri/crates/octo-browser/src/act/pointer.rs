@@ -1,7 +1,7 @@
 //! Mouse input.
 
 use super::{
-    ActError, ActMethod, Audience, LIMIT, ScrollTarget, Unfit,
+    ActError, ActMethod, Audience, LIMIT, ScrollTarget, UnsupportedAct,
     place::{node, session},
     press::ClickPoint,
 };
@@ -170,7 +170,7 @@ impl Page {
             ScrollTarget::ToText(text) => {
                 match self.find_text(text, super::text::FoundTextAction::ScrolledTo).await? {
                     true => Ok(ActMethod::Set),
-                    false => Err(Unfit::NoSuchText.into()),
+                    false => Err(UnsupportedAct::NoSuchText.into()),
                 }
             }
             ScrollTarget::By(place, x, y) => self.turn_wheel(place.as_ref(), (*x, *y)).await,
@@ -189,7 +189,7 @@ impl Page {
         }";
         match self.ask(place, CHOOSE, Vec::new()).await? == json!(true) {
             true => Ok(()),
-            false => Err(Unfit::Closed.into()),
+            false => Err(UnsupportedAct::Closed.into()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Checks whether a click at an element's position reaches that element.
 
 use super::{
-    ActError, Cover, LIMIT,
+    ActError, CoveringElement, LIMIT,
     place::{node, session},
     spot::Spot,
 };
@@ -38,7 +38,7 @@ enum HitTest {
     /// The element, or this node, whose click counts as the element's.
     Its(BackendNodeId),
     /// Another element.
-    Another(Cover),
+    Another(CoveringElement),
 }
 
 /// Points of an element to try for a click, best first: a child or decoration may cover its middle.
@@ -91,7 +91,7 @@ impl Page {
         &self,
         place: &NodeRef,
         found: &ClickPoint,
-    ) -> Result<Option<Cover>, ActError> {
+    ) -> Result<Option<CoveringElement>, ActError> {
         let on = session(place);
         // Query both together, on the assumption that the page did not scroll since.
         let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.seen(&on));
@@ -113,7 +113,7 @@ impl Page {
         place: &NodeRef,
         found: &ClickPoint,
         point: (f64, f64),
-    ) -> Result<Option<Cover>, ActError> {
+    ) -> Result<Option<CoveringElement>, ActError> {
         Ok(match self.hit_at(place, point, &found.view).await? {
             HitTest::Its(_) => None,
             HitTest::Another(cover) => Some(cover),
@@ -185,7 +185,7 @@ impl Page {
             // "No node found at given location".
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
                 let words = "nothing that can be pressed".to_owned();
-                return Ok(HitTest::Another(Cover { place: None, words }));
+                return Ok(HitTest::Another(CoveringElement { place: None, words }));
             }
             Err(error) => return Err(error),
         };
@@ -206,7 +206,7 @@ impl Page {
             let at = self.place_of_hit(&on, &hit, frame);
             let words = self.ask(&at, WORDS, Vec::new()).await?;
             let words = words.as_str().unwrap_or_default().to_owned();
-            return Ok(HitTest::Another(Cover { place: Some(at), words }));
+            return Ok(HitTest::Another(CoveringElement { place: Some(at), words }));
         }
         let world = self.world(&on, &place.frame).await?;
         let (target, other) = tokio::try_join!(
@@ -219,7 +219,7 @@ impl Page {
         let words = self.ask_object(&on, target, &function, given).await?;
         let at = NodeRef { node: *hit.backend_node_id.inner(), ..place.clone() };
         Ok(match words.as_str() {
-            Some(words) => HitTest::Another(Cover { place: Some(at), words: words.to_owned() }),
+            Some(words) => HitTest::Another(CoveringElement { place: Some(at), words: words.to_owned() }),
             None => its,
         })
     }
@@ -245,7 +245,7 @@ impl Page {
         &self,
         place: &NodeRef,
         point: (f64, f64),
-    ) -> Result<Result<(f64, f64), Cover>, ActError> {
+    ) -> Result<Result<(f64, f64), CoveringElement>, ActError> {
         if place.session == *self.session().inner() {
             return Ok(Ok(point));
         }

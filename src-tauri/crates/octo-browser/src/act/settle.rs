@@ -1,11 +1,11 @@
 //! The page's reaction to an act.
 
 use super::{
-    BrowserAct, LIMIT, Wait,
+    BrowserAct, LIMIT, WaitCondition,
     place::{node, session},
 };
 use crate::{
-    CallError, Dialog, Event, Events, NextEvent, Page, PageError, PageEvent,
+    BrowserEvent, CallError, Dialog, NextEvent, Page, PageError, PageEvent, SessionEvents,
     cdp::{
         browser_protocol::{
             page::{
@@ -17,7 +17,7 @@ use crate::{
         js_protocol::runtime::{CallFunctionOnParams, EvaluateParams, ExecutionContextId},
     },
     snapshot::NodeRef,
-    wire::{FrameNavigated, NavigatedWithin},
+    wire::{FragmentNavigation, FrameNavigated},
 };
 use serde::Deserialize;
 use std::time::Duration;
@@ -54,14 +54,14 @@ impl ChangeTimeout {
             BrowserAct::Select(..) | BrowserAct::Upload(..) => 80,
             BrowserAct::Hover(_) | BrowserAct::Type(..) | BrowserAct::Fill(..) => 50,
             BrowserAct::Scroll(_) => 80,
-            BrowserAct::Wait(Wait::Text(_) | Wait::Gone(_) | Wait::Time(_)) => 20,
+            BrowserAct::Wait(WaitCondition::Text(_) | WaitCondition::Gone(_) | WaitCondition::Time(_)) => 20,
         }))
     }
 }
 
 /// The page's reaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum PageReaction {
     /// The page is unchanged.
     Stayed,
     /// The address changed; the document is the same.
@@ -89,7 +89,7 @@ pub enum LoadProgress {
 /// Observer that is started before an act and reports the page's reaction.
 pub struct ReactionObserver {
     page: Page,
-    raw: Events,
+    raw: SessionEvents,
     events: broadcast::Receiver<PageEvent>,
 }
 
@@ -120,7 +120,7 @@ struct NavigationProgress {
 }
 
 impl NavigationProgress {
-    fn hear(&mut self, page: &Page, event: &Event) {
+    fn hear(&mut self, page: &Page, event: &BrowserEvent) {
         let is_main = |frame: &str| frame == page.main_frame().inner();
         match event.method.as_ref() {
             name if STARTED.contains(&name) => {
@@ -140,7 +140,7 @@ impl NavigationProgress {
                 }
             }
             EventNavigatedWithinDocument::IDENTIFIER => {
-                let Some(it) = event.read::<NavigatedWithin>() else { return };
+                let Some(it) = event.read::<FragmentNavigation>() else { return };
                 self.moved |= is_main(it.frame_id.inner());
             }
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
@@ -164,13 +164,13 @@ impl NavigationProgress {
         }
     }
 
-    fn came(&self) -> Came {
+    fn came(&self) -> PageReaction {
         match (&self.committed, self.begun) {
-            (_, Some(_)) => Came::Navigated(LoadProgress::Awaited),
-            (Some(_), None) if self.loaded => Came::Navigated(LoadProgress::Done),
-            (Some(_), None) => Came::Navigated(LoadProgress::Partly),
-            (None, None) if self.moved => Came::Moved,
-            (None, None) => Came::Stayed,
+            (_, Some(_)) => PageReaction::Navigated(LoadProgress::Awaited),
+            (Some(_), None) if self.loaded => PageReaction::Navigated(LoadProgress::Done),
+            (Some(_), None) => PageReaction::Navigated(LoadProgress::Partly),
+            (None, None) if self.moved => PageReaction::Moved,
+            (None, None) => PageReaction::Stayed,
         }
     }
 }
@@ -189,7 +189,7 @@ impl ReactionObserver {
     /// # Errors
     ///
     /// [`PageError`] if the page is gone.
-    pub async fn after(self) -> Result<Came, PageError> {
+    pub async fn after(self) -> Result<PageReaction, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest_now(Duration::from_millis(100))).await
     }
@@ -199,16 +199,19 @@ impl ReactionObserver {
         self,
         patience: ChangeTimeout,
         watch: &mut ChangeWatch,
-    ) -> Result<Came, PageError> {
+    ) -> Result<PageReaction, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest(watch, patience.0)).await
     }
 
-    async fn come(mut self, rest: impl Future<Output = Result<(), PageError>>) -> Result<Came, PageError> {
+    async fn come(
+        mut self,
+        rest: impl Future<Output = Result<(), PageError>>,
+    ) -> Result<PageReaction, PageError> {
         let mut course = NavigationProgress::default();
         let page = self.page.clone();
         if let Some(dialog) = self.rest(&mut course, rest).await? {
-            return Ok(Came::Dialog(dialog));
+            return Ok(PageReaction::Dialog(dialog));
         }
         // A new document settles on its own once it is loaded.
         let mut waited = false;
@@ -218,14 +221,14 @@ impl ReactionObserver {
                 break;
             }
             if let Some(dialog) = self.news(&mut course, until).await? {
-                return Ok(Came::Dialog(dialog));
+                return Ok(PageReaction::Dialog(dialog));
             }
         }
         if waited
             && course.committed.is_some()
             && let Some(dialog) = self.rest(&mut course, page.at_rest_now(QUIET_PERIOD)).await?
         {
-            return Ok(Came::Dialog(dialog));
+            return Ok(PageReaction::Dialog(dialog));
         }
         if let Some((loader, _)) = &course.committed {
             self.known(loader).await;

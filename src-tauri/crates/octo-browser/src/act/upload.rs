@@ -1,7 +1,7 @@
 //! Uploads files to a page.
 
 use super::{
-    ActError, ActMethod, Audience, LIMIT, Unfit,
+    ActError, ActMethod, Audience, LIMIT, UnsupportedAct,
     chooser::ChooserGuard,
     place::{node, session},
 };
@@ -34,8 +34,8 @@ impl Page {
         self.show_where(place, audience).await?;
         let kind = self.ask(place, FILE_FIELD_CHECK, Vec::new()).await?;
         match kind.as_str().unwrap_or_default() {
-            "closed" => Err(Unfit::Closed.into()),
-            "one" if files.len() > 1 => Err(Unfit::OneFile.into()),
+            "closed" => Err(UnsupportedAct::Closed.into()),
+            "one" if files.len() > 1 => Err(UnsupportedAct::OneFile.into()),
             "one" | "many" => self.give(&session(place), node(place), files).await,
             _ => self.upload_through(place, files, audience).await,
         }
@@ -53,12 +53,12 @@ impl Page {
         self.bring_to_front().await?;
         let mut chooser = ChooserGuard::held_back(self, on.clone());
         self.click(place, 1, audience).await?;
-        let asked = timeout(ASKING, chooser.asked()).await.map_err(|_| Unfit::NoFiles)?;
+        let asked = timeout(ASKING, chooser.asked()).await.map_err(|_| UnsupportedAct::NoFiles)?;
         drop(chooser);
         let asked = asked.ok_or(ActError::Page(PageError::Detached))?;
-        let field = asked.backend_node_id.ok_or(Unfit::NoFiles)?;
+        let field = asked.backend_node_id.ok_or(UnsupportedAct::NoFiles)?;
         if asked.mode == "selectSingle" && files.len() > 1 {
-            return Err(Unfit::OneFile.into());
+            return Err(UnsupportedAct::OneFile.into());
         }
         self.give(&on, BackendNodeId::new(field), files).await
     }
@@ -76,7 +76,9 @@ impl Page {
         };
         match self.call_in(on, give, LIMIT).await.map_err(ActError::from) {
             Ok(_) => Ok(ActMethod::Set),
-            Err(ActError::Page(PageError::Call(CallError::Refused { .. }))) => Err(Unfit::NoFiles.into()),
+            Err(ActError::Page(PageError::Call(CallError::Refused { .. }))) => {
+                Err(UnsupportedAct::NoFiles.into())
+            }
             Err(error) => Err(error),
         }
     }

@@ -1,6 +1,6 @@
 //! Waits for a text or for a fixed time.
 
-use super::{ActError, ActMethod, Unfit, Wait};
+use super::{ActError, ActMethod, UnsupportedAct, WaitCondition};
 use crate::{CallError, Page, PageError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -15,9 +15,9 @@ const GLANCE: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);
 
 impl Page {
-    pub(super) async fn wait(&self, wait: &Wait) -> Result<ActMethod, ActError> {
+    pub(super) async fn wait(&self, wait: &WaitCondition) -> Result<ActMethod, ActError> {
         let (text, wanted) = match wait {
-            Wait::Time(time) => {
+            WaitCondition::Time(time) => {
                 self.unless_dialog(async {
                     sleep((*time).min(LONGEST)).await;
                     Ok(())
@@ -25,8 +25,8 @@ impl Page {
                 .await?;
                 return Ok(ActMethod::Input);
             }
-            Wait::Text(text) => (text, true),
-            Wait::Gone(text) => (text, false),
+            WaitCondition::Text(text) => (text, true),
+            WaitCondition::Gone(text) => (text, false),
         };
         let until = Instant::now() + AWAITED;
         loop {
@@ -37,7 +37,7 @@ impl Page {
                 Err(error) => return Err(error.into()),
             }
             if Instant::now() >= until {
-                return Err(Unfit::NotInTime.into());
+                return Err(UnsupportedAct::NotInTime.into());
             }
             sleep(GLANCE).await;
         }

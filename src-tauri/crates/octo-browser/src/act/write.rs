@@ -1,7 +1,7 @@
 //! Writes into fields.
 
 use super::{
-    ActError, ActMethod, Audience, LIMIT, Unfit,
+    ActError, ActMethod, Audience, LIMIT, UnsupportedAct,
     keys::KeyStroke,
     place::{NodeHandle, session},
 };
@@ -85,7 +85,7 @@ impl Page {
         match self.caret(&grip, WriteMode::Append).await? {
             FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
             FieldInput::Value => self.set_value(&grip, text).await,
-            FieldInput::Tick | FieldInput::List => Err(Unfit::NoText.into()),
+            FieldInput::Tick | FieldInput::List => Err(UnsupportedAct::NoText.into()),
         }
     }
 
@@ -99,7 +99,7 @@ impl Page {
         match self.caret(&grip, WriteMode::Replace).await? {
             FieldInput::Empty if text.is_empty() => Ok(ActMethod::Nothing),
             FieldInput::Text if text.is_empty() => {
-                let delete = KeyStroke::read("Delete").ok_or(Unfit::UnknownKey)?;
+                let delete = KeyStroke::read("Delete").ok_or(UnsupportedAct::UnknownKey)?;
                 self.strike(&session(place), &delete).await?;
                 Ok(ActMethod::Input)
             }
@@ -110,7 +110,7 @@ impl Page {
                 let wanted = match text.trim().to_lowercase().as_str() {
                     "true" | "on" | "yes" | "1" | "checked" => true,
                     "false" | "off" | "no" | "0" | "unchecked" | "" => false,
-                    _ => return Err(Unfit::NotAccepted.into()),
+                    _ => return Err(UnsupportedAct::NotAccepted.into()),
                 };
                 if self.ask_in(&grip, TICKED, Vec::new()).await? == json!(wanted) {
                     return Ok(ActMethod::Nothing);
@@ -135,10 +135,10 @@ impl Page {
             "select" => Ok(FieldInput::List),
             "tick" => Ok(FieldInput::Tick),
             "value" => Ok(FieldInput::Value),
-            "closed" => Err(Unfit::Closed.into()),
+            "closed" => Err(UnsupportedAct::Closed.into()),
             "empty" => Ok(FieldInput::Empty),
             "text" => Ok(FieldInput::Text),
-            _ => Err(Unfit::NoText.into()),
+            _ => Err(UnsupportedAct::NoText.into()),
         }
     }
 
@@ -147,7 +147,7 @@ impl Page {
         // Not in the same call as placing the caret: a page that moves the focus may do so a moment later.
         let before = self.ask_in(grip, READ_FIELD, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
-            return Err(Unfit::Closed.into());
+            return Err(UnsupportedAct::Closed.into());
         }
         let on = session(place);
         let strokes: Option<Vec<KeyStroke>> = if text.chars().count() <= MAX_TYPED {
@@ -165,7 +165,7 @@ impl Page {
         self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
         match self.took(grip, &before, text).await? {
             true => Ok(ActMethod::Input),
-            false => Err(Unfit::NotTaken.into()),
+            false => Err(UnsupportedAct::NotTaken.into()),
         }
     }
 
@@ -182,7 +182,7 @@ impl Page {
     async fn set_value(&self, grip: &NodeHandle, value: &str) -> Result<ActMethod, ActError> {
         match self.ask_in(grip, SET, vec![json!(value)]).await? == json!(true) {
             true => Ok(ActMethod::Set),
-            false => Err(Unfit::NotAccepted.into()),
+            false => Err(UnsupportedAct::NotAccepted.into()),
         }
     }
 

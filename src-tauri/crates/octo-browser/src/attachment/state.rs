@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 /// The kind of access that the connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum AccessMode {
     /// The browser was started with a debugging port, which admits every program on this machine.
     Flag,
     /// The person allowed it in the browser.
@@ -35,7 +35,7 @@ pub enum AttachmentState {
         /// The browser's self-reported version, `Chrome/156.0.7340.0`.
         version: String,
         /// The kind of access.
-        mode: Mode,
+        mode: AccessMode,
     },
     /// The connection ended. It is made again on next use, and the person may be asked again.
     Lost {

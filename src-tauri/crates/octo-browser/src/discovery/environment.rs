@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, path::PathBuf};
 
 /// The operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
+pub enum HostSystem {
     /// Linux and the other systems with X11 or Wayland.
     Linux,
     /// macOS.
@@ -16,9 +16,9 @@ pub enum System {
 /// The facts about the machine that determine where browsers are. Collected once, so that everything else is a
 /// pure function of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Environment {
+pub struct BrowserEnvironment {
     /// The system.
-    pub system: System,
+    pub system: HostSystem,
     /// The person's home folder.
     pub home: PathBuf,
     /// `CHROME_CONFIG_HOME`, which takes precedence for a browser on Linux.
@@ -35,9 +35,9 @@ pub struct Environment {
     pub path: Vec<PathBuf>,
 }
 
-impl Environment {
+impl BrowserEnvironment {
     /// Creates an environment with only the system and the home folder set.
-    pub fn bare(system: System, home: impl Into<PathBuf>) -> Self {
+    pub fn bare(system: HostSystem, home: impl Into<PathBuf>) -> Self {
         Self {
             system,
             home: home.into(),
@@ -53,11 +53,11 @@ impl Environment {
     /// Reads the environment of this process.
     pub fn of_process() -> Self {
         let system = if cfg!(windows) {
-            System::Windows
+            HostSystem::Windows
         } else if cfg!(target_os = "macos") {
-            System::Mac
+            HostSystem::Mac
         } else {
-            System::Linux
+            HostSystem::Linux
         };
         let folder = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let home = env::home_dir().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Environment {
                 .iter()
                 .filter_map(|name| folder(name))
                 .collect(),
-            windows_homes: if system == System::Linux { windows_homes() } else { Vec::new() },
+            windows_homes: if system == HostSystem::Linux { windows_homes() } else { Vec::new() },
             path: env::var_os("PATH")
                 .map(|path: OsString| env::split_paths(&path).collect())
                 .unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Data folders and programs as functions of an environment.
 
 use super::{
-    Environment, System,
+    BrowserEnvironment, HostSystem,
     table::{BrowserProduct, PRODUCTS},
 };
 use std::{
@@ -67,7 +67,7 @@ impl BrowserCandidate {
 
 /// Returns all folders that may contain a browser's data, the likeliest first. A folder that the person named
 /// is then the only one; its browser is guessed from the folder's name.
-pub fn candidates(environment: &Environment, named: Option<&Path>) -> Vec<BrowserCandidate> {
+pub fn candidates(environment: &BrowserEnvironment, named: Option<&Path>) -> Vec<BrowserCandidate> {
     if let Some(folder) = named {
         let known = all(environment).into_iter().find(|candidate| candidate.folder == folder);
         let product = known.map_or_else(|| guess(folder), |candidate| candidate.product);
@@ -76,7 +76,7 @@ pub fn candidates(environment: &Environment, named: Option<&Path>) -> Vec<Browse
     all(environment)
 }
 
-fn all(environment: &Environment) -> Vec<BrowserCandidate> {
+fn all(environment: &BrowserEnvironment) -> Vec<BrowserCandidate> {
     let mut found: Vec<BrowserCandidate> = Vec::new();
     for product in PRODUCTS {
         for folder in folders(environment, product) {
@@ -103,21 +103,21 @@ fn guess(folder: &Path) -> &'static BrowserProduct {
         .unwrap_or(&PRODUCTS[0])
 }
 
-fn folders(environment: &Environment, product: &BrowserProduct) -> Vec<PathBuf> {
+fn folders(environment: &BrowserEnvironment, product: &BrowserProduct) -> Vec<PathBuf> {
     let join =
         |base: &Path, below: &str| below.split('/').fold(base.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();
     match environment.system {
-        System::Windows => {
+        HostSystem::Windows => {
             let base = environment.local_app_data.clone();
             let base = base.unwrap_or_else(|| environment.home.join("AppData").join("Local"));
             found.extend(product.windows.map(|below| join(&base, below)));
         }
-        System::Mac => {
+        HostSystem::Mac => {
             let base = environment.home.join("Library").join("Application Support");
             found.extend(product.mac.map(|below| join(&base, below)));
         }
-        System::Linux => {
+        HostSystem::Linux => {
             let home = &environment.home;
             let base = environment.chrome_config_home.as_ref().or(environment.xdg_config_home.as_ref());
             let base = base.cloned().unwrap_or_else(|| home.join(".config"));
@@ -134,16 +134,16 @@ fn folders(environment: &Environment, product: &BrowserProduct) -> Vec<PathBuf> 
 }
 
 /// Returns the programs of the installed browsers, in the order of [`candidates`].
-pub fn executables(environment: &Environment) -> Vec<(&'static BrowserProduct, PathBuf)> {
+pub fn executables(environment: &BrowserEnvironment) -> Vec<(&'static BrowserProduct, PathBuf)> {
     let programs = |product: &'static BrowserProduct| -> Vec<PathBuf> {
         match environment.system {
-            System::Linux => {
+            HostSystem::Linux => {
                 let commands = product.commands.iter();
                 commands
                     .flat_map(|name| environment.path.iter().map(move |folder| folder.join(name)))
                     .collect()
             }
-            System::Mac => {
+            HostSystem::Mac => {
                 let folders = [PathBuf::from("/Applications"), environment.home.join("Applications")];
                 product
                     .mac_program
@@ -151,7 +151,7 @@ pub fn executables(environment: &Environment) -> Vec<(&'static BrowserProduct, P
                     .flat_map(|below| folders.iter().map(move |it| it.join(below)))
                     .collect()
             }
-            System::Windows => {
+            HostSystem::Windows => {
                 let folders = environment.program_files.iter();
                 folders.filter_map(|folder| Some(folder.join(product.windows_program?))).collect()
             }

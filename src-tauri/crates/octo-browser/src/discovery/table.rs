@@ -15,7 +15,7 @@ pub enum BrowserFamily {
 
 /// A release channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Channel {
+pub enum ReleaseChannel {
     /// Stable.
     Stable,
     /// Beta, the next version.
@@ -32,7 +32,7 @@ pub struct BrowserProduct {
     /// The brand.
     pub family: BrowserFamily,
     /// The release channel.
-    pub channel: Channel,
+    pub channel: ReleaseChannel,
     /// Data folder below `%LOCALAPPDATA%`.
     pub(crate) windows: Option<&'static str>,
     /// Data folder below `~/Library/Application Support`.
@@ -55,17 +55,17 @@ impl BrowserProduct {
     /// Returns the name as its maker writes it.
     pub fn name(&self) -> &'static str {
         match (self.family, self.channel) {
-            (BrowserFamily::Chrome, Channel::Stable) => "Google Chrome",
-            (BrowserFamily::Chrome, Channel::Beta) => "Google Chrome Beta",
-            (BrowserFamily::Chrome, Channel::Dev) => "Google Chrome Dev",
-            (BrowserFamily::Chrome, Channel::Canary) => "Google Chrome Canary",
-            (BrowserFamily::Edge, Channel::Stable) => "Microsoft Edge",
-            (BrowserFamily::Edge, Channel::Beta) => "Microsoft Edge Beta",
-            (BrowserFamily::Edge, Channel::Dev) => "Microsoft Edge Dev",
-            (BrowserFamily::Edge, Channel::Canary) => "Microsoft Edge Canary",
-            (BrowserFamily::Brave, Channel::Stable) => "Brave",
-            (BrowserFamily::Brave, Channel::Beta) => "Brave Beta",
-            (BrowserFamily::Brave, Channel::Dev | Channel::Canary) => "Brave Nightly",
+            (BrowserFamily::Chrome, ReleaseChannel::Stable) => "Google Chrome",
+            (BrowserFamily::Chrome, ReleaseChannel::Beta) => "Google Chrome Beta",
+            (BrowserFamily::Chrome, ReleaseChannel::Dev) => "Google Chrome Dev",
+            (BrowserFamily::Chrome, ReleaseChannel::Canary) => "Google Chrome Canary",
+            (BrowserFamily::Edge, ReleaseChannel::Stable) => "Microsoft Edge",
+            (BrowserFamily::Edge, ReleaseChannel::Beta) => "Microsoft Edge Beta",
+            (BrowserFamily::Edge, ReleaseChannel::Dev) => "Microsoft Edge Dev",
+            (BrowserFamily::Edge, ReleaseChannel::Canary) => "Microsoft Edge Canary",
+            (BrowserFamily::Brave, ReleaseChannel::Stable) => "Brave",
+            (BrowserFamily::Brave, ReleaseChannel::Beta) => "Brave Beta",
+            (BrowserFamily::Brave, ReleaseChannel::Dev | ReleaseChannel::Canary) => "Brave Nightly",
             (BrowserFamily::Chromium, _) => "Chromium",
         }
     }
@@ -84,7 +84,7 @@ impl BrowserProduct {
 pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     BrowserProduct {
         family: BrowserFamily::Chrome,
-        channel: Channel::Stable,
+        channel: ReleaseChannel::Stable,
         windows: Some("Google/Chrome/User Data"),
         mac: Some("Google/Chrome"),
         linux: Some("google-chrome"),
@@ -96,7 +96,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Edge,
-        channel: Channel::Stable,
+        channel: ReleaseChannel::Stable,
         windows: Some("Microsoft/Edge/User Data"),
         mac: Some("Microsoft Edge"),
         linux: Some("microsoft-edge"),
@@ -108,7 +108,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Brave,
-        channel: Channel::Stable,
+        channel: ReleaseChannel::Stable,
         windows: Some("BraveSoftware/Brave-Browser/User Data"),
         mac: Some("BraveSoftware/Brave-Browser"),
         linux: Some("BraveSoftware/Brave-Browser"),
@@ -120,7 +120,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Chromium,
-        channel: Channel::Stable,
+        channel: ReleaseChannel::Stable,
         windows: Some("Chromium/User Data"),
         mac: Some("Chromium"),
         linux: Some("chromium"),
@@ -132,7 +132,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Chrome,
-        channel: Channel::Beta,
+        channel: ReleaseChannel::Beta,
         windows: Some("Google/Chrome Beta/User Data"),
         mac: Some("Google/Chrome Beta"),
         linux: Some("google-chrome-beta"),
@@ -144,7 +144,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Chrome,
-        channel: Channel::Dev,
+        channel: ReleaseChannel::Dev,
         windows: Some("Google/Chrome Dev/User Data"),
         mac: Some("Google/Chrome Dev"),
         linux: Some("google-chrome-unstable"),
@@ -156,7 +156,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Chrome,
-        channel: Channel::Canary,
+        channel: ReleaseChannel::Canary,
         windows: Some("Google/Chrome SxS/User Data"),
         mac: Some("Google/Chrome Canary"),
         linux: Some("google-chrome-canary"),
@@ -168,7 +168,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Edge,
-        channel: Channel::Beta,
+        channel: ReleaseChannel::Beta,
         windows: Some("Microsoft/Edge Beta/User Data"),
         mac: Some("Microsoft Edge Beta"),
         linux: Some("microsoft-edge-beta"),
@@ -180,7 +180,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Edge,
-        channel: Channel::Dev,
+        channel: ReleaseChannel::Dev,
         windows: Some("Microsoft/Edge Dev/User Data"),
         mac: Some("Microsoft Edge Dev"),
         linux: Some("microsoft-edge-dev"),
@@ -192,7 +192,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Edge,
-        channel: Channel::Canary,
+        channel: ReleaseChannel::Canary,
         windows: Some("Microsoft/Edge SxS/User Data"),
         mac: Some("Microsoft Edge Canary"),
         linux: None,
@@ -204,7 +204,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Brave,
-        channel: Channel::Beta,
+        channel: ReleaseChannel::Beta,
         windows: Some("BraveSoftware/Brave-Browser-Beta/User Data"),
         mac: Some("BraveSoftware/Brave-Browser-Beta"),
         linux: Some("BraveSoftware/Brave-Browser-Beta"),
@@ -216,7 +216,7 @@ pub(crate) const PRODUCTS: &[BrowserProduct] = &[
     },
     BrowserProduct {
         family: BrowserFamily::Brave,
-        channel: Channel::Canary,
+        channel: ReleaseChannel::Canary,
         windows: Some("BraveSoftware/Brave-Browser-Nightly/User Data"),
         mac: Some("BraveSoftware/Brave-Browser-Nightly"),
         linux: Some("BraveSoftware/Brave-Browser-Nightly"),

@@ -2,7 +2,7 @@
 //! answer can no longer arrive.
 
 use super::{CallError, events::EventHub};
-use crate::{BrowserMessage, Event, LinkEnd, RawAnswer, Transport, wire::Detached};
+use crate::{BrowserEvent, BrowserMessage, LinkEnd, RawAnswer, Transport, wire::DetachedEvent};
 use chromiumoxide::{
     cdp::browser_protocol::target::{EventDetachedFromTarget, SessionId},
     types::{CallId, MethodId},
@@ -34,7 +34,7 @@ struct PendingCall {
     reply: oneshot::Sender<Result<RawAnswer, CallError>>,
 }
 
-pub(crate) struct Actor<T> {
+pub(crate) struct LinkActor<T> {
     transport: T,
     inbox: mpsc::UnboundedReceiver<LinkOrder>,
     rooms: EventHub,
@@ -42,7 +42,7 @@ pub(crate) struct Actor<T> {
     waiting: HashMap<CallId, PendingCall>,
 }
 
-impl<T: Transport> Actor<T> {
+impl<T: Transport> LinkActor<T> {
     pub(crate) fn new(
         transport: T,
         inbox: mpsc::UnboundedReceiver<LinkOrder>,
@@ -107,9 +107,9 @@ impl<T: Transport> Actor<T> {
         self.waiting.insert(call, waiting);
     }
 
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: BrowserEvent) {
         let gone = (event.method == EventDetachedFromTarget::IDENTIFIER)
-            .then(|| event.read::<Detached>().map(|detached| detached.session_id))
+            .then(|| event.read::<DetachedEvent>().map(|detached| detached.session_id))
             .flatten();
         self.rooms.tell(event);
         if let Some(session) = gone {

@@ -1,6 +1,6 @@
 //! Events by session.
 
-use crate::Event;
+use crate::BrowserEvent;
 use chromiumoxide::cdp::browser_protocol::target::SessionId;
 use std::{
     collections::HashMap,
@@ -9,11 +9,11 @@ use std::{
 };
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Result of [`Events::next`].
+/// Result of [`SessionEvents::next`].
 #[derive(Clone, Debug)]
 pub enum NextEvent {
     /// The next event.
-    Event(Arc<Event>),
+    Event(Arc<BrowserEvent>),
     /// Number of events missed because they were not read in time.
     Missed(u64),
     /// The session or the link has ended.
@@ -21,15 +21,15 @@ pub enum NextEvent {
 }
 
 /// A session's events since the subscription.
-pub struct Events(broadcast::Receiver<Arc<Event>>);
+pub struct SessionEvents(broadcast::Receiver<Arc<BrowserEvent>>);
 
-impl fmt::Debug for Events {
+impl fmt::Debug for SessionEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Events").field("waiting", &self.0.len()).finish()
     }
 }
 
-impl Events {
+impl SessionEvents {
     /// Number of events buffered for a slow reader.
     pub const CAPACITY: usize = 512;
 
@@ -49,26 +49,26 @@ pub(crate) struct EventHub(Arc<Mutex<SubscriberMap>>);
 
 #[derive(Default)]
 struct SubscriberMap {
-    rooms: HashMap<Option<SessionId>, broadcast::Sender<Arc<Event>>>,
+    rooms: HashMap<Option<SessionId>, broadcast::Sender<Arc<BrowserEvent>>>,
     over: bool,
 }
 
 impl EventHub {
-    pub(crate) fn enter(&self, session: Option<&SessionId>) -> Events {
+    pub(crate) fn enter(&self, session: Option<&SessionId>) -> SessionEvents {
         let mut listeners = self.lock();
         if listeners.over {
             // A channel without a sender reports its end immediately.
-            return Events(broadcast::channel(1).1);
+            return SessionEvents(broadcast::channel(1).1);
         }
         let room = listeners
             .rooms
             .entry(session.cloned())
-            .or_insert_with(|| broadcast::Sender::new(Events::CAPACITY));
-        Events(room.subscribe())
+            .or_insert_with(|| broadcast::Sender::new(SessionEvents::CAPACITY));
+        SessionEvents(room.subscribe())
     }
 
     /// Delivers an event to the subscribers of its session.
-    pub(crate) fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: BrowserEvent) {
         let mut listeners = self.lock();
         if let Some(room) = listeners.rooms.get(&event.session) {
             let session = event.session.clone();

@@ -1,5 +1,5 @@
 use crate::{
-    BrowserMessage, CallError, CommandRefusal, Events, Link, LinkEnd, NextEvent, Transport, message,
+    BrowserMessage, CallError, CommandRefusal, Link, LinkEnd, NextEvent, SessionEvents, Transport, message,
 };
 use chromiumoxide::{
     cdp::{browser_protocol::target::SessionId, js_protocol::runtime::EvaluateParams},
@@ -135,7 +135,7 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
 async fn who_reads_too_slowly_is_told_how_much_was_missed() {
     let mut ends = ends();
     let mut events = ends.link.events(None);
-    for n in 0..Events::CAPACITY + 10 {
+    for n in 0..SessionEvents::CAPACITY + 10 {
         ends.say(&json!({ "method": "A.b", "params": n }));
     }
     // The answer to a later call shows that all of them were processed.

@@ -1,7 +1,8 @@
 //! Attaches to a tab and to its cross-site frames.
 
 use super::{
-    Core, Health, Liveness, NEWS, Page, PageError, PageInner, PageState, frames::FrameNames, listen, liveness,
+    Liveness, NEWS, Page, PageCore, PageError, PageHealth, PageInner, PageState, frames::FrameNames, listen,
+    liveness,
 };
 use crate::{
     CallError, Link,
@@ -15,7 +16,7 @@ use crate::{
         js_protocol::runtime::RunIfWaitingForDebuggerParams,
     },
     tabs::only,
-    wire::{FrameTreeAnswer, Leniently},
+    wire::{FrameTreeAnswer, LenientCommand},
 };
 use chromiumoxide::Method as _;
 use std::{
@@ -53,7 +54,7 @@ impl Page {
             link.call(on, page::EnableParams::default(), FIRST),
             link.call(on, dom::EnableParams::default(), FIRST),
             link.call(on, accessibility::EnableParams::default(), FIRST),
-            link.call(on, Leniently::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
+            link.call(on, LenientCommand::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
             link.call(on, frames_of_other_sites(), FIRST),
         );
         let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree) };
@@ -70,7 +71,7 @@ impl Page {
         };
         let frame = &tree.frame;
         let committed = listen::committed(link, &session, target, frame).await;
-        let core = Arc::new(Core {
+        let core = Arc::new(PageCore {
             link: link.clone(),
             target: target.clone(),
             session,
@@ -78,7 +79,7 @@ impl Page {
             known: Mutex::new(PageState {
                 committed,
                 loader: frame.loader_id.inner().clone(),
-                health: Health::Well,
+                health: PageHealth::Well,
                 children: HashMap::new(),
                 frames: FrameNames::of(&tree),
             }),
@@ -148,7 +149,7 @@ fn frames_of_other_sites() -> SetAutoAttachParams {
 
 /// Enables in a cross-site frame everything that is enabled in its page. Some builds pause such a frame despite
 /// being told not to, so it is resumed first. Does not wait: the browser handles the commands in order.
-pub(super) fn begin_child(core: &Core, session: &SessionId) {
+pub(super) fn begin_child(core: &PageCore, session: &SessionId) {
     let on = Some(session);
     core.link.tell(on, RunIfWaitingForDebuggerParams {});
     core.link.tell(on, page::EnableParams::default());
@@ -158,7 +159,7 @@ pub(super) fn begin_child(core: &Core, session: &SessionId) {
 }
 
 /// Releases a target that was attached to without being requested.
-pub(super) fn release(core: &Core, session: &SessionId) {
+pub(super) fn release(core: &PageCore, session: &SessionId) {
     core.link.tell(Some(session), RunIfWaitingForDebuggerParams {});
     core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()) });
 }

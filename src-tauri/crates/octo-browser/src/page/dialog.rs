@@ -1,6 +1,6 @@
 //! `alert` and similar dialogs.
 
-use super::Core;
+use super::PageCore;
 use crate::{CallError, cdp::browser_protocol::page::HandleJavaScriptDialogParams, wire::DialogOpening};
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ impl From<DialogOpening> for Dialog {
 }
 
 /// Closes the dialog. The browser decides whether one is open, since its person may have closed it.
-pub(super) async fn answer(core: &Core, answer: DialogReply) -> Result<(), DialogCloseError> {
+pub(super) async fn answer(core: &PageCore, answer: DialogReply) -> Result<(), DialogCloseError> {
     let (accept, prompt_text) = match answer {
         DialogReply::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),
         DialogReply::AcceptWith(text) => (true, Some(text)),

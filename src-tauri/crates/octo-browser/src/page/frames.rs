@@ -1,13 +1,13 @@
 //! The page's frames with the sessions that reach them, and the ids of all frames it has reported.
 
-use super::{Child, Core, Page, PageError, origin};
+use super::{ChildFrame, Page, PageCore, PageError, origin};
 use crate::{
     CallError,
     cdp::browser_protocol::{
         page::{FrameId, GetFrameTreeParams},
         target::SessionId,
     },
-    wire::{FrameTree, FrameTreeAnswer, Leniently},
+    wire::{FrameTree, FrameTreeAnswer, LenientCommand},
 };
 use std::{
     collections::{HashSet, VecDeque},
@@ -104,7 +104,7 @@ impl Page {
     }
 }
 
-async fn frames(core: &Core) -> Result<Vec<Frame>, CallError> {
+async fn frames(core: &PageCore) -> Result<Vec<Frame>, CallError> {
     let mut found = Vec::new();
     let mut page = tree(core, &core.session).await?;
     if origin::is_inherited(&page.frame.url) {
@@ -112,7 +112,7 @@ async fn frames(core: &Core) -> Result<Vec<Frame>, CallError> {
             origin::of_frame(&core.link, &core.session, &core.target, &page.frame).await;
     }
     flatten(page, None, &core.session, &mut found);
-    let mut left: Vec<(SessionId, Child)> =
+    let mut left: Vec<(SessionId, ChildFrame)> =
         core.known().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
     // A frame whose parent is not listed yet waits for it.
     while let Some(index) = left.iter().position(|(_, child)| {
@@ -128,8 +128,8 @@ async fn frames(core: &Core) -> Result<Vec<Frame>, CallError> {
     Ok(found)
 }
 
-async fn tree(core: &Core, session: &SessionId) -> Result<FrameTree, CallError> {
-    let command = Leniently::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
+async fn tree(core: &PageCore, session: &SessionId) -> Result<FrameTree, CallError> {
+    let command = LenientCommand::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
     Ok(core.link.call(Some(session), command, LISTING).await?.frame_tree)
 }
 

@@ -1,8 +1,11 @@
 //! Applies the browser's events to the page's recorded state.
 
-use super::{Child, Committed, Core, Dialog, DialogKind, DocumentChange, Health, PageEvent, attach, origin};
+use super::{
+    ChildFrame, CommittedDocument, Dialog, DialogKind, DocumentChange, PageCore, PageEvent, PageHealth,
+    attach, origin,
+};
 use crate::{
-    CallError, Event, Events, Link, NextEvent,
+    BrowserEvent, CallError, Link, NextEvent, SessionEvents,
     cdp::browser_protocol::{
         inspector::EventTargetCrashed,
         page::{
@@ -13,8 +16,8 @@ use crate::{
         target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId, TargetId},
     },
     wire::{
-        AttachedEvent, Detached, DialogOpening, DocumentOpened, FrameNavigated, FrameTreeAnswer, Leniently,
-        NavigatedWithin, OfFrame, WireFrame,
+        AttachedEvent, DetachedEvent, DialogOpening, DocumentOpened, FragmentNavigation, FrameNavigated,
+        FrameNotice, FrameTreeAnswer, LenientCommand, WireFrame,
     },
 };
 use futures::{StreamExt as _, stream::SelectAll};
@@ -30,7 +33,7 @@ const DOWNLOAD: &str = "Page.downloadWillBegin";
 type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, NextEvent)>>;
 
 /// Listens until the page is gone. Keeps no handle on the page.
-pub(super) async fn listen(core: Arc<Core>, events: Events) {
+pub(super) async fn listen(core: Arc<PageCore>, events: SessionEvents) {
     let mut sources = EventSources::new();
     sources.push(source(core.session.clone(), events));
     while let Some((session, heard)) = sources.next().await {
@@ -52,13 +55,16 @@ pub(super) async fn listen(core: Arc<Core>, events: Events) {
             NextEvent::Over => forget(&core, &session),
         }
     }
-    core.known().health = Health::Gone;
+    core.known().health = PageHealth::Gone;
     core.dialog.send_replace(None);
     core.tell(PageEvent::Detached);
 }
 
-fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'static, (SessionId, NextEvent)> {
-    let next = |state: Option<(SessionId, Events)>| async move {
+fn source(
+    session: SessionId,
+    events: SessionEvents,
+) -> futures::stream::BoxStream<'static, (SessionId, NextEvent)> {
+    let next = |state: Option<(SessionId, SessionEvents)>| async move {
         let (session, mut events) = state?;
         let heard = events.next().await;
         let left = (!matches!(heard, NextEvent::Over)).then(|| (session.clone(), events));
@@ -68,7 +74,11 @@ fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'sta
 }
 
 /// Processes one event. Returns a newly added frame with its events, to be listened to as well.
-async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
+async fn apply_event(
+    core: &Arc<PageCore>,
+    session: &SessionId,
+    event: &BrowserEvent,
+) -> Option<(SessionId, SessionEvents)> {
     let of_page = *session == core.session;
     match event.method.as_ref() {
         EventFrameNavigated::IDENTIFIER => {
@@ -84,17 +94,17 @@ async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Op
         }
         // The download event also mentions frames that no other event has reported.
         EventFrameAttached::IDENTIFIER | DOWNLOAD => {
-            core.known().frames.came(event.read::<OfFrame>()?.frame_id);
+            core.known().frames.came(event.read::<FrameNotice>()?.frame_id);
         }
         EventFrameDetached::IDENTIFIER => {
-            let OfFrame { frame_id, reason } = event.read()?;
+            let FrameNotice { frame_id, reason } = event.read()?;
             // A frame that moves to another process remains.
             if reason != "swap" {
                 core.known().frames.went(&frame_id);
             }
         }
         EventNavigatedWithinDocument::IDENTIFIER if of_page => {
-            let NavigatedWithin { frame_id, url } = event.read()?;
+            let FragmentNavigation { frame_id, url } = event.read()?;
             if frame_id == core.main_frame {
                 // A fragment navigation within an empty page keeps the page's origin.
                 let origin = match origin::is_inherited(&url) {
@@ -126,7 +136,7 @@ async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Op
             core.tell(PageEvent::DialogClosed);
         }
         EventTargetCrashed::IDENTIFIER if of_page => {
-            core.known().health = Health::Crashed;
+            core.known().health = PageHealth::Crashed;
             core.dialog.send_replace(None);
             core.tell(PageEvent::Crashed);
         }
@@ -140,7 +150,7 @@ async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Op
             // A frame target's id equals its frame's id.
             let frame =
                 crate::cdp::browser_protocol::page::FrameId::new(target_info.target_id.inner().clone());
-            let child = Child { frame: frame.clone(), parent: target_info.parent_frame_id };
+            let child = ChildFrame { frame: frame.clone(), parent: target_info.parent_frame_id };
             let events = core.link.events(Some(&session_id));
             {
                 let mut known = core.known();
@@ -152,7 +162,7 @@ async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Op
             return Some((session_id, events));
         }
         EventDetachedFromTarget::IDENTIFIER => {
-            let Detached { session_id } = event.read()?;
+            let DetachedEvent { session_id } = event.read()?;
             forget(core, &session_id);
         }
         _ => {}
@@ -160,20 +170,20 @@ async fn apply_event(core: &Arc<Core>, session: &SessionId, event: &Event) -> Op
     None
 }
 
-fn forget(core: &Core, session: &SessionId) {
+fn forget(core: &PageCore, session: &SessionId) {
     let gone = core.known().children.remove(session);
     if let Some(child) = gone {
         core.tell(PageEvent::FrameDetached(child.frame));
     }
 }
 
-async fn commit(core: &Core, frame: &WireFrame) {
+async fn commit(core: &PageCore, frame: &WireFrame) {
     let committed = committed(&core.link, &core.session, &core.target, frame).await;
     {
         let mut known = core.known();
         known.loader = frame.loader_id.inner().clone();
         known.committed = committed.clone();
-        known.health = Health::Well;
+        known.health = PageHealth::Well;
         known.frames.only(&core.main_frame);
     }
     // An unloaded document's dialog is gone too.
@@ -182,8 +192,8 @@ async fn commit(core: &Core, frame: &WireFrame) {
 }
 
 /// The same document changed its address or its origin.
-fn update_committed(core: &Core, url: String, origin: String) {
-    let committed = Committed { url, origin, document: DocumentChange::Same };
+fn update_committed(core: &PageCore, url: String, origin: String) {
+    let committed = CommittedDocument { url, origin, document: DocumentChange::Same };
     core.known().committed = committed.clone();
     core.tell(PageEvent::Committed(committed));
 }
@@ -194,16 +204,16 @@ pub(super) async fn committed(
     session: &SessionId,
     target: &TargetId,
     frame: &WireFrame,
-) -> Committed {
+) -> CommittedDocument {
     let origin = origin::of_frame(link, session, target, frame).await;
     let url = format!("{}{}", frame.url, frame.url_fragment);
-    Committed { url, origin, document: DocumentChange::New(frame.loader_id.inner().clone()) }
+    CommittedDocument { url, origin, document: DocumentChange::New(frame.loader_id.inner().clone()) }
 }
 
 /// Reads the page's state again. If the page does not answer, a dialog whose opening event was missed may block
 /// it: recording it lets it be answered and ends pending waits.
-async fn resynchronise(core: &Core) {
-    let command = Leniently::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
+async fn resynchronise(core: &PageCore) {
+    let command = LenientCommand::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
     match core.link.call(Some(&core.session), command, AGAIN).await {
         Ok(answer) => {
             let frame = &answer.frame_tree.frame;

@@ -1,6 +1,6 @@
 //! Detects whether a tab answers, and the reason if it does not.
 
-use super::{Core, Health, Page};
+use super::{Page, PageCore, PageHealth};
 use crate::{
     CallError, Link, NextEvent,
     cdp::{
@@ -69,11 +69,11 @@ impl Page {
     ///
     /// [`CallError`] if it cannot be asked at all.
     pub async fn liveness(&self) -> Result<Liveness, CallError> {
-        let core: &Core = &self.0.core;
+        let core: &PageCore = &self.0.core;
         if core.dialog.borrow().is_some() {
             return Ok(Liveness::DialogOpen);
         }
-        if core.known().health == Health::Crashed {
+        if core.known().health == PageHealth::Crashed {
             return Ok(Liveness::Discarded);
         }
         probe(&core.link, &core.session).await

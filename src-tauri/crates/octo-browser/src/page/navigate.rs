@@ -10,7 +10,7 @@ use crate::{
         },
         js_protocol::runtime::EvaluateParams,
     },
-    wire::{HistoryAnswer, HistoryEntry, Leniently},
+    wire::{HistoryAnswer, HistoryEntry, LenientCommand},
 };
 use std::time::Duration;
 use tokio::{
@@ -51,7 +51,7 @@ pub enum NavigationOutcome {
 
 /// A direction in the tab's own history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum History {
+pub enum HistoryDirection {
     /// One page back.
     Back,
     /// One page forward.
@@ -71,8 +71,8 @@ pub enum NavigateError {
     #[error(transparent)]
     Page(#[from] PageError),
     /// The tab's history has no such page.
-    #[error("there is no page to go {} to", if *.0 == History::Back { "back" } else { "forward" })]
-    NoSuchPage(History),
+    #[error("there is no page to go {} to", if *.0 == HistoryDirection::Back { "back" } else { "forward" })]
+    NoSuchPage(HistoryDirection),
 }
 
 impl Page {
@@ -114,16 +114,16 @@ impl Page {
     /// # Errors
     ///
     /// [`NavigateError::NoSuchPage`], and [`PageError`].
-    pub async fn entry(&self, way: History) -> Result<String, NavigateError> {
+    pub async fn entry(&self, way: HistoryDirection) -> Result<String, NavigateError> {
         Ok(self.history(way).await?.url)
     }
 
-    async fn history(&self, way: History) -> Result<HistoryEntry, NavigateError> {
-        let history = Leniently::<_, HistoryAnswer>::new(GetNavigationHistoryParams {});
+    async fn history(&self, way: HistoryDirection) -> Result<HistoryEntry, NavigateError> {
+        let history = LenientCommand::<_, HistoryAnswer>::new(GetNavigationHistoryParams {});
         let mut history = self.call(history, LOAD).await?;
         let step = match way {
-            History::Back => history.current_index.checked_sub(1),
-            History::Forward => history.current_index.checked_add(1),
+            HistoryDirection::Back => history.current_index.checked_sub(1),
+            HistoryDirection::Forward => history.current_index.checked_add(1),
         };
         let index = step.filter(|index| *index < history.entries.len());
         Ok(history.entries.swap_remove(index.ok_or(NavigateError::NoSuchPage(way))?))
@@ -134,7 +134,7 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`], and [`NavigateError::NoSuchPage`].
-    pub async fn travel(&self, way: History) -> Result<NavigationOutcome, NavigateError> {
+    pub async fn travel(&self, way: HistoryDirection) -> Result<NavigationOutcome, NavigateError> {
         let entry = self.history(way).await?;
         let mut events = self.events();
         self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT).await?;

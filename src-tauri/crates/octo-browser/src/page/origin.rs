@@ -13,7 +13,7 @@ use crate::{
         },
         js_protocol::runtime::EvaluateParams,
     },
-    wire::{Leniently, TargetNews, WireFrame},
+    wire::{LenientCommand, TargetEvent, WireFrame},
 };
 use reqwest::Url;
 use std::time::Duration;
@@ -107,7 +107,8 @@ async fn document_origin(
 /// Returns the origin of an empty document that is opaque: `null` without an opener, as for a new tab, and
 /// undisclosed if an opaque page opened it.
 async fn opaque_origin(link: &Link, target: &TargetId) -> String {
-    let about = Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
+    let about =
+        LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
     match link.call(None, about, ASKING).await {
         Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
         Ok(_) | Err(_) => UNDISCLOSED.to_owned(),

@@ -8,7 +8,7 @@ use crate::{
         page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
     },
     snapshot::NodeRef,
-    wire::{LayoutMetrics, Leniently},
+    wire::{LayoutMetrics, LenientCommand},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use std::{fmt, time::Duration};
@@ -26,7 +26,7 @@ const MEASURING: Duration = Duration::from_secs(2);
 
 /// The area of a picture.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Area {
+pub enum PictureArea {
     /// The viewport.
     Visible,
     /// An element of the main frame's own process, which is scrolled into view.
@@ -46,7 +46,7 @@ pub enum Area {
 
 /// When the tab is brought to the front for a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Front {
+pub enum BringToFront {
     /// Before the picture, which then arrives at once.
     First,
     /// Only if the picture does not arrive otherwise, because its person is working elsewhere. The page then
@@ -99,9 +99,9 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`].
-    pub async fn area_of(&self, place: &NodeRef) -> Result<Area, ActError> {
+    pub async fn area_of(&self, place: &NodeRef) -> Result<PictureArea, ActError> {
         if place.session == *self.session().inner() {
-            return Ok(Area::Element(BackendNodeId::new(place.node)));
+            return Ok(PictureArea::Element(BackendNodeId::new(place.node)));
         }
         let spot = self.spot(place).await?;
         let layout = self.metrics().await?.css_layout_viewport;
@@ -110,7 +110,7 @@ impl Page {
             return Err(ActError::NoRoom);
         }
         let (x, y) = (spot.left + layout.page_x, spot.top + layout.page_y);
-        Ok(Area::Part { x, y, width: spot.width, height: spot.height })
+        Ok(PictureArea::Part { x, y, width: spot.width, height: spot.height })
     }
 
     /// Takes a picture. Brings the tab to the front and restores a minimised window.
@@ -118,10 +118,10 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn picture(&self, area: Area, format: PictureFormat) -> Result<PagePicture, PageError> {
+    pub async fn picture(&self, area: PictureArea, format: PictureFormat) -> Result<PagePicture, PageError> {
         self.bring_to_front().await?;
         let framed = self.frame(&area).await?;
-        self.picture_in(&framed, format, Front::First).await
+        self.picture_in(&framed, format, BringToFront::First).await
     }
 
     /// Measures the area of a picture, scrolling an element into view first.
@@ -129,13 +129,13 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub(crate) async fn frame(&self, area: &Area) -> Result<MeasuredArea, PageError> {
+    pub(crate) async fn frame(&self, area: &PictureArea) -> Result<MeasuredArea, PageError> {
         let clip = match area {
-            Area::Visible => None,
-            Area::Part { x, y, width, height } => {
+            PictureArea::Visible => None,
+            PictureArea::Part { x, y, width, height } => {
                 Some(Viewport { x: *x, y: *y, width: *width, height: *height, scale: 1.0 })
             }
-            Area::Element(node) => Some(self.place_of(*node).await?),
+            PictureArea::Element(node) => Some(self.place_of(*node).await?),
         };
         let metrics = self.metrics().await?;
         let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
@@ -174,7 +174,7 @@ impl Page {
     }
 
     async fn metrics(&self) -> Result<LayoutMetrics, PageError> {
-        self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await
+        self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await
     }
 
     /// Takes the picture.
@@ -186,7 +186,7 @@ impl Page {
         &self,
         framed: &MeasuredArea,
         format: PictureFormat,
-        front: Front,
+        front: BringToFront,
     ) -> Result<PagePicture, PageError> {
         let (kind, quality) = match format {
             PictureFormat::Png => (CaptureScreenshotFormat::Png, None),
@@ -203,8 +203,8 @@ impl Page {
         let late =
             |taken: &Result<_, PageError>| matches!(taken, Err(PageError::Call(CallError::TimedOut { .. })));
         let first = match front {
-            Front::First => None,
-            Front::AtNeed => {
+            BringToFront::First => None,
+            BringToFront::AtNeed => {
                 Some(self.call(command.clone(), BACKGROUND_TIMEOUT).await).filter(|taken| !late(taken))
             }
         };

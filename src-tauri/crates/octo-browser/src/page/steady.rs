@@ -2,13 +2,15 @@
 //! are sent again there, and answered by the new page.
 
 use super::Page;
-use crate::{Events, NextEvent, cdp::browser_protocol::page::EventFrameNavigated, wire::FrameNavigated};
+use crate::{
+    NextEvent, SessionEvents, cdp::browser_protocol::page::EventFrameNavigated, wire::FrameNavigated,
+};
 use futures::FutureExt as _;
 
 /// Observation of the main frame's document from a moment on.
 pub(crate) struct DocumentWatch {
     document: String,
-    events: Events,
+    events: SessionEvents,
     frame: crate::cdp::browser_protocol::page::FrameId,
 }
 

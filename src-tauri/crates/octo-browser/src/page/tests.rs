@@ -124,7 +124,7 @@ async fn a_page_whose_news_were_missed_is_asked_again_what_it_shows() {
     // The page navigates and sends so many events at once that the listener misses that one.
     let gone = r#"{"method":"Page.frameNavigated","params":{"frame":{"id":"F","loaderId":"two","url":"https://two.example/"}},"sessionId":"S"}"#;
     let noise = r#"{"method":"Page.lifecycleEvent","params":{},"sessionId":"S"}"#;
-    let all = std::iter::once(gone).chain(std::iter::repeat_n(noise, 2 * crate::Events::CAPACITY));
+    let all = std::iter::once(gone).chain(std::iter::repeat_n(noise, 2 * crate::SessionEvents::CAPACITY));
     far.coming.say(all.map(str::to_owned));
     let (id, method) = far.asked().await;
     assert_eq!((method.as_str(), page.document().as_str()), ("Page.getFrameTree", "one"));

@@ -1,11 +1,11 @@
-//! [`Address`]: classifies addresses. Each kind has its own rule in [`super::Grants`].
+//! [`PageAddress`]: classifies addresses. Each kind has its own rule in [`super::Grants`].
 
 use super::{nearness::Nearness, site::Site};
 use url::Url;
 
 /// The kind of address that a tab is at or is sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum PageAddress {
     /// An `about:blank` that no page can write into, so it is empty.
     Blank,
     /// A public web page.
@@ -136,7 +136,7 @@ const PASSWORD_EXTENSIONS: [&str; 14] = [
     "kmcfomidfpdkfieipokbalgegidffkal",
 ];
 
-impl Address {
+impl PageAddress {
     /// Classifies an address, parsed as browsers parse it.
     pub fn of(text: &str) -> Self {
         match Url::parse(text) {
@@ -253,21 +253,21 @@ mod tests {
     use super::*;
 
     fn kind(text: &str) -> &'static str {
-        match Address::of(text) {
-            Address::Blank => "blank",
-            Address::Web(_) => "web",
-            Address::Near(_) => "near",
-            Address::Internal { .. } => "internal",
-            Address::Passwords { .. } => "passwords",
-            Address::Extension { .. } => "extension",
-            Address::File { .. } => "file",
-            Address::ErrorPage => "error",
-            Address::Forbidden(ForbiddenReason::Script) => "never: script",
-            Address::Forbidden(ForbiddenReason::NoOrigin) => "never: no origin",
-            Address::Forbidden(ForbiddenReason::BrowserControl) => "never: control",
-            Address::Forbidden(ForbiddenReason::OtherProgram) => "never: program",
-            Address::Forbidden(ForbiddenReason::Credentials) => "never: credentials",
-            Address::Forbidden(ForbiddenReason::Unreadable) => "never: unreadable",
+        match PageAddress::of(text) {
+            PageAddress::Blank => "blank",
+            PageAddress::Web(_) => "web",
+            PageAddress::Near(_) => "near",
+            PageAddress::Internal { .. } => "internal",
+            PageAddress::Passwords { .. } => "passwords",
+            PageAddress::Extension { .. } => "extension",
+            PageAddress::File { .. } => "file",
+            PageAddress::ErrorPage => "error",
+            PageAddress::Forbidden(ForbiddenReason::Script) => "never: script",
+            PageAddress::Forbidden(ForbiddenReason::NoOrigin) => "never: no origin",
+            PageAddress::Forbidden(ForbiddenReason::BrowserControl) => "never: control",
+            PageAddress::Forbidden(ForbiddenReason::OtherProgram) => "never: program",
+            PageAddress::Forbidden(ForbiddenReason::Credentials) => "never: credentials",
+            PageAddress::Forbidden(ForbiddenReason::Unreadable) => "never: unreadable",
         }
     }
 
@@ -342,34 +342,34 @@ mod tests {
 
     #[test]
     fn an_empty_page_belongs_to_who_opened_it() {
-        let opener = Address::of("https://a.example");
-        assert_eq!(Address::of_frame("about:blank", "https://a.example"), opener);
-        assert_eq!(Address::of_frame("about:blank#x", "https://a.example"), opener);
-        assert_eq!(Address::of_frame("about:blank", "file://"), Address::of("file://"));
+        let opener = PageAddress::of("https://a.example");
+        assert_eq!(PageAddress::of_frame("about:blank", "https://a.example"), opener);
+        assert_eq!(PageAddress::of_frame("about:blank#x", "https://a.example"), opener);
+        assert_eq!(PageAddress::of_frame("about:blank", "file://"), PageAddress::of("file://"));
         assert_eq!(
-            Address::of_frame("about:blank", "chrome-extension://abcdef"),
-            Address::Extension { id: "abcdef".to_owned() }
+            PageAddress::of_frame("about:blank", "chrome-extension://abcdef"),
+            PageAddress::Extension { id: "abcdef".to_owned() }
         );
         // The browser does not disclose the origin: it may be any page's.
         for origin in ["://", "", "about:blank", "data:text/html,x"] {
             assert_eq!(
-                Address::of_frame("about:blank", origin),
-                Address::Forbidden(ForbiddenReason::NoOrigin),
+                PageAddress::of_frame("about:blank", origin),
+                PageAddress::Forbidden(ForbiddenReason::NoOrigin),
                 "{origin}"
             );
         }
-        assert_eq!(Address::of_frame("about:blank", "null"), Address::Blank);
+        assert_eq!(PageAddress::of_frame("about:blank", "null"), PageAddress::Blank);
         assert_eq!(
-            Address::of_frame("https://b.example", "https://a.example"),
-            Address::of("https://b.example")
+            PageAddress::of_frame("https://b.example", "https://a.example"),
+            PageAddress::of("https://b.example")
         );
     }
 
     #[test]
     fn data_is_no_part_of_a_scope() {
         assert_eq!(
-            Address::of("file:///home/a/x.html?q=1#f"),
-            Address::File { page: "file:///home/a/x.html".to_owned() }
+            PageAddress::of("file:///home/a/x.html?q=1#f"),
+            PageAddress::File { page: "file:///home/a/x.html".to_owned() }
         );
     }
 }

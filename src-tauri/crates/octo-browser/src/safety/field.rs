@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// A kind of sensitive data that a form asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sensitive {
+pub enum SensitiveData {
     /// A card, account or amount.
     Payment,
     /// A password.
@@ -19,7 +19,7 @@ pub enum Sensitive {
 
 /// A visible field of a form. Unknown values are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Field {
+pub struct FieldFacts {
     /// Its `type` attribute.
     pub kind: String,
     /// Its `autocomplete` attribute.
@@ -143,7 +143,7 @@ enum NameMatch {
 type FoldedNames = Vec<(String, NameMatch)>;
 
 /// All names, folded once: a page has many fields.
-static NAMES: LazyLock<[(Sensitive, FoldedNames); 4]> = LazyLock::new(|| {
+static NAMES: LazyLock<[(SensitiveData, FoldedNames); 4]> = LazyLock::new(|| {
     let folded = |names: &[&str]| {
         let names = names.iter().map(|name| letters(name));
         let standing = |name: &str| {
@@ -152,28 +152,28 @@ static NAMES: LazyLock<[(Sensitive, FoldedNames); 4]> = LazyLock::new(|| {
         names.map(|name| (name.clone(), standing(&name))).collect()
     };
     [
-        (Sensitive::Payment, folded(&PAYMENT)),
-        (Sensitive::Password, folded(&PASSWORD)),
-        (Sensitive::Code, folded(&CODE)),
-        (Sensitive::Identity, folded(&IDENTITY)),
+        (SensitiveData::Payment, folded(&PAYMENT)),
+        (SensitiveData::Password, folded(&PASSWORD)),
+        (SensitiveData::Code, folded(&CODE)),
+        (SensitiveData::Identity, folded(&IDENTITY)),
     ]
 });
 
-impl Field {
+impl FieldFacts {
     /// Returns the kind of sensitive data it asks for, if any.
-    pub fn sensitive(&self) -> Option<Sensitive> {
+    pub fn sensitive(&self) -> Option<SensitiveData> {
         let tokens: Vec<String> = self.autocomplete.split_whitespace().map(str::to_ascii_lowercase).collect();
         let any = |wanted: &dyn Fn(&str) -> bool| tokens.iter().any(|token| wanted(token));
         if any(&|token| token.starts_with("cc-") || token.starts_with("transaction-")) {
-            return Some(Sensitive::Payment);
+            return Some(SensitiveData::Payment);
         }
         if self.kind.trim().eq_ignore_ascii_case("password")
             || any(&|token| matches!(token, "current-password" | "new-password"))
         {
-            return Some(Sensitive::Password);
+            return Some(SensitiveData::Password);
         }
         if any(&|token| token == "one-time-code") {
-            return Some(Sensitive::Code);
+            return Some(SensitiveData::Code);
         }
         // Checkboxes, radio buttons and buttons with such names ask for nothing.
         let kind = self.kind.trim().to_ascii_lowercase();
@@ -205,9 +205,9 @@ fn words(text: &str) -> Vec<String> {
 
 /// The facts about a form that matter before it is submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Form {
+pub struct FormFacts {
     /// Its visible fields.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldFacts>,
     /// Its method, as written.
     pub method: String,
     /// Its target address, resolved against the page; empty for the page itself.
@@ -216,10 +216,10 @@ pub struct Form {
     pub submits: Vec<String>,
 }
 
-impl Form {
+impl FormFacts {
     /// Returns the kind of sensitive data its fields ask for, the most serious first.
-    pub fn sensitive(&self) -> Option<Sensitive> {
-        self.fields.iter().filter_map(Field::sensitive).min()
+    pub fn sensitive(&self) -> Option<SensitiveData> {
+        self.fields.iter().filter_map(FieldFacts::sensitive).min()
     }
 }
 
@@ -232,7 +232,7 @@ pub enum OwningForm {
     /// No form.
     None,
     /// This one.
-    Form(Form),
+    Form(FormFacts),
 }
 
 /// The kind of text editing an element supports.
@@ -260,7 +260,7 @@ pub struct Element {
     /// Its tag in lower case; a page cannot disguise it.
     pub tag: String,
     /// Its field attributes: type, autocomplete and names.
-    pub field: Field,
+    pub field: FieldFacts,
     /// Whether text can be written into it, derived from the element and not from its role.
     pub editing: EditingKind,
     /// Whether a click on it has an effect although it is editable or inside editable content: a button in an

@@ -3,7 +3,7 @@
 //! move the tab, and an earlier visit elsewhere grants nothing.
 
 use super::{
-    address::{Address, ForbiddenReason},
+    address::{ForbiddenReason, PageAddress},
     nearness::Nearness,
     site::Site,
 };
@@ -40,16 +40,16 @@ pub enum GrantLifetime {
     Always,
 }
 
-/// The scope of a grant. Made only from an [`Address`], so nothing wider can be granted.
+/// The scope of a grant. Made only from an [`PageAddress`], so nothing wider can be granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum GrantScope {
     /// A site.
     Site(Site),
     /// Exactly this page of the browser, of an extension or of the local files.
     Page(String),
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for GrantScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Site(site) => f.write_str(&site.shown()),
@@ -83,14 +83,14 @@ pub enum SiteKind {
 /// actually encountered can be granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteQuestion {
-    scope: Scope,
+    scope: GrantScope,
     kind: SiteKind,
     longest: GrantLifetime,
 }
 
 impl SiteQuestion {
     /// Returns the scope that would be granted.
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &GrantScope {
         &self.scope
     }
 
@@ -108,15 +108,15 @@ impl SiteQuestion {
 /// Permission for one step in one tab at one address. It does not cover the next step: check again.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Pass {
+pub struct StepPermit {
     tab: TabNumber,
     step: PageStep,
-    address: Address,
+    address: PageAddress,
 }
 
-impl Pass {
+impl StepPermit {
     /// Returns whether this permits that step. The code that performs the step must ask.
-    pub fn is_for(&self, tab: TabNumber, step: PageStep, address: &Address) -> bool {
+    pub fn is_for(&self, tab: TabNumber, step: PageStep, address: &PageAddress) -> bool {
         self.tab == tab && self.step == step && self.address == *address
     }
 }
@@ -126,7 +126,7 @@ impl Pass {
 #[must_use]
 pub enum SiteVerdict {
     /// Allowed.
-    Allowed(Pass),
+    Allowed(StepPermit),
     /// The person must be asked.
     Ask(SiteQuestion),
     /// Refused regardless of the person's answers.
@@ -162,8 +162,8 @@ pub enum RecordedGrant {
 /// The sites that the person allowed for one turn. Anything else is not allowed.
 #[derive(Clone, Debug, Default)]
 pub struct SiteGrants {
-    task: BTreeSet<Scope>,
-    once: BTreeMap<TabNumber, BTreeSet<Scope>>,
+    task: BTreeSet<GrantScope>,
+    once: BTreeMap<TabNumber, BTreeSet<GrantScope>>,
     debugging: BTreeSet<u16>,
 }
 
@@ -171,7 +171,7 @@ impl SiteGrants {
     /// Creates the grants of a turn in a folder where these sites are always allowed. Sites that only permit a
     /// shorter grant are left out.
     pub fn new(always: impl IntoIterator<Item = Site>) -> Self {
-        let task = always.into_iter().filter(|site| site.nearness() == Nearness::World).map(Scope::Site);
+        let task = always.into_iter().filter(|site| site.nearness() == Nearness::World).map(GrantScope::Site);
         Self { task: task.collect(), ..Self::default() }
     }
 
@@ -181,27 +181,29 @@ impl SiteGrants {
     }
 
     /// Returns whether a step may happen in a tab that is at (or is sent to) an address.
-    pub fn check(&self, tab: TabNumber, step: PageStep, address: &Address) -> SiteVerdict {
-        let allowed = || SiteVerdict::Allowed(Pass { tab, step, address: address.clone() });
+    pub fn check(&self, tab: TabNumber, step: PageStep, address: &PageAddress) -> SiteVerdict {
+        let allowed = || SiteVerdict::Allowed(StepPermit { tab, step, address: address.clone() });
         let question = match address {
-            Address::Blank => return allowed(),
-            Address::Forbidden(why) => return SiteVerdict::Refused(StepRefusal::Forbidden(*why)),
-            Address::ErrorPage => {
+            PageAddress::Blank => return allowed(),
+            PageAddress::Forbidden(why) => return SiteVerdict::Refused(StepRefusal::Forbidden(*why)),
+            PageAddress::ErrorPage => {
                 return match step {
                     // The error may be reported; no action is possible on it.
                     PageStep::Commit | PageStep::Read => allowed(),
                     PageStep::Navigate | PageStep::Act => SiteVerdict::Refused(StepRefusal::ErrorPage),
                 };
             }
-            Address::Web(site) => question(Scope::Site(site.clone()), SiteKind::Web, GrantLifetime::Always),
-            Address::Near(site) if self.is_debugging(site) => {
+            PageAddress::Web(site) => {
+                question(GrantScope::Site(site.clone()), SiteKind::Web, GrantLifetime::Always)
+            }
+            PageAddress::Near(site) if self.is_debugging(site) => {
                 return SiteVerdict::Refused(StepRefusal::DebuggingPort);
             }
-            Address::Near(site) => near(site),
-            Address::Internal { page } => page_question(page, SiteKind::Browser),
-            Address::Passwords { page } => page_question(page, SiteKind::Passwords),
-            Address::Extension { id } => page_question(id, SiteKind::Extension),
-            Address::File { page } => page_question(page, SiteKind::File),
+            PageAddress::Near(site) => near(site),
+            PageAddress::Internal { page } => page_question(page, SiteKind::Browser),
+            PageAddress::Passwords { page } => page_question(page, SiteKind::Passwords),
+            PageAddress::Extension { id } => page_question(id, SiteKind::Extension),
+            PageAddress::File { page } => page_question(page, SiteKind::File),
         };
         if self.is_granted(tab, &question) { allowed() } else { SiteVerdict::Ask(question) }
     }
@@ -211,19 +213,19 @@ impl SiteGrants {
     }
 
     fn is_granted(&self, tab: TabNumber, question: &SiteQuestion) -> bool {
-        let holds = |scope: &Scope| {
+        let holds = |scope: &GrantScope| {
             let once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
             once || (question.longest > GrantLifetime::Once && self.task.contains(scope))
         };
         // The same host over https, which plain addresses on the standard port nearly always redirect to.
         let plain = |site: &Site| {
             let granted = self.task.iter().chain(self.once.get(&tab).into_iter().flatten());
-            granted
-                .clone()
-                .any(|scope| matches!(scope, Scope::Site(plain) if plain.encrypted().as_ref() == Some(site)))
+            granted.clone().any(
+                |scope| matches!(scope, GrantScope::Site(plain) if plain.encrypted().as_ref() == Some(site)),
+            )
         };
         holds(&question.scope)
-            || matches!(&question.scope, Scope::Site(site) if question.kind == SiteKind::Web && plain(site))
+            || matches!(&question.scope, GrantScope::Site(site) if question.kind == SiteKind::Web && plain(site))
     }
 
     /// Records the person's consent to a question. A longer duration than the question offers is shortened.
@@ -245,8 +247,8 @@ impl SiteGrants {
             }
             GrantLifetime::Always => {
                 let kept = match &scope {
-                    Scope::Site(site) => RecordedGrant::Always(site.clone()),
-                    Scope::Page(_) => RecordedGrant::Task,
+                    GrantScope::Site(site) => RecordedGrant::Always(site.clone()),
+                    GrantScope::Page(_) => RecordedGrant::Task,
                 };
                 self.task.insert(scope);
                 kept
@@ -256,7 +258,7 @@ impl SiteGrants {
 
     /// Records that a tab's main frame shows another page: one-time grants for the old page end, and the new
     /// one is judged separately.
-    pub fn committed(&mut self, tab: TabNumber, address: &Address) -> SiteVerdict {
+    pub fn committed(&mut self, tab: TabNumber, address: &PageAddress) -> SiteVerdict {
         let verdict = self.check(tab, PageStep::Commit, address);
         let here = match &verdict {
             SiteVerdict::Allowed(_) => scope_of(address),
@@ -274,7 +276,7 @@ impl SiteGrants {
     }
 
     /// Revokes a grant at the person's request.
-    pub fn revoke(&mut self, scope: &Scope) {
+    pub fn revoke(&mut self, scope: &GrantScope) {
         self.task.remove(scope);
         for scopes in self.once.values_mut() {
             scopes.remove(scope);
@@ -282,15 +284,15 @@ impl SiteGrants {
     }
 
     /// Returns the scopes granted until the turn ends, in order.
-    pub fn held(&self) -> impl Iterator<Item = &Scope> {
+    pub fn held(&self) -> impl Iterator<Item = &GrantScope> {
         self.task.iter()
     }
 }
 
 /// Returns whether a tab at `here` is still within the scope of a one-time grant.
-fn is_at(scope: &Scope, here: Option<&Scope>) -> bool {
+fn is_at(scope: &GrantScope, here: Option<&GrantScope>) -> bool {
     match (scope, here) {
-        (Scope::Site(granted), Some(Scope::Site(here))) => {
+        (GrantScope::Site(granted), Some(GrantScope::Site(here))) => {
             granted == here || granted.encrypted().as_ref() == Some(here)
         }
         (granted, Some(here)) => granted == here,
@@ -298,12 +300,12 @@ fn is_at(scope: &Scope, here: Option<&Scope>) -> bool {
     }
 }
 
-fn question(scope: Scope, kind: SiteKind, longest: GrantLifetime) -> SiteQuestion {
+fn question(scope: GrantScope, kind: SiteKind, longest: GrantLifetime) -> SiteQuestion {
     SiteQuestion { scope, kind, longest }
 }
 
 fn page_question(page: &str, kind: SiteKind) -> SiteQuestion {
-    question(Scope::Page(page.to_owned()), kind, GrantLifetime::Once)
+    question(GrantScope::Page(page.to_owned()), kind, GrantLifetime::Once)
 }
 
 fn near(site: &Site) -> SiteQuestion {
@@ -312,16 +314,16 @@ fn near(site: &Site) -> SiteQuestion {
         _ if site.is_administration() => (SiteKind::Administration, GrantLifetime::Once),
         Nearness::World | Nearness::Network | Nearness::Machine => (SiteKind::Near, GrantLifetime::Task),
     };
-    question(Scope::Site(site.clone()), kind, longest)
+    question(GrantScope::Site(site.clone()), kind, longest)
 }
 
-fn scope_of(address: &Address) -> Option<Scope> {
+fn scope_of(address: &PageAddress) -> Option<GrantScope> {
     match address {
-        Address::Web(site) | Address::Near(site) => Some(Scope::Site(site.clone())),
-        Address::Internal { page } | Address::Passwords { page } | Address::File { page } => {
-            Some(Scope::Page(page.clone()))
+        PageAddress::Web(site) | PageAddress::Near(site) => Some(GrantScope::Site(site.clone())),
+        PageAddress::Internal { page } | PageAddress::Passwords { page } | PageAddress::File { page } => {
+            Some(GrantScope::Page(page.clone()))
         }
-        Address::Extension { id } => Some(Scope::Page(id.clone())),
-        Address::Blank | Address::ErrorPage | Address::Forbidden(_) => None,
+        PageAddress::Extension { id } => Some(GrantScope::Page(id.clone())),
+        PageAddress::Blank | PageAddress::ErrorPage | PageAddress::Forbidden(_) => None,
     }
 }

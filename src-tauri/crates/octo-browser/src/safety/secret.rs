@@ -2,7 +2,7 @@
 //! that the secret belongs to.
 
 use super::{
-    field::{Field, Sensitive},
+    field::{FieldFacts, SensitiveData},
     site::{Origin, Site},
 };
 use std::fmt;
@@ -127,18 +127,18 @@ pub struct SecretTarget<'a> {
     /// The target of the field's form; `None` without a form or without an address of its own.
     pub sends_to: Option<&'a Origin>,
     /// The field.
-    pub field: &'a Field,
+    pub field: &'a FieldFacts,
 }
 
 /// Permission to fetch one secret and type it now. Only [`BoundSecret::release`] makes one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Release {
+pub struct SecretRelease {
     name: SecretName,
     site: Site,
 }
 
-impl Release {
+impl SecretRelease {
     /// Returns the name of the secret to fetch.
     pub fn name(&self) -> &SecretName {
         &self.name
@@ -156,7 +156,7 @@ impl BoundSecret {
     /// # Errors
     ///
     /// The reason for a refusal.
-    pub fn release(&self, target: &SecretTarget<'_>) -> Result<Release, SecretFault> {
+    pub fn release(&self, target: &SecretTarget<'_>) -> Result<SecretRelease, SecretFault> {
         if !target.page.is(&self.site) {
             return Err(SecretFault::OtherSite);
         }
@@ -170,10 +170,10 @@ impl BoundSecret {
             return Err(SecretFault::NotEncrypted);
         }
         match target.field.sensitive() {
-            Some(Sensitive::Password | Sensitive::Code | Sensitive::Payment) => {
-                Ok(Release { name: self.name.clone(), site: self.site.clone() })
+            Some(SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment) => {
+                Ok(SecretRelease { name: self.name.clone(), site: self.site.clone() })
             }
-            Some(Sensitive::Identity) | None => Err(SecretFault::ShownField),
+            Some(SensitiveData::Identity) | None => Err(SecretFault::ShownField),
         }
     }
 }

@@ -9,8 +9,8 @@ mod activation;
 mod keys;
 
 use super::{
-    address::{Address, ForbiddenReason},
-    field::{EditingKind, Element, Form, OwningForm, Sensitive},
+    address::{ForbiddenReason, PageAddress},
+    field::{EditingKind, Element, FormFacts, OwningForm, SensitiveData},
     leak::{AddressLeak, leak},
     memory::{PageMemory, SiteQuote},
     site::{Origin, Site},
@@ -37,7 +37,7 @@ pub enum ActionTarget<'a> {
 
 /// Whether typing generates key events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
+pub enum TypingMode {
     /// Every character is a key press: a line break is Enter.
     Pressed,
     /// The text is inserted at once.
@@ -63,7 +63,7 @@ pub enum PageAction<'a> {
         /// The text, without secret placeholders.
         text: &'a str,
         /// How it is typed.
-        keys: Keys,
+        keys: TypingMode,
     },
     /// Options of the target are chosen.
     Select {
@@ -88,7 +88,7 @@ pub enum PageAction<'a> {
     /// A page dialog is accepted. Dismissing one needs no question.
     AcceptDialog {
         /// Its kind.
-        kind: Dialog,
+        kind: JudgedDialog,
         /// Its message.
         message: &'a str,
         /// The text entered into it.
@@ -105,7 +105,7 @@ pub enum PageAction<'a> {
 
 /// The kinds of dialogs a page can open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialog {
+pub enum JudgedDialog {
     /// Shows a message.
     Alert,
     /// Asks yes or no.
@@ -120,13 +120,13 @@ pub enum Dialog {
 #[derive(Clone, Copy, Debug)]
 pub struct ActionContext<'a> {
     /// The tab's address.
-    pub page: &'a Address,
+    pub page: &'a PageAddress,
     /// The origin of the frame the target is in.
     pub frame: &'a Origin,
     /// The language that the page declares (BCP 47).
     pub language: Option<&'a str>,
     /// The kind of sensitive data that visible fields outside any form ask for.
-    pub loose_fields: Option<Sensitive>,
+    pub loose_fields: Option<SensitiveData>,
     /// The target; for keys, the focused element.
     pub target: ActionTarget<'a>,
     /// The action.
@@ -137,7 +137,7 @@ pub struct ActionContext<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sink {
     /// Submits a form or page that asks for sensitive data.
-    Submits(Sensitive),
+    Submits(SensitiveData),
     /// Sends a form's content to another site, or to an unknown one.
     SubmitsElsewhere(Option<Site>),
     /// The control's own words, or its address, announce the effect.
@@ -147,7 +147,7 @@ pub enum Sink {
     /// A key that pages commonly use for deleting or sending.
     Shortcut,
     /// The model itself writes a password, card or code.
-    Writes(Sensitive),
+    Writes(SensitiveData),
     /// Text read at one site is written at another.
     Carries(SiteQuote),
     /// An address discloses more than it should.
@@ -157,7 +157,7 @@ pub enum Sink {
     /// A file is saved to this machine.
     Downloads(String),
     /// A dialog is accepted.
-    Accepts(Dialog),
+    Accepts(JudgedDialog),
     /// Another program is started.
     OpensProgram,
     /// Code written by the model runs with all rights of the page.
@@ -240,7 +240,7 @@ fn sinks(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
             vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())]
         }
         PageAction::Download { name } => vec![Sink::Downloads(line(name, NAME))],
-        PageAction::AcceptDialog { kind: Dialog::Alert, .. } => Vec::new(),
+        PageAction::AcceptDialog { kind: JudgedDialog::Alert, .. } => Vec::new(),
         PageAction::AcceptDialog { kind, message, text } => {
             let says = deed_of(message, act.language).map(Sink::Says);
             let carries = memory.quoted(text, to).map(Sink::Carries);
@@ -298,7 +298,7 @@ fn changed(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
 fn typed(
     act: &ActionContext<'_>,
     text: &str,
-    keys: Keys,
+    keys: TypingMode,
     to: Option<&Site>,
     memory: &PageMemory,
 ) -> Vec<Sink> {
@@ -308,7 +308,7 @@ fn typed(
         sinks.extend(element.field.sensitive().map(Sink::Writes));
     }
     sinks.extend(memory.quoted(text, to).map(Sink::Carries));
-    if keys == Keys::Pressed && text.contains(['\n', '\r']) {
+    if keys == TypingMode::Pressed && text.contains(['\n', '\r']) {
         sinks.extend(entered(act, element));
     }
     if element.editing == EditingKind::None {
@@ -338,7 +338,7 @@ fn activated(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     }
     sinks.extend(element.download.as_deref().map(|name| Sink::Downloads(line(name, NAME))));
     if let Some(href) = &element.href
-        && Address::of(href) == Address::Forbidden(ForbiddenReason::OtherProgram)
+        && PageAddress::of(href) == PageAddress::Forbidden(ForbiddenReason::OtherProgram)
     {
         sinks.push(Sink::OpensProgram);
     }
@@ -404,7 +404,7 @@ fn says_address(href: &str) -> Option<ControlEffect> {
 }
 
 /// Returns the form's target, if it is not the site of its frame.
-fn elsewhere(act: &ActionContext<'_>, form: &Form) -> Option<Sink> {
+fn elsewhere(act: &ActionContext<'_>, form: &FormFacts) -> Option<Sink> {
     if form.action.trim().is_empty() {
         return None;
     }

@@ -8,7 +8,7 @@ pub struct DocumentId(pub String);
 
 /// A captured tab: its page and every frame in it.
 #[derive(Clone, Debug, Default)]
-pub struct Captured {
+pub struct PageCapture {
     /// The page's title.
     pub title: String,
     /// The size of the visible part of the page, in the unit of the layout's boxes.
@@ -53,7 +53,7 @@ pub struct CapturedFrame {
     pub document: DocumentId,
     /// The frame's id.
     pub frame: String,
-    /// Index in [`Captured::sessions`] of the session it was read through.
+    /// Index in [`PageCapture::sessions`] of the session it was read through.
     pub session: usize,
     /// The document's address.
     pub url: String,

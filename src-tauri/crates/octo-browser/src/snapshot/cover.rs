@@ -2,19 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::capture::{Captured, FrameDisplay};
+use super::capture::{FrameDisplay, PageCapture};
 use super::layout::{NONE, NodeFact, NodeKind};
 use super::name;
-use super::paint::{Hidden, Rect};
+use super::paint::{HiddenReason, Rect};
 use super::refs::Refs;
 use super::role::RolePart;
 use super::tree::{Node, PageTree};
 use crate::Spot;
-use crate::safety::{Field, Redactor};
+use crate::safety::{FieldFacts, Redactor};
 
 /// An area to cover in pictures of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cover {
+pub struct CoverArea {
     /// The node's identity, which matches across two captures even if it moved.
     pub node: (String, i64),
     /// The area in CSS pixels of the viewport.
@@ -27,11 +27,11 @@ const MARGIN: f64 = 2.0;
 /// pixel. A larger difference means that the frame is scaled or rotated, and positions in it are unreliable.
 const FRAME: f64 = 64.0;
 
-impl Captured {
+impl PageCapture {
     /// Returns the areas to cover in pictures of the page: fields for passwords, codes, cards and personal
     /// numbers, including those hidden from assistive technology, and every occurrence of a secret's value. A
     /// frame that cannot be inspected, or that is scaled or rotated, is covered completely.
-    pub fn covers(&self, refs: &Refs, redactor: &Redactor) -> Vec<Cover> {
+    pub fn covers(&self, refs: &Refs, redactor: &Redactor) -> Vec<CoverArea> {
         let tree = PageTree::join(self);
         let places = FramePositions::of(&tree);
         let mut found: Vec<(u32, i64, Rect)> = Vec::new();
@@ -61,7 +61,7 @@ impl Captured {
                 let session =
                     tree.frames.get(frame as usize).and_then(|frame| tree.sessions.get(frame.session));
                 let rect = places.shown(frame, rect);
-                Cover {
+                CoverArea {
                     node: (session.cloned().unwrap_or_default(), backend),
                     spot: spot_of(rect, scale, MARGIN),
                 }
@@ -82,8 +82,8 @@ pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
 
 /// Returns whether some of it may be visible: everything except nodes hidden by style. Clipping, transparency
 /// and reachability are heuristics, and an extra cover does no harm.
-fn shows(hidden: Option<Hidden>) -> bool {
-    hidden != Some(Hidden::Style)
+fn shows(hidden: Option<HiddenReason>) -> bool {
+    hidden != Some(HiddenReason::Style)
 }
 
 fn is_secret(tree: &PageTree<'_>, node: &Node, refs: &Refs) -> bool {
@@ -203,7 +203,7 @@ impl FramePositions {
                     continue;
                 }
                 let attribute = |name: &str| layout.attribute(place, name).unwrap_or_default();
-                let field = Field {
+                let field = FieldFacts {
                     kind: attribute("type").to_owned(),
                     autocomplete: attribute("autocomplete").to_owned(),
                     attributes: format!("{} {} {}", attribute("name"), attribute("id"), attribute("class")),

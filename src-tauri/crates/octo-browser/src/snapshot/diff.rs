@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::clean::cut;
 use super::lines::SnapshotLine;
-use super::render::{Filter, push_line};
+use super::render::{RenderFilter, push_line};
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
 
@@ -41,7 +41,7 @@ impl Snapshot {
     /// not everything fits.
     pub fn diff(&self, before: &Self, budget: usize) -> Diff {
         if self.document != before.document {
-            let text = self.render(budget, Filter::default()).text;
+            let text = self.render(budget, RenderFilter::default()).text;
             return Diff { change: ChangeExtent::Page, text: format!("another page:\n{text}") };
         }
         let (new, gone) = self.changed(before);

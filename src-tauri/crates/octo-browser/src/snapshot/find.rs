@@ -8,7 +8,7 @@ use super::view::Snapshot;
 
 /// A search query; both conditions apply if both are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct FindQuery {
     /// A phrase in a line or in a target's name, ignoring case; if the phrase occurs nowhere, all of its words.
     pub text: String,
     /// The role word before a target's name, such as `button`; empty for any line.
@@ -33,7 +33,7 @@ const BEFORE: usize = 80;
 
 impl Snapshot {
     /// Returns the matching lines, each under its headings, in at most `budget` estimated tokens.
-    pub fn find(&self, query: &Query, budget: usize) -> FindMatches {
+    pub fn find(&self, query: &FindQuery, budget: usize) -> FindMatches {
         let phrase = tidy(&query.text).to_lowercase();
         let role = query.role.trim().to_lowercase();
         let mut matches = self.matching(|text| text.contains(&phrase), &role);

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::paint::{Flow, Hidden, Rect};
-use super::wire::{LayoutDocument, LayoutReply, Style};
+use super::paint::{HiddenReason, InheritedPaint, Rect};
+use super::wire::{ComputedStyle, LayoutDocument, LayoutReply};
 
 /// No node.
 pub(super) const NONE: u32 = u32::MAX;
@@ -25,7 +25,7 @@ pub(super) struct NodeFact {
     pub document: u32,
     index: u32,
     pub kind: NodeKind,
-    pub display: Display,
+    pub display: BoxDisplay,
     /// Whether it or its listeners take mouse clicks.
     pub clickable: bool,
     /// Whether the pointer becomes a hand here but not already on the parent.
@@ -37,7 +37,7 @@ pub(super) struct NodeFact {
     /// The part of `rect` that the enclosing scroll areas currently show.
     pub view: Rect,
     /// The reason why it is invisible (children may still be visible if only the box is empty).
-    pub hidden: Option<Hidden>,
+    pub hidden: Option<HiddenReason>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) enum NodeKind {
 
 /// How a box is laid out in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Display {
+pub(super) enum BoxDisplay {
     /// Not rendered, or without its own box.
     Absent,
     Inline,
@@ -142,8 +142,8 @@ impl<'a> Layout<'a> {
             }
         }
         let base = self.facts.len();
-        let root = Flow::root(document.content_width);
-        let mut flows: Vec<Flow> = Vec::with_capacity(count);
+        let root = InheritedPaint::root(document.content_width);
+        let mut flows: Vec<InheritedPaint> = Vec::with_capacity(count);
         for index in 0..count {
             // Parents precede their children; ignoring any other parent makes cycles impossible.
             let parent = nodes.parent_index.get(index).and_then(|parent| usize::try_from(*parent).ok());
@@ -158,8 +158,9 @@ impl<'a> Layout<'a> {
                 Some(3) => NodeKind::Text,
                 _ => NodeKind::Other,
             };
-            let style =
-                |style: Style| self.string(styles.and_then(|styles| styles.get(style as usize)).copied());
+            let style = |style: ComputedStyle| {
+                self.string(styles.and_then(|styles| styles.get(style as usize)).copied())
+            };
             let painted = outer.step(kind, tag, bounds, &style);
             let backend = nodes.backend_node_id.get(index).copied().unwrap_or_default();
             let place = u32::try_from(base + index).unwrap_or(NONE);

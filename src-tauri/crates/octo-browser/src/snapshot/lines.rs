@@ -5,12 +5,12 @@ mod text;
 
 use super::clean::push_tidy;
 use super::layout::NONE;
-use super::marks::{Mark, Marks};
+use super::marks::{NodeMarks, TargetMark};
 use super::name::{self, NameQuotes};
-use super::paint::Hidden;
+use super::paint::HiddenReason;
 use super::role::RolePart;
 use super::tree::{Node, PageTree};
-pub(super) use parts::{LineKind, LineTarget, Lines, RunMember, SiblingRun, SnapshotLine};
+pub(super) use parts::{LineKind, LineTarget, RunMember, SiblingRun, SnapshotLine, SnapshotLines};
 use text::{fresh, has_text};
 
 /// Minimum number of similar siblings in a run.
@@ -25,7 +25,7 @@ const MAX_INDENT: u8 = 12;
 const LONG: usize = 160;
 
 /// Assigns numbers to nodes, by (frame, backend node id), and stores the data that a ref keeps.
-pub(super) trait Numbers {
+pub(super) trait RefNumbers {
     /// Returns the ref of a node.
     fn number(&mut self, tree: &PageTree<'_>, node: &Node) -> u32;
     /// Returns whether a field's value must not be shown.
@@ -48,11 +48,11 @@ enum LineUndo {
     Deeper,
 }
 
-pub(super) struct Writer<'t, 'a, N> {
+pub(super) struct LineWriter<'t, 'a, N> {
     tree: &'t PageTree<'a>,
-    marks: &'t Marks,
+    marks: &'t NodeMarks,
     numbers: &'t mut N,
-    out: Lines,
+    out: SnapshotLines,
     line: SnapshotLine,
     depth: u8,
     /// Depth of rows, headings and targets, in which nothing breaks the line.
@@ -64,13 +64,13 @@ pub(super) struct Writer<'t, 'a, N> {
     said: String,
 }
 
-impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
-    pub fn write(tree: &'t PageTree<'a>, marks: &'t Marks, numbers: &'t mut N) -> Lines {
+impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
+    pub fn write(tree: &'t PageTree<'a>, marks: &'t NodeMarks, numbers: &'t mut N) -> SnapshotLines {
         let mut writer = Self {
             tree,
             marks,
             numbers,
-            out: Lines { headings: vec![String::new()], ..Lines::default() },
+            out: SnapshotLines { headings: vec![String::new()], ..SnapshotLines::default() },
             line: fresh(0),
             depth: 0,
             inline: 0,
@@ -85,7 +85,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
     }
 
     /// Returns the lines with every target's final line index.
-    fn settled(self) -> Lines {
+    fn settled(self) -> SnapshotLines {
         let mut out = self.out;
         let mut places = std::collections::HashMap::new();
         for (line, place) in out.lines.iter().zip(0..) {
@@ -183,7 +183,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
 
     fn text(&mut self, place: u32, node: &Node, member: u32) {
         match node.hidden {
-            None | Some(Hidden::SameColour) => {}
+            None | Some(HiddenReason::SameColour) => {}
             Some(_) => {
                 self.out.hidden += usize::from(!node.name.trim().is_empty());
                 return;
@@ -284,7 +284,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
     }
 
     fn target(&mut self, place: u32, node: &Node, member: u32) -> Option<LineUndo> {
-        let mark = self.marks.mark.get(place as usize).copied().unwrap_or(Mark::Not);
+        let mark = self.marks.mark.get(place as usize).copied().unwrap_or(TargetMark::Not);
         let word = name::word(node, mark);
         if node.part == RolePart::Row && self.inline == 0 {
             let number = self.number(node, word, &node.name);
@@ -330,7 +330,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
         let apart = node.block && self.inline == 0 && self.marks.targets_under(place) == 0;
         let labelled = node.part == RolePart::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
-        if mark == Mark::Role && !named.is_empty() {
+        if mark == TargetMark::Role && !named.is_empty() {
             self.drop_label(&named);
         }
         self.piece(place, node, member, &text, number);

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::layout::NONE;
-use super::paint::Hidden;
+use super::paint::HiddenReason;
 use super::role::RolePart;
 use super::tree::{Node, PageTree};
 
 /// The reason why a node is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Mark {
+pub(super) enum TargetMark {
     Not,
     /// By its role.
     Role,
@@ -21,8 +21,8 @@ pub(super) enum Mark {
 }
 
 /// The findings by node.
-pub(super) struct Marks {
-    pub mark: Vec<Mark>,
+pub(super) struct NodeMarks {
+    pub mark: Vec<TargetMark>,
     /// Whether it or a descendant is visible.
     pub seen: Vec<bool>,
     /// Number of targets below the node, excluding itself.
@@ -39,11 +39,11 @@ const DELEGATION_LIMIT: u32 = 4;
 /// The same limit for a row or list item, which often opens something and also has buttons.
 const ROW_DELEGATION_LIMIT: u32 = 9;
 
-impl Marks {
+impl NodeMarks {
     pub fn of(tree: &PageTree<'_>) -> Self {
         let count = tree.nodes.len();
         let mut marks = Self {
-            mark: vec![Mark::Not; count],
+            mark: vec![TargetMark::Not; count],
             seen: vec![false; count],
             under: vec![0; count],
             rows: vec![0; count],
@@ -58,7 +58,7 @@ impl Marks {
     }
 
     pub fn is_target(&self, node: u32) -> bool {
-        self.mark.get(node as usize).is_some_and(|mark| *mark != Mark::Not)
+        self.mark.get(node as usize).is_some_and(|mark| *mark != TargetMark::Not)
     }
 
     pub fn is_visible(&self, node: u32) -> bool {
@@ -88,7 +88,7 @@ impl Marks {
                 RolePart::Field | RolePart::Control | RolePart::Picture | RolePart::Frame => true,
                 _ => false,
             };
-            let own = shows && matches!(node.hidden, None | Some(Hidden::SameColour));
+            let own = shows && matches!(node.hidden, None | Some(HiddenReason::SameColour));
             let all = self.is_visible(u32::try_from(place).unwrap_or(NONE)) || own;
             if let Some(seen) = self.seen.get_mut(place) {
                 *seen = all;
@@ -110,7 +110,7 @@ impl Marks {
             let alone = sole.get(place).copied().filter(|_| under == 1).and_then(|sole| tree.node(sole));
             let mark = match inside.get(place) {
                 Some(false) => self.judge(tree, own, node, under, alone, &labelled),
-                _ => Mark::Not,
+                _ => TargetMark::Not,
             };
             if let Some(place) = self.mark.get_mut(place) {
                 *place = mark;
@@ -120,11 +120,11 @@ impl Marks {
             if let Some(above) = self.rows.get_mut(node.parent as usize) {
                 *above = above.saturating_add(rows);
             }
-            let total = under.saturating_add(u32::from(mark != Mark::Not));
+            let total = under.saturating_add(u32::from(mark != TargetMark::Not));
             if let Some(above) = self.under.get_mut(node.parent as usize) {
                 *above = above.saturating_add(total);
             }
-            let inner = if mark == Mark::Not { sole.get(place).copied().unwrap_or(NONE) } else { own };
+            let inner = if mark == TargetMark::Not { sole.get(place).copied().unwrap_or(NONE) } else { own };
             if total > 0
                 && let Some(above) = sole.get_mut(node.parent as usize)
             {
@@ -141,7 +141,7 @@ impl Marks {
         under: u32,
         alone: Option<&Node>,
         labelled: &HashSet<(u32, &str)>,
-    ) -> Mark {
+    ) -> TargetMark {
         let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
         let heard = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
         if heard {
@@ -151,27 +151,27 @@ impl Marks {
             let typing = node.states.contains(" focused");
             let kept = self.is_visible(own)
                 || typing
-                || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
-            return if kept { Mark::Role } else { Mark::Not };
+                || replaced && matches!(node.hidden, Some(HiddenReason::Transparent | HiddenReason::Empty));
+            return if kept { TargetMark::Role } else { TargetMark::Not };
         }
-        let Some(fact) = fact else { return Mark::Not };
+        let Some(fact) = fact else { return TargetMark::Not };
         if node.part == RolePart::Text || node.part == RolePart::Frame || !self.can_be_hit(own, node) {
-            return Mark::Not;
+            return TargetMark::Not;
         }
         let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
         if matches!(tag, "#document" | "HTML" | "BODY" | "OPTION" | "OPTGROUP" | "SELECT") {
-            return Mark::Not;
+            return TargetMark::Not;
         }
         let drags = tree.attribute(node, "draggable") == Some("true");
         if !fact.clickable && !fact.pointer {
-            return if drags { Mark::Drag } else { Mark::Not };
+            return if drags { TargetMark::Drag } else { TargetMark::Not };
         }
         let label = tag == "LABEL";
         if label
             && (under > 0
                 || tree.attribute(node, "for").is_some_and(|id| labelled.contains(&(node.frame, id))))
         {
-            return Mark::Not;
+            return TargetMark::Not;
         }
         let many = if matches!(node.part, RolePart::Row | RolePart::Item) {
             ROW_DELEGATION_LIMIT
@@ -180,9 +180,9 @@ impl Marks {
         };
         let covered = alone.is_some_and(|alone| alone.rect.area() >= 0.8 * node.rect.area());
         if under >= many || covered || (!fact.clickable && under > 0) {
-            return Mark::Not;
+            return TargetMark::Not;
         }
-        Mark::Click
+        TargetMark::Click
     }
 
     /// Returns whether it has a visible box, or shows something.
@@ -204,7 +204,7 @@ impl Marks {
                 *nearest = above;
             }
             let Some(outer) = tree.node(above) else { continue };
-            if self.mark.get(place) != Some(&Mark::Click) {
+            if self.mark.get(place) != Some(&TargetMark::Click) {
                 continue;
             }
             let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
@@ -212,7 +212,7 @@ impl Marks {
             let same = outer.frame == node.frame && node.rect.area() >= 0.9 * outer.rect.area();
             if !listens || same {
                 if let Some(mark) = self.mark.get_mut(place) {
-                    *mark = Mark::Not;
+                    *mark = TargetMark::Not;
                 }
                 self.uncount(tree, own);
             }
@@ -269,7 +269,7 @@ impl Marks {
 }
 
 /// Returns the ids of the visible controls: a label for one of them is not a separate target.
-fn labelled<'a>(tree: &PageTree<'a>, marks: &Marks) -> HashSet<(u32, &'a str)> {
+fn labelled<'a>(tree: &PageTree<'a>, marks: &NodeMarks) -> HashSet<(u32, &'a str)> {
     let mut ids = HashSet::new();
     for (node, place) in tree.nodes.iter().zip(0..) {
         let control = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();

@@ -2,11 +2,11 @@
 
 use super::clean::{cut, tidy};
 use super::layout::Layout;
-use super::marks::Mark;
-use super::paint::Hidden;
+use super::marks::TargetMark;
+use super::paint::HiddenReason;
 use super::role::RolePart;
 use super::tree::{Node, PageTree, text_under};
-use crate::safety::{Field, Sensitive};
+use crate::safety::{FieldFacts, SensitiveData};
 
 /// Maximum length of a name printed in full, in characters.
 const NAME: usize = 120;
@@ -33,14 +33,14 @@ pub(super) fn is_secret(tree: &PageTree<'_>, node: &Node) -> bool {
         || NAMED.iter().any(|word| named.iter().any(|name| name.contains(word)))
         || matches!(
             field(tree, node).sensitive(),
-            Some(Sensitive::Password | Sensitive::Code | Sensitive::Payment)
+            Some(SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment)
         )
 }
 
 /// Returns a field as its page describes it, including its label.
-pub(super) fn field(tree: &PageTree<'_>, node: &Node) -> Field {
+pub(super) fn field(tree: &PageTree<'_>, node: &Node) -> FieldFacts {
     let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default();
-    Field {
+    FieldFacts {
         kind: attribute("type").to_owned(),
         autocomplete: attribute("autocomplete").to_owned(),
         attributes: format!("{} {}", attribute("name"), attribute("id")),
@@ -49,12 +49,12 @@ pub(super) fn field(tree: &PageTree<'_>, node: &Node) -> Field {
 }
 
 /// Returns the role word before a target's name.
-pub(super) fn word(node: &Node, mark: Mark) -> &str {
+pub(super) fn word(node: &Node, mark: TargetMark) -> &str {
     match (mark, node.part) {
         (_, RolePart::Picture) => "img",
-        (Mark::Drag, _) => "drag",
-        (Mark::Role, _) if !node.role.is_empty() => &node.role,
-        (Mark::Role | Mark::Click | Mark::Not, _) => "click",
+        (TargetMark::Drag, _) => "drag",
+        (TargetMark::Role, _) if !node.role.is_empty() => &node.role,
+        (TargetMark::Role | TargetMark::Click | TargetMark::Not, _) => "click",
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn state(tree: &PageTree<'_>, node: &Node, secret: bool) -> String {
         out.push_str(" → ");
         out.push_str(&host);
     }
-    if matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty))
+    if matches!(node.hidden, Some(HiddenReason::Transparent | HiddenReason::Empty))
         && &*node.role != "link"
         && &*node.role != "button"
     {

@@ -2,8 +2,8 @@
 
 mod colour;
 
-use super::layout::{Display, NodeKind};
-use super::wire::Style;
+use super::layout::{BoxDisplay, NodeKind};
+use super::wire::ComputedStyle;
 use colour::{Colour, colours_in, fraction};
 
 /// A rectangle given by its edges, in CSS pixels.
@@ -76,7 +76,7 @@ impl Rect {
 
 /// The reason why a node is invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hidden {
+pub(super) enum HiddenReason {
     /// Not rendered, or hidden by `visibility`.
     Style,
     /// Hidden by `opacity`, a transparent colour, or a filter, clip or mask that leaves nothing.
@@ -91,7 +91,7 @@ pub(super) enum Hidden {
 
 /// State that a node passes to its children.
 #[derive(Clone, Copy)]
-pub(super) struct Flow {
+pub(super) struct InheritedPaint {
     opacity: f64,
     clipped_away: bool,
     /// Clip of boxes that do not scroll, for in-flow and for absolutely positioned children.
@@ -137,14 +137,14 @@ impl TextFill {
 
 /// A node as painted.
 pub(super) struct PaintedNode {
-    pub flow: Flow,
-    pub display: Display,
+    pub flow: InheritedPaint,
+    pub display: BoxDisplay,
     pub rect: Rect,
     pub view: Rect,
-    pub hidden: Option<Hidden>,
+    pub hidden: Option<HiddenReason>,
 }
 
-impl Flow {
+impl InheritedPaint {
     pub fn root(width: f64) -> Self {
         Self {
             opacity: 1.0,
@@ -167,13 +167,13 @@ impl Flow {
         kind: NodeKind,
         tag: &str,
         bounds: Option<Rect>,
-        style: &dyn Fn(Style) -> &'a str,
+        style: &dyn Fn(ComputedStyle) -> &'a str,
     ) -> PaintedNode {
         let Some(rect) = bounds else {
-            let hidden = (kind != NodeKind::Other).then_some(Hidden::Style);
+            let hidden = (kind != NodeKind::Other).then_some(HiddenReason::Style);
             return PaintedNode {
                 flow: *self,
-                display: Display::Absent,
+                display: BoxDisplay::Absent,
                 rect: Rect::EMPTY,
                 view: Rect::EMPTY,
                 hidden,
@@ -182,45 +182,48 @@ impl Flow {
         if kind == NodeKind::Text {
             let hidden = self.hides(&rect).or_else(|| self.hides_text(&rect, style));
             let view = rect.within(&self.view);
-            return PaintedNode { flow: *self, display: Display::Inline, rect, view, hidden };
+            return PaintedNode { flow: *self, display: BoxDisplay::Inline, rect, view, hidden };
         }
-        let [display, visibility] = [style(Style::Display), style(Style::Visibility)];
-        let position = style(Style::Position);
+        let [display, visibility] = [style(ComputedStyle::Display), style(ComputedStyle::Visibility)];
+        let position = style(ComputedStyle::Position);
         let mut flow = *self;
         match position {
             "fixed" => (flow.hard, flow.view, flow.scrolls) = (Rect::ALL, Rect::ALL, false),
             "absolute" => (flow.hard, flow.view) = (self.hard_absolute, self.view_absolute),
             _ => {}
         }
-        flow.opacity *= style(Style::Opacity).parse().unwrap_or(1.0) * filter_opacity(style(Style::Filter));
-        flow.clipped_away |= clips_everything(style(Style::ClipPath), style(Style::Clip))
-            || masks_all(style(Style::MaskImage), style(Style::MaskSize));
-        flow.pointer = style(Style::Cursor) == "pointer" && style(Style::PointerEvents) != "none";
-        let background = (style(Style::BackgroundColor), style(Style::BackgroundImage));
-        if style(Style::BackgroundClip).contains("text") {
+        flow.opacity *= style(ComputedStyle::Opacity).parse().unwrap_or(1.0)
+            * filter_opacity(style(ComputedStyle::Filter));
+        flow.clipped_away |= clips_everything(style(ComputedStyle::ClipPath), style(ComputedStyle::Clip))
+            || masks_all(style(ComputedStyle::MaskImage), style(ComputedStyle::MaskSize));
+        flow.pointer =
+            style(ComputedStyle::Cursor) == "pointer" && style(ComputedStyle::PointerEvents) != "none";
+        let background = (style(ComputedStyle::BackgroundColor), style(ComputedStyle::BackgroundImage));
+        if style(ComputedStyle::BackgroundClip).contains("text") {
             flow.letters = TextFill::of(background);
         } else {
             flow.paint(background);
         }
-        if style(Style::ColorScheme).contains("dark") && matches!(tag, "HTML" | "BODY" | "#document") {
+        if style(ComputedStyle::ColorScheme).contains("dark") && matches!(tag, "HTML" | "BODY" | "#document")
+        {
             flow.background = None;
         }
         let hidden = flow
             .hides(&rect)
-            .or((visibility != "visible" && !visibility.is_empty()).then_some(Hidden::Style));
+            .or((visibility != "visible" && !visibility.is_empty()).then_some(HiddenReason::Style));
         let view = rect.within(&flow.view);
         // Content clipped by the root and body is clipped by the window, which scrolls.
         if kind == NodeKind::Element && !matches!(tag, "HTML" | "BODY") {
-            flow.clip(&rect, style(Style::OverflowX), style(Style::OverflowY));
+            flow.clip(&rect, style(ComputedStyle::OverflowX), style(ComputedStyle::OverflowY));
         }
         if position != "static" && !position.is_empty() {
             (flow.hard_absolute, flow.view_absolute) = (flow.hard, flow.view);
         }
         let display = match display {
-            "none" => Display::Absent,
-            "" | "contents" => Display::Inline,
-            display if display.starts_with("inline") || display.starts_with("ruby") => Display::Inline,
-            _ => Display::Block,
+            "none" => BoxDisplay::Absent,
+            "" | "contents" => BoxDisplay::Inline,
+            display if display.starts_with("inline") || display.starts_with("ruby") => BoxDisplay::Inline,
+            _ => BoxDisplay::Block,
         };
         PaintedNode { flow, display, rect, view, hidden }
     }
@@ -246,48 +249,48 @@ impl Flow {
         self.view = self.view.within(&rect.along(hard(x) || soft(x), hard(y) || soft(y)));
     }
 
-    fn hides(&self, rect: &Rect) -> Option<Hidden> {
+    fn hides(&self, rect: &Rect) -> Option<HiddenReason> {
         if self.opacity < 0.05 || self.clipped_away {
-            return Some(Hidden::Transparent);
+            return Some(HiddenReason::Transparent);
         }
         if rect.is_empty() || rect.within(&self.hard).is_empty() {
-            return Some(Hidden::Empty);
+            return Some(HiddenReason::Empty);
         }
         let beyond = rect.right <= 0.0 || rect.bottom <= 0.0 || (self.width > 0.0 && rect.left >= self.width);
-        (beyond && !self.scrolls).then_some(Hidden::OutOfReach)
+        (beyond && !self.scrolls).then_some(HiddenReason::OutOfReach)
     }
 
-    fn hides_text<'a>(&self, rect: &Rect, style: &dyn Fn(Style) -> &'a str) -> Option<Hidden> {
-        let [visibility, size] = [style(Style::Visibility), style(Style::FontSize)];
+    fn hides_text<'a>(&self, rect: &Rect, style: &dyn Fn(ComputedStyle) -> &'a str) -> Option<HiddenReason> {
+        let [visibility, size] = [style(ComputedStyle::Visibility), style(ComputedStyle::FontSize)];
         if visibility != "visible" && !visibility.is_empty() {
-            return Some(Hidden::Style);
+            return Some(HiddenReason::Style);
         }
         let size: f64 = size.strip_suffix("px").and_then(|size| size.parse().ok()).unwrap_or(16.0);
         if size < 3.0 || rect.within(&self.hard).is_unreadable() {
-            return Some(Hidden::Empty);
+            return Some(HiddenReason::Empty);
         }
-        let filled = match style(Style::TextFill) {
-            "" => style(Style::Color),
+        let filled = match style(ComputedStyle::TextFill) {
+            "" => style(ComputedStyle::Color),
             fill => fill,
         };
         let hidden = self.hides_colour(filled)?;
-        let is_drawn = !matches!(style(Style::TextStrokeWidth), "" | "0px");
+        let is_drawn = !matches!(style(ComputedStyle::TextStrokeWidth), "" | "0px");
         // An outline makes letters visible too.
-        if is_drawn { self.hides_colour(style(Style::TextStroke)) } else { Some(hidden) }
+        if is_drawn { self.hides_colour(style(ComputedStyle::TextStroke)) } else { Some(hidden) }
     }
 
     /// Returns the reason why text of this colour is invisible.
-    fn hides_colour(&self, colour: &str) -> Option<Hidden> {
+    fn hides_colour(&self, colour: &str) -> Option<HiddenReason> {
         let colour = Colour::parse(colour)?;
         let colour = match self.letters {
             _ if !colour.is_clear() => colour,
-            TextFill::Own => return Some(Hidden::Transparent),
+            TextFill::Own => return Some(HiddenReason::Transparent),
             TextFill::Of(colour) => colour,
             TextFill::Picture => return None,
         };
         // Over an image or a gradient, visibility cannot be determined.
         let background = self.background?;
-        colour.over(Some(background))?.is_like(background).then_some(Hidden::SameColour)
+        colour.over(Some(background))?.is_like(background).then_some(HiddenReason::SameColour)
     }
 }
 

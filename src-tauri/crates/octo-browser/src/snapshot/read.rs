@@ -3,7 +3,7 @@
 use super::clean::{cut, push_tidy, tidy};
 use super::layout::NONE;
 use super::lines::LineKind;
-use super::paint::Hidden;
+use super::paint::HiddenReason;
 use super::role::RolePart;
 use super::tokens::estimate_tokens;
 use super::tree::Node;
@@ -33,7 +33,7 @@ pub struct MarkdownPage {
 
 /// The reason why no such part exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoPart {
+pub enum PartError {
     /// The ref or heading is not in the snapshot.
     #[error("that is not on the page")]
     NotThere,
@@ -63,13 +63,13 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`NoPart`].
-    pub fn part(&self, piece: &PagePart, number: usize, budget: usize) -> Result<MarkdownPage, NoPart> {
-        let whole = self.markdown(piece).ok_or(NoPart::NotThere)?;
+    /// [`PartError`].
+    pub fn part(&self, piece: &PagePart, number: usize, budget: usize) -> Result<MarkdownPage, PartError> {
+        let whole = self.markdown(piece).ok_or(PartError::NotThere)?;
         let mut parts = 1;
         let mut part = page(&whole, 0, budget);
         while parts < number {
-            let next = part.next.ok_or(NoPart::Beyond { parts })?;
+            let next = part.next.ok_or(PartError::Beyond { parts })?;
             part = page(&whole, next, budget);
             parts += 1;
         }
@@ -218,7 +218,7 @@ impl<'s> MarkdownWriter<'s> {
     fn enter(&mut self, node: &Node) -> Option<MarkdownUndo> {
         match node.part {
             RolePart::Text => {
-                if matches!(node.hidden, None | Some(Hidden::SameColour)) {
+                if matches!(node.hidden, None | Some(HiddenReason::SameColour)) {
                     self.text(&node.name);
                 }
                 None

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use thiserror::Error;
 
 use super::capture::DocumentId;
-use super::lines::Numbers;
+use super::lines::RefNumbers;
 use super::name;
 use super::tree::{Node, PageTree};
 use super::view::Snapshot;
@@ -229,7 +229,7 @@ impl Numbering<'_> {
     }
 }
 
-impl Numbers for Numbering<'_> {
+impl RefNumbers for Numbering<'_> {
     fn number(&mut self, tree: &PageTree<'_>, node: &Node) -> u32 {
         let key = self.key(node);
         let refs = &mut *self.refs;

@@ -8,11 +8,11 @@ use super::view::Snapshot;
 
 /// Selects the lines of a page that a text includes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct RenderFilter {
     /// The kind of lines.
     pub content: LineSelection,
     /// The area of the page.
-    pub area: Area,
+    pub area: SnapshotArea,
 }
 
 /// The kind of lines included.
@@ -27,7 +27,7 @@ pub enum LineSelection {
 
 /// The area of the page included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Area {
+pub enum SnapshotArea {
     /// The whole page.
     #[default]
     Page,
@@ -43,12 +43,12 @@ pub struct RenderedSnapshot {
     /// Its estimated token count.
     pub tokens: usize,
     /// The parts omitted to fit the budget, in page order.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedLines>,
 }
 
 /// Lines omitted at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedLines {
     /// Number of lines.
     pub lines: usize,
     /// Number of targets in them.
@@ -71,14 +71,14 @@ const NOTE: usize = 22;
 #[derive(Clone, Copy)]
 enum RenderItem {
     Line(usize),
-    Fold { depth: u8, left: LeftOut, run: u32 },
+    Fold { depth: u8, left: OmittedLines, run: u32 },
 }
 
 impl Snapshot {
     /// Renders the snapshot in at most `budget` estimated tokens (no fewer than 250; [`WHOLE`] omits nothing).
     /// If the page needs more than half of it, long runs of similar items are shortened; if it still does not
     /// fit, on-screen content is included first, then headings, then the rest in order.
-    pub fn render(&self, budget: usize, filter: Filter) -> RenderedSnapshot {
+    pub fn render(&self, budget: usize, filter: RenderFilter) -> RenderedSnapshot {
         let budget = budget.max(MIN_BUDGET);
         let chosen: Vec<usize> =
             (0..self.lines.lines.len()).filter(|line| self.passes(*line, filter)).collect();
@@ -97,19 +97,19 @@ impl Snapshot {
         self.compose(&items, &kept, filter, budget)
     }
 
-    fn passes(&self, line: usize, filter: Filter) -> bool {
+    fn passes(&self, line: usize, filter: RenderFilter) -> bool {
         let Some(line) = self.line(line) else { return false };
         (filter.content == LineSelection::All || !line.refs.is_empty())
-            && (filter.area == Area::Page || line.on_screen)
+            && (filter.area == SnapshotArea::Page || line.on_screen)
     }
 
     /// Returns the token cost of all items.
-    fn cost(&self, items: &[RenderItem], filter: Filter, budget: usize) -> usize {
+    fn cost(&self, items: &[RenderItem], filter: RenderFilter, budget: usize) -> usize {
         let lines: usize = items.iter().map(|item| self.price(item, filter, budget)).sum();
         lines + estimate_tokens(&self.header()) + NOTE
     }
 
-    fn price(&self, item: &RenderItem, filter: Filter, budget: usize) -> usize {
+    fn price(&self, item: &RenderItem, filter: RenderFilter, budget: usize) -> usize {
         match item {
             RenderItem::Fold { .. } => NOTE,
             RenderItem::Line(line) => self.line(*line).map_or(0, |line| {
@@ -138,7 +138,7 @@ impl Snapshot {
                     }
                     _ => {
                         let read = self.lines.runs.get(run as usize).and_then(|run| run.container);
-                        let left = LeftOut { lines: 1, targets: line.refs.len(), read };
+                        let left = OmittedLines { lines: 1, targets: line.refs.len(), read };
                         items.push(RenderItem::Fold { depth: line.depth, left, run });
                     }
                 },
@@ -168,7 +168,7 @@ impl Snapshot {
     }
 
     /// Chooses the items to keep if not all fit.
-    fn choose(&self, items: &[RenderItem], filter: Filter, budget: usize) -> Vec<bool> {
+    fn choose(&self, items: &[RenderItem], filter: RenderFilter, budget: usize) -> Vec<bool> {
         let mut kept = vec![false; items.len()];
         let mut left = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE);
         let on_screen = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
@@ -199,13 +199,13 @@ impl Snapshot {
         &self,
         items: &[RenderItem],
         kept: &[bool],
-        filter: Filter,
+        filter: RenderFilter,
         budget: usize,
     ) -> RenderedSnapshot {
         let mut text = self.header();
         let mut left_out = Vec::new();
-        let mut missing: Option<(u8, LeftOut)> = None;
-        let mut note = |text: &mut String, missing: &mut Option<(u8, LeftOut)>| {
+        let mut missing: Option<(u8, OmittedLines)> = None;
+        let mut note = |text: &mut String, missing: &mut Option<(u8, OmittedLines)>| {
             if let Some((depth, left)) = missing.take() {
                 push_line(text, depth, &left.note());
                 left_out.push(left);
@@ -228,7 +228,8 @@ impl Snapshot {
                         RenderItem::Fold { left, .. } => (left.lines, left.targets),
                         RenderItem::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
                     };
-                    let (_, left) = missing.get_or_insert((0, LeftOut { lines: 0, targets: 0, read: None }));
+                    let (_, left) =
+                        missing.get_or_insert((0, OmittedLines { lines: 0, targets: 0, read: None }));
                     left.lines += more.0;
                     left.targets += more.1;
                 }
@@ -239,7 +240,7 @@ impl Snapshot {
     }
 }
 
-impl LeftOut {
+impl OmittedLines {
     fn note(&self) -> String {
         let lines = if self.lines == 1 { "line" } else { "lines" };
         let targets = match self.targets {
@@ -257,7 +258,7 @@ impl LeftOut {
 }
 
 /// Returns a line as printed, without its indentation.
-fn printed(line: &SnapshotLine, filter: Filter, budget: usize) -> String {
+fn printed(line: &SnapshotLine, filter: RenderFilter, budget: usize) -> String {
     let text = if filter.content == LineSelection::Targets { &line.targets } else { &line.text };
     let most = if line.refs.is_empty() { LINE } else { 4 * LINE };
     if budget == WHOLE { text.clone() } else { cut(text, most).into_owned() }

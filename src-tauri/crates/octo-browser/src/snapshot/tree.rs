@@ -9,10 +9,10 @@ mod unheard;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::capture::{Captured, CapturedFrame};
+use super::capture::{CapturedFrame, PageCapture};
 use super::clean::{push_tidy, tidy};
-use super::layout::{Display, Layout, NONE, NodeKind};
-use super::paint::{Hidden, Rect};
+use super::layout::{BoxDisplay, Layout, NONE, NodeKind};
+use super::paint::{HiddenReason, Rect};
 use super::role::{RolePart, part_of};
 use super::wire::{ScalarValue, TreeNode};
 
@@ -43,7 +43,7 @@ pub(super) struct Node {
     pub children: Vec<u32>,
     pub focusable: bool,
     pub editable: bool,
-    pub hidden: Option<Hidden>,
+    pub hidden: Option<HiddenReason>,
     pub block: bool,
     pub on_screen: bool,
     /// Its box in window coordinates.
@@ -95,7 +95,7 @@ struct TreeJoiner<'a> {
 }
 
 impl<'a> PageTree<'a> {
-    pub fn join(captured: &'a Captured) -> Self {
+    pub fn join(captured: &'a PageCapture) -> Self {
         let layouts = captured.sessions.iter().map(|session| Layout::new(&session.layout)).collect();
         let scale = captured.sessions.first().map_or(1.0, |session| session.scale);
         let scale = if scale > 0.0 { scale } else { 1.0 };
@@ -339,12 +339,12 @@ impl<'a> TreeJoiner<'a> {
             // Generated text has no node of its own, so its visibility is its parent's.
             if let Some(parent) = parent {
                 (node.on_screen, node.rect) = (parent.on_screen, parent.rect);
-                node.hidden = parent.hidden.filter(|hidden| *hidden != Hidden::Empty);
+                node.hidden = parent.hidden.filter(|hidden| *hidden != HiddenReason::Empty);
             }
             return;
         };
         node.hidden = fact.hidden;
-        node.block = fact.display == Display::Block;
+        node.block = fact.display == BoxDisplay::Block;
         if let Some(FrameOffset { x, y, clip }) = placement {
             node.rect = fact.rect.moved(x, y);
             node.on_screen = !fact.view.moved(x, y).within(&clip).is_empty();

@@ -2,29 +2,29 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::capture::Captured;
+use super::capture::PageCapture;
 use super::clean::{cut, tidy};
 use super::cover::spot_of;
-use super::lines::{Lines, Numbers as _, SnapshotLine, Writer};
-use super::marks::Marks;
+use super::lines::{LineWriter, RefNumbers as _, SnapshotLine, SnapshotLines};
+use super::marks::NodeMarks;
 use super::name::field;
 use super::refs::{NodeIdentity, Refs};
 use super::role::RolePart;
 use super::tree::{Node, PageTree};
-use crate::{Spot, safety::Sensitive};
+use crate::{Spot, safety::SensitiveData};
 
 /// A tab's content at one moment.
 pub struct Snapshot {
     pub(super) title: String,
     pub(super) url: String,
     pub(super) document: String,
-    pub(super) lines: Lines,
+    pub(super) lines: SnapshotLines,
     pub(super) nodes: Vec<Node>,
     pub(super) seen: Vec<bool>,
     /// The origins of its frames.
     origins: Vec<String>,
     /// The kinds of sensitive data that visible fields ask for, with each field's frame.
-    asks_for: Vec<(String, Sensitive)>,
+    asks_for: Vec<(String, SensitiveData)>,
     /// The refs by (frame, backend node id).
     pub(super) numbers: HashMap<(u32, i64), u32>,
     /// Screen pixels per CSS pixel.
@@ -41,11 +41,11 @@ impl std::fmt::Debug for Snapshot {
 impl Snapshot {
     /// Creates a snapshot from a capture. Nodes known to `refs` keep their numbers, new ones get the next; from
     /// then on `refs` refers to this snapshot.
-    pub fn new(captured: &Captured, refs: &mut Refs) -> Self {
+    pub fn new(captured: &PageCapture, refs: &mut Refs) -> Self {
         let tree = PageTree::join(captured);
-        let marks = Marks::of(&tree);
+        let marks = NodeMarks::of(&tree);
         let mut numbering = refs.numbering(&tree);
-        let lines = Writer::write(&tree, &marks, &mut numbering);
+        let lines = LineWriter::write(&tree, &marks, &mut numbering);
         // The values of secret fields are not stored at all.
         let secret: Vec<bool> = tree
             .nodes
@@ -104,7 +104,7 @@ impl Snapshot {
     /// Returns the kinds of sensitive data that the page's fields ask for, with each field's frame. Includes
     /// cross-site frames and shadow roots that are otherwise inaccessible, where payment providers put their
     /// fields.
-    pub fn asks_for(&self) -> impl Iterator<Item = (&str, Sensitive)> {
+    pub fn asks_for(&self) -> impl Iterator<Item = (&str, SensitiveData)> {
         self.asks_for.iter().map(|(frame, sensitive)| (frame.as_str(), *sensitive))
     }
 
@@ -158,7 +158,7 @@ impl Snapshot {
     }
 }
 
-fn asks_for(tree: &PageTree<'_>, marks: &Marks) -> Vec<(String, Sensitive)> {
+fn asks_for(tree: &PageTree<'_>, marks: &NodeMarks) -> Vec<(String, SensitiveData)> {
     let mut found = Vec::new();
     for (node, place) in tree.nodes.iter().zip(0..) {
         if node.part != RolePart::Field || !marks.is_visible(place) {

@@ -13,7 +13,7 @@ use serde::{
 
 /// A computed style requested by a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ComputedStyle {
     Display,
     Visibility,
     Opacity,
@@ -38,7 +38,7 @@ pub(super) enum Style {
     Clip,
 }
 
-/// Their names, in the order of [`Style`], which is also that of the layout reply.
+/// Their names, in the order of [`ComputedStyle`], which is also that of the layout reply.
 pub(super) const STYLES: [&str; 22] = [
     "display",
     "visibility",
@@ -240,9 +240,9 @@ impl<'de> Deserialize<'de> for ScalarValue {
 /// Parses the nodes without the inline text boxes, which are nearly a third of a long page's nodes and repeat
 /// their text nodes.
 fn without_line_boxes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TreeNode>, D::Error> {
-    struct Nodes;
+    struct NodesVisitor;
 
-    impl<'de> Visitor<'de> for Nodes {
+    impl<'de> Visitor<'de> for NodesVisitor {
         type Value = Vec<TreeNode>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -260,7 +260,7 @@ fn without_line_boxes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
         }
     }
 
-    deserializer.deserialize_seq(Nodes)
+    deserializer.deserialize_seq(NodesVisitor)
 }
 
 /// The document trees, styles and boxes of a session.

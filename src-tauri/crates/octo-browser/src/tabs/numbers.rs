@@ -20,7 +20,7 @@ impl fmt::Display for TabNumber {
 
 /// The numbers assigned so far. They outlive a connection, because a browser's tabs keep their target ids.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbers(Arc<Mutex<AssignedNumbers>>);
+pub(crate) struct TabNumbers(Arc<Mutex<AssignedNumbers>>);
 
 #[derive(Debug, Default)]
 struct AssignedNumbers {
@@ -29,7 +29,7 @@ struct AssignedNumbers {
     last: u32,
 }
 
-impl Numbers {
+impl TabNumbers {
     pub(crate) fn number(&self, target: &TargetId) -> TabNumber {
         self.lock().number(target)
     }

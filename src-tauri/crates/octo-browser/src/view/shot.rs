@@ -3,12 +3,12 @@
 //! The page itself is not touched. Areas to cover are determined before and after the picture is taken; an area
 //! that moved meanwhile is covered from its old to its new position.
 
-use super::{View, draw::Canvas};
+use super::{TabView, draw::Canvas};
 use crate::{
-    Area, Front, Page, PageError, PagePicture, PictureFormat, Spot,
+    BringToFront, Page, PageError, PagePicture, PictureArea, PictureFormat, Spot,
     page::MeasuredArea,
     safety::Redactor,
-    snapshot::{Captured, Cover, Snapshot},
+    snapshot::{CoverArea, PageCapture, Snapshot},
 };
 use image::{
     ExtendedColorType, ImageEncoder as _, ImageFormat,
@@ -21,7 +21,7 @@ const TRIES: u32 = 3;
 
 /// Whether usable elements are numbered in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Boxes {
+pub enum ElementLabels {
     /// Each visible target has a frame with its number, which is the same as in snapshots.
     Numbered,
     /// The page as it is.
@@ -41,7 +41,7 @@ pub struct ModelPicture {
 
 /// The reason why no picture was taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ShotError {
+pub enum ModelPictureError {
     /// An error of the page.
     #[error(transparent)]
     Page(#[from] PageError),
@@ -50,32 +50,32 @@ pub enum ShotError {
     Unreadable(String),
 }
 
-impl View {
+impl TabView {
     /// Takes a picture of the page for a model. Covers fields for passwords, codes and cards, including those
     /// in frames and shadow roots, every occurrence of a secret value known to `redactor`, and frames that
     /// cannot be inspected.
     ///
     /// # Errors
     ///
-    /// [`ShotError`]; a picture is never returned uncovered.
+    /// [`ModelPictureError`]; a picture is never returned uncovered.
     pub async fn shot(
         &mut self,
         page: &Page,
-        area: Area,
-        numbers: Boxes,
-        front: Front,
+        area: PictureArea,
+        numbers: ElementLabels,
+        front: BringToFront,
         redactor: &Redactor,
-    ) -> Result<ModelPicture, ShotError> {
+    ) -> Result<ModelPicture, ModelPictureError> {
         match front {
-            Front::First => page.bring_to_front().await?,
-            Front::AtNeed => page.begin_focus_emulation().await?,
+            BringToFront::First => page.bring_to_front().await?,
+            BringToFront::AtNeed => page.begin_focus_emulation().await?,
         }
         let (framed, before, picture, after) = still(page, &area, front).await?;
         let boxes = match numbers {
             // Do not store this as the newest snapshot: the model does not read it, and later changes are
             // reported against the one it did read.
-            Boxes::Numbered => Snapshot::new(&after, &mut self.refs).boxes(),
-            Boxes::None => Vec::new(),
+            ElementLabels::Numbered => Snapshot::new(&after, &mut self.refs).boxes(),
+            ElementLabels::None => Vec::new(),
         };
         let covers = self.covers(&[&before, &after], redactor);
         let boxes: Vec<(u32, Spot)> = boxes.into_iter().filter(|(_, spot)| spot.meets(framed.seen)).collect();
@@ -83,7 +83,7 @@ impl View {
         if drawn.covers.is_empty() && drawn.boxes.is_empty() {
             return Ok(ModelPicture { picture, covered: 0, numbered: 0 });
         }
-        let unreadable = |error: &dyn std::fmt::Display| ShotError::Unreadable(error.to_string());
+        let unreadable = |error: &dyn std::fmt::Display| ModelPictureError::Unreadable(error.to_string());
         // A picture has about a million pixels.
         tokio::task::spawn_blocking(move || drawn.on(&picture))
             .await
@@ -92,10 +92,11 @@ impl View {
     }
 
     /// Returns the areas to cover in a picture taken between these captures.
-    fn covers(&self, captures: &[&Captured], redactor: &Redactor) -> Vec<Spot> {
+    fn covers(&self, captures: &[&PageCapture], redactor: &Redactor) -> Vec<Spot> {
         let mut spots: HashMap<(String, i64), Spot> = HashMap::new();
         let mut apart = Vec::new();
-        for Cover { node, spot } in captures.iter().flat_map(|captured| captured.covers(&self.refs, redactor))
+        for CoverArea { node, spot } in
+            captures.iter().flat_map(|captured| captured.covers(&self.refs, redactor))
         {
             if node.1 == 0 {
                 // Generated text has no identity to match it by.
@@ -113,9 +114,9 @@ impl View {
 /// would be misplaced.
 async fn still(
     page: &Page,
-    area: &Area,
-    front: Front,
-) -> Result<(MeasuredArea, Captured, PagePicture, Captured), PageError> {
+    area: &PictureArea,
+    front: BringToFront,
+) -> Result<(MeasuredArea, PageCapture, PagePicture, PageCapture), PageError> {
     for _ in 0..TRIES {
         let framed = page.frame(area).await?;
         let before = page.capture().await?;

@@ -5,13 +5,14 @@ mod pages;
 mod slipping;
 
 use crate::kit::{
-    Chromium, DebuggingMode, Frame, PATIENCE, Recording, Site, TestDisplay, chromium, others, said, tab,
-    until,
+    DebuggingMode, PATIENCE, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, others,
+    said, tab, until,
 };
 use octo_browser::{
-    ActError, ActMethod, ActOutcome, Audience, BrowserAct, Came, DialogReply, DownloadEvent, Downloads,
-    LoadProgress, LocateError, LocateMethod, Page, ScrollTarget, Unfit, View, Wait,
-    snapshot::{ChangeExtent, Query, WHOLE},
+    ActError, ActMethod, ActOutcome, Audience, BrowserAct, DialogReply, DownloadEvent, Downloads,
+    LoadProgress, LocateError, LocateMethod, Page, PageReaction, ScrollTarget, TabView, UnsupportedAct,
+    WaitCondition,
+    snapshot::{ChangeExtent, FindQuery, WHOLE},
 };
 use pages::PAGES;
 use std::time::{Duration, Instant};
@@ -65,11 +66,11 @@ const SENT: &[&str] = &[
 pub(crate) struct Scene {
     site: Site,
     desk: TestDisplay,
-    _chromium: Chromium,
+    _chromium: RealChromium,
     recording: Recording,
-    connected: octo_browser::Connected,
+    connected: octo_browser::BrowserConnection,
     pub(crate) page: Page,
-    view: View,
+    view: TabView,
     start: octo_browser::Tab,
     before: Vec<(String, String, String)>,
 }
@@ -81,13 +82,13 @@ impl Scene {
 
     pub(crate) async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
-        let desk = TestDisplay::start(Frame::None).await;
+        let desk = TestDisplay::start(WindowFrames::None).await;
         let urls = [site.url(path), site.url("/other")];
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
         let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
-        let chromium = Chromium::start(&desk, DebuggingMode::Flag, &arguments).await;
+        let chromium = RealChromium::start(&desk, DebuggingMode::Flag, &arguments).await;
         let recording = Recording::default();
-        let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+        let connected = RealChromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
         tab(&connected.tabs, "Other").await;
         let start = tab(&connected.tabs, title).await;
         let before = others(&connected.tabs, &start).await;
@@ -102,7 +103,7 @@ impl Scene {
             recording,
             connected,
             page,
-            view: View::default(),
+            view: TabView::default(),
             start,
             before,
         };
@@ -117,7 +118,7 @@ impl Scene {
     }
 
     fn known_number(&self, role: &str, name: &str) -> u32 {
-        let query = Query { text: name.to_owned(), role: role.to_owned() };
+        let query = FindQuery { text: name.to_owned(), role: role.to_owned() };
         let found = self.view.last().expect("a look").find(&query, WHOLE).text;
         let marked = format!("{role} \"{name}\"");
         let after = found.split_once(marked.as_str()).unwrap_or_else(|| panic!("{marked}: {found}")).1;
@@ -170,7 +171,7 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     let mut scene = Scene::start("/form", "Form").await;
     let name = scene.place("textbox", "Name").await;
     let done = scene.act(BrowserAct::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
-    assert_eq!((done.way, done.came), (ActMethod::Input, Came::Stayed));
+    assert_eq!((done.way, done.came), (ActMethod::Input, PageReaction::Stayed));
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
     assert!(diff.change == ChangeExtent::Lines && diff.text.contains("Ada"), "{}", diff.text);
     scene.act(BrowserAct::Type(name.clone(), " é中".to_owned())).await.expect("typed");
@@ -201,19 +202,22 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     let many = scene.place("option", "Red").await;
     scene.act(BrowserAct::Select(many, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
     for (role, name, text, unfit) in [
-        ("date", "Day", "22.11.2026", Unfit::NotAccepted),
-        ("slider", "Size", "70", Unfit::NotAccepted),
-        ("color", "Paint", "red", Unfit::NotAccepted),
-        ("textbox", "Shut", "x", Unfit::Closed),
-        ("button", "Send", "x", Unfit::NoText),
+        ("date", "Day", "22.11.2026", UnsupportedAct::NotAccepted),
+        ("slider", "Size", "70", UnsupportedAct::NotAccepted),
+        ("color", "Paint", "red", UnsupportedAct::NotAccepted),
+        ("textbox", "Shut", "x", UnsupportedAct::Closed),
+        ("button", "Send", "x", UnsupportedAct::NoText),
     ] {
         let place = scene.place(role, name).await;
         assert_eq!(scene.act(BrowserAct::Fill(place, text.to_owned())).await, Err(unfit.into()), "{name}");
     }
     let list = scene.place("combobox", "List").await;
     for (wanted, unfit) in [
-        (vec!["Three".to_owned()], Unfit::NoSuchOption(["One", "Two", "Three"].map(str::to_owned).to_vec())),
-        (vec!["One".to_owned(), "Two".to_owned()], Unfit::OneOption),
+        (
+            vec!["Three".to_owned()],
+            UnsupportedAct::NoSuchOption(["One", "Two", "Three"].map(str::to_owned).to_vec()),
+        ),
+        (vec!["One".to_owned(), "Two".to_owned()], UnsupportedAct::OneOption),
     ] {
         assert_eq!(scene.act(BrowserAct::Select(list.clone(), wanted)).await, Err(unfit.into()));
     }
@@ -229,7 +233,10 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
         scene.said().await,
         "sent name=Grace&mail=new%40example.org&text=two%0Alines&day=2026-11-22&hour=09%3A30&size=7&paint=%23ff0000&tick=on&one=b&list=2&many=Red&many=Blue&shut=shut true"
     );
-    assert_eq!(scene.act(BrowserAct::Press(None, "Hyper+X".to_owned())).await, Err(Unfit::UnknownKey.into()));
+    assert_eq!(
+        scene.act(BrowserAct::Press(None, "Hyper+X".to_owned())).await,
+        Err(UnsupportedAct::UnknownKey.into())
+    );
     scene.ends().await;
 }
 
@@ -259,7 +266,7 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
     scene.click("button", "Far").await.expect("from below");
     scene.act(BrowserAct::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
     let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("nowhere".to_owned()))).await;
-    assert_eq!(missing, Err(Unfit::NoSuchText.into()));
+    assert_eq!(missing, Err(UnsupportedAct::NoSuchText.into()));
     let dead = scene.page.element_at(5.0, 5.0).await.expect("a place");
     let words = scene.page.ask(&dead, "function() { return this.localName }", Vec::new()).await;
     assert_eq!(words, Ok("header".into()));
@@ -353,16 +360,19 @@ async fn files_go_up_and_come_down() {
     let field = scene.place("button", "One file").await;
     scene.act(BrowserAct::Upload(field.clone(), files[..1].to_vec())).await.expect("given");
     assert_eq!(scene.said().await, "a.txt5");
-    assert_eq!(scene.act(BrowserAct::Upload(field, files.clone())).await, Err(Unfit::OneFile.into()));
+    assert_eq!(
+        scene.act(BrowserAct::Upload(field, files.clone())).await,
+        Err(UnsupportedAct::OneFile.into())
+    );
     let choose = scene.place("button", "Choose").await;
     scene.act(BrowserAct::Upload(choose, files)).await.expect("given");
     assert_eq!(scene.said().await, "through 2");
     let link = scene.place("link", "Get it").await;
-    assert_eq!(scene.act(BrowserAct::Upload(link, Vec::new())).await, Err(Unfit::NoFiles.into()));
+    assert_eq!(scene.act(BrowserAct::Upload(link, Vec::new())).await, Err(UnsupportedAct::NoFiles.into()));
 
     let mut downloads = Downloads::watch(&scene.connected.link).await.expect("watching");
     let done = scene.click("link", "Get it").await.expect("pressed");
-    assert_eq!(done.came, Came::Stayed, "a download is no navigation");
+    assert_eq!(done.came, PageReaction::Stayed, "a download is no navigation");
     let began = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
     let DownloadEvent::Began { name, frame, guid, .. } = began else { panic!("{began:?}") };
     assert_eq!((name.as_str(), &frame), ("report.txt", scene.page.main_frame()));
@@ -377,24 +387,24 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
         return;
     }
     let mut scene = Scene::start("/go", "Go").await;
-    assert_eq!(scene.click("link", "Part").await.expect("pressed").came, Came::Moved);
+    assert_eq!(scene.click("link", "Part").await.expect("pressed").came, PageReaction::Moved);
     let done = scene.click("button", "Ask").await.expect("pressed");
-    assert!(matches!(&done.came, Came::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
+    assert!(matches!(&done.came, PageReaction::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
     let held = scene.act(BrowserAct::Press(None, "Tab".to_owned())).await;
     assert!(matches!(held, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{held:?}");
     let settling = scene.page.settling();
     scene.page.answer(DialogReply::Accept).await.expect("answered");
-    assert_eq!(settling.after().await, Ok(Came::Stayed));
+    assert_eq!(settling.after().await, Ok(PageReaction::Stayed));
     assert_eq!(scene.said().await, "true");
     scene.click("button", "Later").await.expect("pressed");
-    scene.act(BrowserAct::Wait(Wait::Text("late".to_owned()))).await.expect("came");
+    scene.act(BrowserAct::Wait(WaitCondition::Text("late".to_owned()))).await.expect("came");
     let began = Instant::now();
-    scene.act(BrowserAct::Wait(Wait::Gone("never there".to_owned()))).await.expect("gone");
-    scene.act(BrowserAct::Wait(Wait::Time(Duration::from_millis(50)))).await.expect("waited");
+    scene.act(BrowserAct::Wait(WaitCondition::Gone("never there".to_owned()))).await.expect("gone");
+    scene.act(BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(50)))).await.expect("waited");
     assert!(began.elapsed() < Duration::from_secs(5));
 
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
-    assert_eq!(scene.click("link", "New tab").await.expect("pressed").came, Came::Stayed);
+    assert_eq!(scene.click("link", "New tab").await.expect("pressed").came, PageReaction::Stayed);
     let popup = opened.next().await.expect("told");
     assert_eq!(popup.opener.as_ref(), Some(scene.page.target()));
     scene.before.push((popup.target.inner().clone(), "There".to_owned(), scene.site.url("/there")));
@@ -403,7 +413,7 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
     let before = scene.page.document();
     assert_eq!(
         scene.click("link", "Go there").await.expect("pressed").came,
-        Came::Navigated(LoadProgress::Done)
+        PageReaction::Navigated(LoadProgress::Done)
     );
     assert_ne!(scene.page.document(), before);
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");

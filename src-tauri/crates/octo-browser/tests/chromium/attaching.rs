@@ -1,11 +1,12 @@
 //! Finding a browser and connecting to it.
 
 use crate::kit::{
-    Chromium, DebuggingMode, Frame, OWN, Own, PATIENCE, Recording, Site, TestDisplay, chromium, tab, until,
+    DebuggingMode, OWN, PATIENCE, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames,
+    chromium, tab, until,
 };
 use octo_browser::{
-    AttachmentState, Browser, CallError, ConnectError, Freshness, Launch, LinkEnd, Mode, Page, PageError,
-    Wanted, cdp::js_protocol::runtime::EvaluateParams,
+    AccessMode, AttachmentState, Browser, BrowserTarget, CallError, ConnectError, Freshness, LaunchOptions,
+    LinkEnd, Page, PageError, cdp::js_protocol::runtime::EvaluateParams,
 };
 use octo_testkit::CHROMIUM_SWITCHES;
 use std::{
@@ -20,16 +21,17 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     }
     let site =
         Site::start(&[("/", "<title>First</title>one"), ("/two", "<title>Second</title>two"), OWN]).await;
-    let desk = TestDisplay::start(Frame::None).await;
-    let urls = [site.url("/"), site.url("/two"), Own::url(&site)];
-    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &urls.each_ref().map(String::as_str)).await;
+    let desk = TestDisplay::start(WindowFrames::None).await;
+    let urls = [site.url("/"), site.url("/two"), PersonTab::url(&site)];
+    let _chromium =
+        RealChromium::start(&desk, DebuggingMode::Flag, &urls.each_ref().map(String::as_str)).await;
     let recording = Recording::default();
-    let browser = Chromium::watched(&desk, recording.wrap());
+    let browser = RealChromium::watched(&desk, recording.wrap());
     let connected = browser.connect().await.expect("connected");
     assert_eq!(connected.fresh, Freshness::New);
     let state = browser.state().borrow().clone();
     assert!(
-        matches!(&state, AttachmentState::Connected { mode: Mode::Flag, version, .. } if version.starts_with("Chrome/")),
+        matches!(&state, AttachmentState::Connected { mode: AccessMode::Flag, version, .. } if version.starts_with("Chrome/")),
         "{state:?}"
     );
     let tabs = until("all pages", async || {
@@ -41,7 +43,7 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     .await;
     assert_eq!(tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.shown)).count(), 1, "{tabs:?}");
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
-    let own = Own::find(&connected.tabs).await;
+    let own = PersonTab::find(&connected.tabs).await;
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
     own.assert_unchanged(&connected.tabs).await;
 }
@@ -69,10 +71,11 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = TestDisplay::start(Frame::Managed).await;
-    let chromium = Chromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &Own::url(&site)]).await;
+    let desk = TestDisplay::start(WindowFrames::Managed).await;
+    let chromium =
+        RealChromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
-    let browser = Chromium::browser(&desk);
+    let browser = RealChromium::browser(&desk);
     let found = browser.look().await;
     assert!(matches!(found[0].probe, octo_browser::Probe::Approval { .. }), "{found:?}");
     assert_eq!(*browser.state().borrow(), AttachmentState::Off, "looking connects to nothing");
@@ -84,10 +87,13 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     answer(&desk, &browser, "Tab", "Return").await;
     let (one, two) =
         (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
-    assert!(matches!(*browser.state().borrow(), AttachmentState::Connected { mode: Mode::Approval, .. }));
+    assert!(matches!(
+        *browser.state().borrow(),
+        AttachmentState::Connected { mode: AccessMode::Approval, .. }
+    ));
     until("the page without a question over it", async || (!desk.is_darkened()).then_some(())).await;
     assert_eq!(two.tabs.list().await.expect("tabs").len(), 2);
-    let own = Own::find(&two.tabs).await;
+    let own = PersonTab::find(&two.tabs).await;
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
     own.assert_unchanged(&two.tabs).await;
 
@@ -97,7 +103,8 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
         matches!(*browser.state().borrow(), AttachmentState::Lost { .. }).then_some(())
     })
     .await;
-    let _again = Chromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &Own::url(&site)]).await;
+    let _again =
+        RealChromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
     assert!(matches!(*browser.state().borrow(), AttachmentState::Lost { .. }), "nothing is tried by itself");
     let asking = {
@@ -107,7 +114,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     answer(&desk, &browser, "Tab", "Return").await;
     let again = asking.await.expect("its end").expect("allowed");
     assert_eq!(again.fresh, Freshness::New);
-    Own::find(&again.tabs).await.assert_unchanged(&again.tabs).await;
+    PersonTab::find(&again.tabs).await.assert_unchanged(&again.tabs).await;
 }
 
 #[tokio::test]
@@ -116,11 +123,11 @@ async fn a_person_may_decline_or_not_answer_at_all() {
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = TestDisplay::start(Frame::Managed).await;
+    let desk = TestDisplay::start(WindowFrames::Managed).await;
     let _chromium =
-        Chromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &Own::url(&site)]).await;
+        RealChromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
-    let browser = Chromium::browser(&desk);
+    let browser = RealChromium::browser(&desk);
     let asking = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
@@ -167,7 +174,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     };
     answer(&desk, &browser, "Tab", "Return").await;
     let connected = asking.await.expect("its end").expect("allowed");
-    Own::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
+    PersonTab::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
 }
 
 #[tokio::test]
@@ -176,13 +183,14 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = TestDisplay::start(Frame::None).await;
-    let chromium = Chromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &Own::url(&site)]).await;
-    let browser = Chromium::browser(&desk);
+    let desk = TestDisplay::start(WindowFrames::None).await;
+    let chromium =
+        RealChromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
+    let browser = RealChromium::browser(&desk);
     let connected = browser.connect().await.expect("connected");
     let page =
         Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
-    let own = Own::find(&connected.tabs).await;
+    let own = PersonTab::find(&connected.tabs).await;
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
     // Its answer also shows that the call before it was sent.
@@ -203,11 +211,12 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
     assert_eq!(fs::read_to_string(&file).expect("and is never removed"), old);
 
-    let _again = Chromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &Own::url(&site)]).await;
+    let _again =
+        RealChromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
     let connected = browser.connect().await.expect("connected again");
     assert_eq!(connected.fresh, Freshness::New);
     tab(&connected.tabs, "First").await;
-    Own::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
+    PersonTab::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
 }
 
 #[tokio::test]
@@ -222,9 +231,9 @@ async fn a_port_that_is_another_programs_is_not_dialled() {
     .await;
     let port = site.url("").rsplit_once(':').expect("a port").1.to_owned();
     fs::write(profile.join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a")).expect("written");
-    let mut environment = octo_browser::Environment::of_process();
+    let mut environment = octo_browser::BrowserEnvironment::of_process();
     environment.home = desk.path().to_owned();
-    let browser = Browser::new(environment, Wanted::Folder(profile.clone()));
+    let browser = Browser::new(environment, BrowserTarget::Folder(profile.clone()));
     let taken = ConnectError::PortTaken { port: port.parse().expect("a number") };
     assert_eq!(browser.connect().await.map(drop), Err(taken.clone()));
     drop(site);
@@ -241,7 +250,7 @@ async fn a_port_that_is_another_programs_is_not_dialled() {
 async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let Some(program) = chromium() else { return };
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
-    let desk = TestDisplay::start(Frame::None).await;
+    let desk = TestDisplay::start(WindowFrames::None).await;
     // Octo starts the program with its own environment, so this script sets the display.
     let script = desk.home().join("browser");
     let display = desk
@@ -260,14 +269,17 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     fs::write(&script, format!("#!/bin/sh\nHOME='{home}' DISPLAY='{display}' exec '{program}' \"$@\"\n"))
         .expect("written");
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("runnable");
-    let launch = Launch {
+    let launch = LaunchOptions {
         program: script,
         profile: desk.profile(),
         arguments: CHROMIUM_SWITCHES.iter().map(Into::into).collect(),
     };
-    let browser = Browser::new(Chromium::environment(&desk), Wanted::OwnProfile(launch));
+    let browser = Browser::new(RealChromium::environment(&desk), BrowserTarget::OwnProfile(launch));
     let connected = browser.connect().await.expect("started");
-    assert!(matches!(*browser.state().borrow(), AttachmentState::Connected { mode: Mode::OwnProfile, .. }));
+    assert!(matches!(
+        *browser.state().borrow(),
+        AttachmentState::Connected { mode: AccessMode::OwnProfile, .. }
+    ));
     let opened = connected.tabs.open(&site.url("/")).await.expect("opened");
     let page = Page::attach(&connected.link, &opened.target).await.expect("attached");
     until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(()))

@@ -1,13 +1,15 @@
 //! The parts of a page a model's picture does not show. Every field has its own colour: the colour of a covered
 //! field is missing from the picture.
 
-use crate::kit::{Chromium, DebuggingMode, Frame, PATIENCE, Site, TestDisplay, chromium, said, tab, until};
+use crate::kit::{
+    DebuggingMode, PATIENCE, RealChromium, Site, TestDisplay, WindowFrames, chromium, said, tab, until,
+};
 use image::RgbaImage;
 use octo_browser::{
-    Area, Boxes, Front, Page, PageError, PictureFormat, ShotError, View,
+    BringToFront, ElementLabels, ModelPictureError, Page, PageError, PictureArea, PictureFormat, TabView,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Redactor, SecretName},
-    snapshot::{Filter, WHOLE},
+    snapshot::{RenderFilter, WHOLE},
 };
 
 /// Colours of covered fields, each with its field.
@@ -100,26 +102,29 @@ async fn covered(arguments: &[&str]) {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = TestDisplay::start(Frame::None).await;
+    let desk = TestDisplay::start(WindowFrames::None).await;
     let url = site.url("/");
     let arguments: Vec<&str> = arguments.iter().copied().chain([url.as_str()]).collect();
-    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &arguments).await;
-    let connected = Chromium::browser(&desk).connect().await.expect("connected");
+    let _chromium = RealChromium::start(&desk, DebuggingMode::Flag, &arguments).await;
+    let connected = RealChromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
-    let mut view = View::default();
+    let mut view = TabView::default();
     // All frames are loaded once their fields are; covered text appears in no text either.
     let text = until("the frames", async || {
-        let text = view.look(&page).await.ok()?.render(WHOLE, Filter::default()).text;
+        let text = view.look(&page).await.ok()?.render(WHOLE, RenderFilter::default()).text;
         (text.matches("filled").count() >= 9).then_some(text)
     })
     .await;
     assert!(!text.contains("4111") && text.contains("Bergen"), "{text}");
     said(&page, "window.changed = 0").await;
 
-    let bare = read(&page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture").bytes);
+    let bare = read(&page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture").bytes);
     assert!((1_000..=1_100).contains(&bare.width()), "as wide as the page counts");
-    let shot = view.shot(&page, Area::Visible, Boxes::None, Front::First, &redactor()).await.expect("a shot");
+    let shot = view
+        .shot(&page, PictureArea::Visible, ElementLabels::None, BringToFront::First, &redactor())
+        .await
+        .expect("a shot");
     let covered = read(&shot.picture.bytes);
     assert_eq!(bare.dimensions(), covered.dimensions());
     for (what, colour) in COVERED {
@@ -134,7 +139,7 @@ async fn covered(arguments: &[&str]) {
     assert_eq!(said(&page, "window.changed").await, 0, "the page is not touched for it");
 
     // A picture of one element, after the page scrolled to it; elements shown before keep their numbers.
-    let text = view.look(&page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    let text = view.look(&page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     let number = text.split_once("button \"Press\" [").expect("a button").1;
     let number: u32 = number.split_once(']').expect("its number").0.parse().expect("a number");
     let deep =
@@ -145,9 +150,10 @@ async fn covered(arguments: &[&str]) {
         ..Default::default()
     };
     let deep = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
-    let area = Area::Element(BackendNodeId::new(*deep.inner()));
+    let area = PictureArea::Element(BackendNodeId::new(*deep.inner()));
     let bare = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
-    let shot = view.shot(&page, area, Boxes::None, Front::First, &redactor()).await.expect("a shot");
+    let shot =
+        view.shot(&page, area, ElementLabels::None, BringToFront::First, &redactor()).await.expect("a shot");
     assert!(points(&bare, [255, 0, 0]) > 1000);
     assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
@@ -160,25 +166,29 @@ async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = TestDisplay::start(Frame::None).await;
+    let desk = TestDisplay::start(WindowFrames::None).await;
     let url = site.url("/");
     let arguments = ["--headless=new", "--force-device-scale-factor=2", &url];
-    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &arguments).await;
-    let connected = Chromium::browser(&desk).connect().await.expect("connected");
+    let _chromium = RealChromium::start(&desk, DebuggingMode::Flag, &arguments).await;
+    let connected = RealChromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
-    let mut view = View::default();
+    let mut view = TabView::default();
     said(
         &page,
         "window.going = setInterval(() => { scrollTo(0, scrollY > 900 ? 0 : scrollY + 3); }, 10), true",
     )
     .await;
-    let moving = view.shot(&page, Area::Visible, Boxes::Numbered, Front::First, &redactor()).await;
-    assert_eq!(moving.expect_err("it moves"), ShotError::Page(PageError::Moving));
+    let moving = view
+        .shot(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
+        .await;
+    assert_eq!(moving.expect_err("it moves"), ModelPictureError::Page(PageError::Moving));
     assert!(view.last().is_none(), "a picture is no look");
     said(&page, "clearInterval(window.going), true").await;
-    let still =
-        view.shot(&page, Area::Visible, Boxes::Numbered, Front::First, &redactor()).await.expect("a shot");
+    let still = view
+        .shot(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
+        .await
+        .expect("a shot");
     assert!(still.numbered > 0 && view.last().is_none());
 }
 
@@ -188,12 +198,12 @@ async fn numbers_are_drawn_where_their_elements_are() {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = TestDisplay::start(Frame::None).await;
-    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &[&site.url("/")]).await;
-    let connected = Chromium::browser(&desk).connect().await.expect("connected");
+    let desk = TestDisplay::start(WindowFrames::None).await;
+    let _chromium = RealChromium::start(&desk, DebuggingMode::Flag, &[&site.url("/")]).await;
+    let connected = RealChromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
-    let mut view = View::default();
+    let mut view = TabView::default();
     // Each loads at its own time, and a box that appears between the snapshot and the picture is in only one of
     // them.
     until("all that is seen of the page and its four frames", async || {
@@ -202,7 +212,7 @@ async fn numbers_are_drawn_where_their_elements_are() {
     .await;
     said(&page, "window.changed = 0").await;
     let shot = view
-        .shot(&page, Area::Visible, Boxes::Numbered, Front::First, &Redactor::default())
+        .shot(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &Redactor::default())
         .await
         .expect("a shot");
     let image = read(&shot.picture.bytes);

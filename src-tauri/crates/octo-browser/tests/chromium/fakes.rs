@@ -2,7 +2,10 @@
 
 use async_tungstenite::{tokio::accept_async, tungstenite::Message};
 use futures::StreamExt as _;
-use octo_browser::{AttachmentState, Browser, ConnectError, Environment, Mode, Probe, System, Wanted, find};
+use octo_browser::{
+    AccessMode, AttachmentState, Browser, BrowserEnvironment, BrowserTarget, ConnectError, HostSystem, Probe,
+    find,
+};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -74,7 +77,10 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
     let mut asking = PromptingServer::start().await;
     let profile = home.path().join("profile");
     write_down(&profile, asking.port, "a", Duration::ZERO);
-    let browser = Browser::new(Environment::bare(System::Linux, home.path()), Wanted::Folder(profile));
+    let browser = Browser::new(
+        BrowserEnvironment::bare(HostSystem::Linux, home.path()),
+        BrowserTarget::Folder(profile),
+    );
     let connect = || {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
@@ -87,7 +93,10 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
     tokio::time::resume();
     answer.send(()).expect("it waits");
     let connected = attempt.await.expect("its end").expect("connected");
-    assert!(matches!(*browser.state().borrow(), AttachmentState::Connected { mode: Mode::Approval, .. }));
+    assert!(matches!(
+        *browser.state().borrow(),
+        AttachmentState::Connected { mode: AccessMode::Approval, .. }
+    ));
     browser.disconnect();
     drop(connected);
     // A caller that does not want to wait gives up.
@@ -105,7 +114,7 @@ async fn of_two_files_that_name_one_port_the_newer_one_is_the_browser() {
     for (chrome, chromium, expected) in [(3_600, 60, "of-chromium"), (60, 3_600, "of-chrome")] {
         write_down(&config.join("google-chrome"), asking.port, "of-chrome", Duration::from_secs(chrome));
         write_down(&config.join("chromium"), asking.port, "of-chromium", Duration::from_secs(chromium));
-        let found = find(&Environment::bare(System::Linux, home.path()), None).await;
+        let found = find(&BrowserEnvironment::bare(HostSystem::Linux, home.path()), None).await;
         let at_port: Vec<_> = found.iter().filter(|found| found.port == asking.port).collect();
         let [found] = at_port.as_slice() else { panic!("asked once: {found:?}") };
         let Probe::Approval { socket } = &found.probe else { panic!("{found:?}") };

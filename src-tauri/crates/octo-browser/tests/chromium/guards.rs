@@ -5,9 +5,9 @@ use crate::{
     kit::{chromium, said, until},
 };
 use octo_browser::{
-    ActError, Area, Audience, BrowserAct, Came, PageError, PictureFormat, Unfit,
+    ActError, Audience, BrowserAct, PageError, PageReaction, PictureArea, PictureFormat, UnsupportedAct,
     cdp::js_protocol::runtime::EvaluateParams,
-    snapshot::{Filter, NodeRef, Refs, Snapshot, WHOLE},
+    snapshot::{NodeRef, Refs, RenderFilter, Snapshot, WHOLE},
 };
 use std::time::Duration;
 
@@ -28,11 +28,11 @@ async fn a_key_a_drag_and_a_point_press_nothing_else() {
     let mut scene = Scene::start("/guards", "Guards").await;
     let plain = by_id(&scene, "plain").await;
     let pressed = scene.act(BrowserAct::Press(Some(plain), "ArrowDown".to_owned())).await;
-    assert_eq!(pressed, Err(Unfit::NoFocus.into()), "what takes no key is not clicked for it");
+    assert_eq!(pressed, Err(UnsupportedAct::NoFocus.into()), "what takes no key is not clicked for it");
     let (one, other) = (by_id(&scene, "a").await, by_id(&scene, "b").await);
     assert_ne!(one.node, other.node);
     for (from, to) in [(one.clone(), other), (one.clone(), one)] {
-        assert_eq!(scene.act(BrowserAct::Drag(from, to)).await, Err(Unfit::SameControl.into()));
+        assert_eq!(scene.act(BrowserAct::Drag(from, to)).await, Err(UnsupportedAct::SameControl.into()));
     }
     let calm = by_id(&scene, "calm").await;
     let trapped = scene.act(BrowserAct::ClickAt(calm, 350.0, 50.0)).await;
@@ -62,7 +62,7 @@ async fn a_page_that_leaves_while_it_is_read_is_read_as_one_document() {
             Err(error) => panic!("{error}"),
         };
         let root = captured.frames.first().expect("a page");
-        let text = Snapshot::new(&captured, &mut Refs::default()).render(WHOLE, Filter::default()).text;
+        let text = Snapshot::new(&captured, &mut Refs::default()).render(WHOLE, RenderFilter::default()).text;
         let (first, second) = (text.contains("of the first page"), text.contains("SECRET"));
         assert!(first != second, "one page, and not both or none: {}", root.url);
         assert_eq!(root.url.ends_with("/late"), second, "text is told as of where it was read");
@@ -82,7 +82,7 @@ async fn a_picture_is_in_the_pages_own_measure_on_every_screen() {
     }
     let scene = Scene::start_with("/guards", "Guards", &["--force-device-scale-factor=2"]).await;
     assert_eq!(said(&scene.page, "devicePixelRatio").await, 2);
-    let picture = scene.page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let picture = scene.page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     let picture = image::load_from_memory(&picture.bytes).expect("a PNG");
     let size = said(&scene.page, "[innerWidth, innerHeight]").await;
     assert_eq!(serde_json::json!([picture.width(), picture.height()]), size);
@@ -145,9 +145,9 @@ async fn a_press_that_asks_for_files_opens_nothing_and_the_persons_own_press_doe
     for name in ["One file", "Choose"] {
         let place = scene.place("button", name).await;
         let done = scene.act(BrowserAct::Click(place.clone())).await.expect("pressed");
-        assert_eq!(done.came, Came::AsksForFiles, "{name}");
+        assert_eq!(done.came, PageReaction::AsksForFiles, "{name}");
         let done = scene.act(BrowserAct::Press(Some(place), "Enter".to_owned())).await.expect("pressed");
-        assert_eq!(done.came, Came::AsksForFiles, "{name}");
+        assert_eq!(done.came, PageReaction::AsksForFiles, "{name}");
     }
     assert_eq!(scene.windows(), before, "nothing stands on the screen");
     let at = "(() => { const at = document.querySelector('button').getBoundingClientRect(); \

@@ -5,8 +5,8 @@ mod display;
 mod recording;
 mod site;
 
-pub(crate) use browser::{Chromium, DebuggingMode};
-pub(crate) use display::{Frame, TestDisplay};
+pub(crate) use browser::{DebuggingMode, RealChromium};
+pub(crate) use display::{TestDisplay, WindowFrames};
 pub(crate) use octo_testkit::chromium_or_skip as chromium;
 pub(crate) use recording::Recording;
 pub(crate) use site::Site;
@@ -54,9 +54,9 @@ pub(crate) const OWN: (&str, &str) = (
 );
 
 /// The person's own tab, which no test touches.
-pub(crate) struct Own(octo_browser::Tab);
+pub(crate) struct PersonTab(octo_browser::Tab);
 
-impl Own {
+impl PersonTab {
     /// Its address: a different site from the others, so that it shares no process with them.
     pub(crate) fn url(site: &Site) -> String {
         site.url(OWN.0).replace("127.0.0.1", "localhost")

@@ -11,7 +11,7 @@ mod coverage;
 mod oracles;
 mod player;
 
-use crate::kit::{Chromium, DebuggingMode, Frame, TestDisplay, chromium, tab};
+use crate::kit::{DebuggingMode, RealChromium, TestDisplay, WindowFrames, chromium, tab};
 use octo_browser::Page;
 use player::Player;
 use std::{
@@ -37,8 +37,8 @@ fn is_soak() -> bool {
 /// A browser with one page, which moves from task to task.
 struct Playground {
     _desk: TestDisplay,
-    _chromium: Chromium,
-    _connected: octo_browser::Connected,
+    _chromium: RealChromium,
+    _connected: octo_browser::BrowserConnection,
     page: Page,
     folder: PathBuf,
 }
@@ -47,9 +47,9 @@ impl Playground {
     async fn start() -> Option<Self> {
         chromium()?;
         let folder = pages()?;
-        let desk = TestDisplay::start(Frame::None).await;
-        let chromium = Chromium::start(&desk, DebuggingMode::Flag, &["about:blank"]).await;
-        let connected = Chromium::browser(&desk).connect().await.expect("connected");
+        let desk = TestDisplay::start(WindowFrames::None).await;
+        let chromium = RealChromium::start(&desk, DebuggingMode::Flag, &["about:blank"]).await;
+        let connected = RealChromium::browser(&desk).connect().await.expect("connected");
         let start = tab(&connected.tabs, "about:blank").await;
         let page = Page::attach(&connected.link, &start.target).await.expect("attached");
         page.begin_focus_emulation().await.expect("acting");

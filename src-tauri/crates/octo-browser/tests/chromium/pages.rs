@@ -1,12 +1,12 @@
 //! The tab in use.
 
 use crate::kit::{
-    Chromium, DebuggingMode, Frame, OWN, Own, PATIENCE, Recording, Site, TestDisplay, chromium, others, said,
-    tab, until,
+    DebuggingMode, OWN, PATIENCE, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames,
+    chromium, others, said, tab, until,
 };
 use octo_browser::{
-    Area, CallError, DialogKind, DialogReply, DocumentChange, History, Liveness, NavigateError,
-    NavigationOutcome, Page, PageError, PageEvent, PictureFormat,
+    CallError, DialogKind, DialogReply, DocumentChange, HistoryDirection, Liveness, NavigateError,
+    NavigationOutcome, Page, PageError, PageEvent, PictureArea, PictureFormat,
     cdp::{
         browser_protocol::{
             browser::{Bounds, GetWindowForTargetParams, SetWindowBoundsParams, WindowState},
@@ -40,23 +40,23 @@ const PAGES: &[(&str, &str)] = &[
 struct Scene {
     site: Site,
     desk: TestDisplay,
-    _chromium: Chromium,
+    _chromium: RealChromium,
     recording: Recording,
-    connected: octo_browser::Connected,
-    own: Own,
+    connected: octo_browser::BrowserConnection,
+    own: PersonTab,
 }
 
 impl Scene {
-    async fn start(frame: Frame, paths: &[&str], arguments: &[&str]) -> Self {
+    async fn start(frame: WindowFrames, paths: &[&str], arguments: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
         let desk = TestDisplay::start(frame).await;
-        let urls = paths.iter().map(|path| site.url(path)).chain([Own::url(&site)]);
+        let urls = paths.iter().map(|path| site.url(path)).chain([PersonTab::url(&site)]);
         let urls: Vec<String> = urls.collect();
         let all: Vec<&str> = arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
-        let chromium = Chromium::start(&desk, DebuggingMode::Flag, &all).await;
+        let chromium = RealChromium::start(&desk, DebuggingMode::Flag, &all).await;
         let recording = Recording::default();
-        let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
-        let own = Own::find(&connected.tabs).await;
+        let connected = RealChromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+        let own = PersonTab::find(&connected.tabs).await;
         Self { site, desk, _chromium: chromium, recording, connected, own }
     }
 
@@ -77,7 +77,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/", "/other"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
     let start = tab(&scene.connected.tabs, "Start").await;
     tab(&scene.connected.tabs, "Other").await;
     let before = others(&scene.connected.tabs, &start).await;
@@ -96,12 +96,15 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     assert!(began.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
     assert_eq!(page.committed().url, scene.site.url("/next#end"));
 
-    assert_eq!(page.travel(History::Back).await, Ok(NavigationOutcome::SameDocument));
-    page.travel(History::Back).await.expect("back");
+    assert_eq!(page.travel(HistoryDirection::Back).await, Ok(NavigationOutcome::SameDocument));
+    page.travel(HistoryDirection::Back).await.expect("back");
     assert_eq!(said(&page, "document.title").await, "Start");
-    page.travel(History::Forward).await.expect("forward");
-    assert_eq!(page.travel(History::Forward).await, Ok(NavigationOutcome::SameDocument));
-    assert_eq!(page.travel(History::Forward).await, Err(NavigateError::NoSuchPage(History::Forward)));
+    page.travel(HistoryDirection::Forward).await.expect("forward");
+    assert_eq!(page.travel(HistoryDirection::Forward).await, Ok(NavigationOutcome::SameDocument));
+    assert_eq!(
+        page.travel(HistoryDirection::Forward).await,
+        Err(NavigateError::NoSuchPage(HistoryDirection::Forward))
+    );
 
     // `.invalid` never resolves.
     let failed = page.navigate("http://nowhere.invalid/").await;
@@ -145,7 +148,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/leave"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/leave"], &[]).await;
     let page = scene.page("Leave").await;
     let began = Instant::now();
     let asked = page.call(EvaluateParams::new("window.said = prompt('Who?', 'me')"), PATIENCE).await;
@@ -194,7 +197,7 @@ async fn frames_of_other_sites_have_their_session_and_all_are_listed() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/frames"], &["--site-per-process"]).await;
+    let scene = Scene::start(WindowFrames::None, &["/frames"], &["--site-per-process"]).await;
     let page = scene.page("Frames").await;
     let frames = until("four frames", async || {
         let frames = page.frames().await.expect("frames");
@@ -222,7 +225,7 @@ async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/alert", "/other"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/alert", "/other"], &[]).await;
     // A foreground page keeps its alert open; this one was open before anyone attached.
     let held = tab(&scene.connected.tabs, "Alert").await;
     // While the browser still starts, its other pages use the CPU and look like an endless script.
@@ -266,7 +269,7 @@ async fn a_crash_is_told_and_a_reload_brings_the_page_back() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/"], &[]).await;
     let page = scene.page("Start").await;
     for revived_by_its_address in [false, true] {
         let mut events = page.events();
@@ -297,9 +300,9 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/", "/other"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
     let page = scene.page("Other").await;
-    let whole = page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let whole = page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     let whole = image::load_from_memory(&whole.bytes).expect("a PNG");
     assert!(whole.width() > 800 && whole.height() > 400, "{}x{}", whole.width(), whole.height());
     page.navigate(&scene.site.url("/")).await.expect("there");
@@ -323,7 +326,7 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
         left.extend(node.children.unwrap_or_default());
     }
     let link = page
-        .picture(Area::Element(found.expect("a link")), PictureFormat::Jpeg(80))
+        .picture(PictureArea::Element(found.expect("a link")), PictureFormat::Jpeg(80))
         .await
         .expect("its picture");
     let link = image::load_from_memory(&link.bytes).expect("a JPEG");
@@ -336,7 +339,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/"], &[]).await;
     let other = scene.site.url("/other");
     for _ in 2..100 {
         let open = CreateTargetParams { background: Some(true), ..CreateTargetParams::new(other.clone()) };
@@ -361,7 +364,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     eprintln!("attached in {:?}", began.elapsed());
     let session = page.session().clone();
     page.navigate(&scene.site.url("/next")).await.expect("there");
-    page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     drop(page);
     let spoken: Vec<_> =
         scene.recording.sent().into_iter().filter_map(|(session, name, _)| Some((session?, name))).collect();
@@ -380,7 +383,7 @@ async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/", "/next"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/", "/next"], &[]).await;
     let (one, two) = (scene.page("Start").await, scene.page("Next").await);
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
     let (a, b) = tokio::join!(said(&one, "document.title"), said(&two, "document.title"));
@@ -408,7 +411,7 @@ async fn a_minimised_window_comes_back_for_a_picture() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::Managed, &["/"], &[]).await;
+    let scene = Scene::start(WindowFrames::Managed, &["/"], &[]).await;
     let page = scene.page("Start").await;
     let window = || async {
         let asked = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
@@ -420,7 +423,7 @@ async fn a_minimised_window_comes_back_for_a_picture() {
     page.link().call(None, minimise, PATIENCE).await.expect("minimised");
     until("the window's absence", async || (!scene.desk.is_white()).then_some(())).await;
     assert_eq!(window().await.bounds.window_state, Some(WindowState::Minimized));
-    let picture = page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let picture = page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     assert!(image::load_from_memory(&picture.bytes).expect("a PNG").width() > 800);
     until("the window", async || scene.desk.is_white().then_some(())).await;
     scene.ends().await;
@@ -431,7 +434,7 @@ async fn an_untrusted_certificate_is_still_warned_of() {
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/"], &[]).await;
     let secure = Site::behind_tls("<title>Reached</title>").await;
     let page = scene.page("Start").await;
     let refused = page.navigate(&secure.secure_url()).await;
@@ -446,7 +449,7 @@ async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_
     if chromium().is_none() {
         return;
     }
-    let scene = Scene::start(Frame::None, &["/", "/other"], &[]).await;
+    let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
     tab(&scene.connected.tabs, "Other").await;
     let sleeping = scene.connected.tabs.open("chrome://discards/").await.expect("opened");
     let panel = Page::attach(&scene.connected.link, &sleeping.target).await.expect("attached");

@@ -3,9 +3,10 @@
 //! it; it reads the page's text.
 
 use crate::kit::{
-    Chromium, DebuggingMode, Frame, OWN, Own, Recording, Site, TestDisplay, chromium, said, tab, until,
+    DebuggingMode, OWN, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, said,
+    tab, until,
 };
-use octo_browser::{Audience, BrowserAct, Page, View, snapshot::Query, snapshot::WHOLE};
+use octo_browser::{Audience, BrowserAct, Page, TabView, snapshot::FindQuery, snapshot::WHOLE};
 
 /// A page that requests a permission on a button press, and shows the result and the permission's state.
 macro_rules! asking {
@@ -49,16 +50,17 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
         return;
     }
     let site = Site::start(&[("/place", PLACE), ("/notes", NOTES), OWN]).await;
-    let desk = TestDisplay::start(Frame::Managed).await;
-    let _chromium = Chromium::start(&desk, DebuggingMode::Flag, &[&Own::url(&site), &site.url(path)]).await;
+    let desk = TestDisplay::start(WindowFrames::Managed).await;
+    let _chromium =
+        RealChromium::start(&desk, DebuggingMode::Flag, &[&PersonTab::url(&site), &site.url(path)]).await;
     let recording = Recording::default();
-    let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
-    let own = Own::find(&connected.tabs).await;
+    let connected = RealChromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+    let own = PersonTab::find(&connected.tabs).await;
     let asking = tab(&connected.tabs, title).await;
     let page = Page::attach(&connected.link, &asking.target).await.expect("attached");
     page.bring_to_front().await.expect("in front");
     page.begin_focus_emulation().await.expect("acting");
-    let mut view = View::default();
+    let mut view = TabView::default();
     let ask = place(&mut view, &page, "button", "Ask").await;
     let beside = place(&mut view, &page, "textbox", "Beside").await;
     until("the permission", async || (stands(&page).await == ["", "prompt"]).then_some(())).await;
@@ -86,9 +88,9 @@ async fn stands(page: &Page) -> [String; 2] {
     serde_json::from_value(told).expect("two texts")
 }
 
-async fn place(view: &mut View, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
+async fn place(view: &mut TabView, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
     view.look(page).await.expect("a look");
-    let query = Query { text: name.to_owned(), role: role.to_owned() };
+    let query = FindQuery { text: name.to_owned(), role: role.to_owned() };
     let found = view.last().expect("a look").find(&query, WHOLE).text;
     let rest = found.split_once(&format!("{role} \"{name}\" [")).expect("it is there").1;
     let number = rest.split_once(']').expect("a number").0;

@@ -2,7 +2,7 @@
 
 use super::site;
 use octo_browser::safety::{
-    Address, ForbiddenReason, GrantLifetime, PageStep, RecordedGrant, Scope, SiteGrants, SiteKind,
+    ForbiddenReason, GrantLifetime, GrantScope, PageAddress, PageStep, RecordedGrant, SiteGrants, SiteKind,
     SiteQuestion, SiteVerdict, StepRefusal, TabNumber,
 };
 use proptest::prelude::*;
@@ -11,14 +11,14 @@ const TAB: TabNumber = TabNumber(1);
 const OTHER: TabNumber = TabNumber(2);
 
 fn question(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -> SiteQuestion {
-    match grants.check(tab, step, &Address::of(address)) {
+    match grants.check(tab, step, &PageAddress::of(address)) {
         SiteVerdict::Ask(question) => question,
         other => panic!("{address} should ask: {other:?}"),
     }
 }
 
 fn allowed(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -> bool {
-    matches!(grants.check(tab, step, &Address::of(address)), SiteVerdict::Allowed(_))
+    matches!(grants.check(tab, step, &PageAddress::of(address)), SiteVerdict::Allowed(_))
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
     let mut grants = SiteGrants::default();
     let asked = question(&grants, TAB, PageStep::Navigate, "https://shop.example/a?b");
     assert_eq!((asked.kind(), asked.longest()), (SiteKind::Web, GrantLifetime::Always));
-    assert_eq!(asked.scope(), &Scope::Site(site("https://shop.example")));
+    assert_eq!(asked.scope(), &GrantScope::Site(site("https://shop.example")));
     assert_eq!(grants.allow(TAB, asked, GrantLifetime::Task), RecordedGrant::Task);
     for step in [PageStep::Navigate, PageStep::Commit, PageStep::Read, PageStep::Act] {
         assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
@@ -49,9 +49,12 @@ fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
     assert_eq!(grants.allow(TAB, asked, GrantLifetime::Once), RecordedGrant::Once);
     assert!(allowed(&grants, TAB, PageStep::Navigate, "https://a.example"));
     assert!(!allowed(&grants, OTHER, PageStep::Navigate, "https://a.example"), "in that tab only");
-    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example/in")), SiteVerdict::Allowed(_)));
+    assert!(matches!(
+        grants.committed(TAB, &PageAddress::of("https://a.example/in")),
+        SiteVerdict::Allowed(_)
+    ));
     assert!(allowed(&grants, TAB, PageStep::Act, "https://a.example/in"));
-    assert!(matches!(grants.committed(TAB, &Address::of("https://evil.example")), SiteVerdict::Ask(_)));
+    assert!(matches!(grants.committed(TAB, &PageAddress::of("https://evil.example")), SiteVerdict::Ask(_)));
     assert!(!allowed(&grants, TAB, PageStep::Read, "https://evil.example"));
     assert!(!allowed(&grants, TAB, PageStep::Act, "https://a.example"), "coming back asks again");
 }
@@ -59,11 +62,11 @@ fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
 #[test]
 fn a_pass_is_for_one_step_in_one_place() {
     let grants = SiteGrants::new([site("https://a.example")]);
-    let address = Address::of("https://a.example/x");
+    let address = PageAddress::of("https://a.example/x");
     let SiteVerdict::Allowed(pass) = grants.check(TAB, PageStep::Read, &address) else { panic!("granted") };
     assert!(pass.is_for(TAB, PageStep::Read, &address));
     assert!(!pass.is_for(TAB, PageStep::Act, &address) && !pass.is_for(OTHER, PageStep::Read, &address));
-    assert!(!pass.is_for(TAB, PageStep::Read, &Address::of("https://b.example")));
+    assert!(!pass.is_for(TAB, PageStep::Read, &PageAddress::of("https://b.example")));
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn some_places_are_refused_whatever_the_person_said() {
         ("chrome-error://chromewebdata/", StepRefusal::ErrorPage),
     ] {
         assert_eq!(
-            grants.check(TAB, PageStep::Act, &Address::of(address)),
+            grants.check(TAB, PageStep::Act, &PageAddress::of(address)),
             SiteVerdict::Refused(why),
             "{address}"
         );
@@ -134,7 +137,7 @@ fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
     let mut grants = SiteGrants::default();
     let asked = question(&grants, TAB, PageStep::Navigate, "http://a.example");
     let _ = grants.allow(TAB, asked, GrantLifetime::Once);
-    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example")), SiteVerdict::Allowed(_)));
+    assert!(matches!(grants.committed(TAB, &PageAddress::of("https://a.example")), SiteVerdict::Allowed(_)));
     assert!(allowed(&grants, TAB, PageStep::Act, "https://a.example"));
     assert!(!allowed(&grants, TAB, PageStep::Act, "https://b.example"));
     let encrypted = SiteGrants::new([site("https://a.example")]);
@@ -144,7 +147,7 @@ fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
 #[test]
 fn what_is_taken_back_asks_again() {
     let mut grants = SiteGrants::new([site("https://a.example")]);
-    grants.revoke(&Scope::Site(site("https://a.example")));
+    grants.revoke(&GrantScope::Site(site("https://a.example")));
     assert!(!allowed(&grants, TAB, PageStep::Act, "https://a.example"));
 }
 
@@ -159,7 +162,7 @@ proptest! {
         let mut grants = SiteGrants::default();
         let mut granted = std::collections::BTreeSet::new();
         for (kind, lifetime, place) in steps {
-            let address = Address::of(PLACES[place]);
+            let address = PageAddress::of(PLACES[place]);
             match kind {
                 0 => if let SiteVerdict::Ask(question) = grants.check(TAB, PageStep::Act, &address) {
                     let lifetime = [GrantLifetime::Once, GrantLifetime::Task, GrantLifetime::Always][usize::from(lifetime % 3)];

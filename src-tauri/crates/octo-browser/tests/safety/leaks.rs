@@ -1,7 +1,7 @@
 //! Information in an address, and data carried from site to site.
 
 use super::{asked_with, button, site, text_line};
-use octo_browser::safety::{AddressLeak, Keys, PageAction, PageMemory, Sink};
+use octo_browser::safety::{AddressLeak, PageAction, PageMemory, Sink, TypingMode};
 
 const LETTER: &str = "Dear Ada, the meeting about the merger of both companies has been moved to the second floor on \
     Thursday, please bring the signed papers and tell nobody.";
@@ -148,7 +148,7 @@ fn ordinary_hosts_are_opened() {
 }
 
 fn typing(memory: &PageMemory, text: &str) -> Vec<Sink> {
-    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, keys: Keys::Inserted })
+    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, keys: TypingMode::Inserted })
 }
 
 #[test]

@@ -11,8 +11,8 @@ mod secrets;
 mod sinks;
 
 use octo_browser::safety::{
-    ActionContext, ActionTarget, Address, EditingKind, Element, Field, Judgement, Origin, OwningForm,
-    PageAction, PageMemory, Sink, Site, judge,
+    ActionContext, ActionTarget, EditingKind, Element, FieldFacts, Judgement, Origin, OwningForm, PageAction,
+    PageAddress, PageMemory, Sink, Site, judge,
 };
 
 /// A site by its address.
@@ -26,7 +26,7 @@ fn button(name: &str) -> Element {
         role: "button".into(),
         name: name.into(),
         tag: "button".into(),
-        field: Field { kind: "button".into(), ..Field::default() },
+        field: FieldFacts { kind: "button".into(), ..FieldFacts::default() },
         form: OwningForm::None,
         ..Element::default()
     }
@@ -50,7 +50,7 @@ fn text_line(name: &str) -> Element {
         role: "textbox".into(),
         name: name.into(),
         tag: "input".into(),
-        field: Field { kind: "text".into(), name: name.into(), ..Field::default() },
+        field: FieldFacts { kind: "text".into(), name: name.into(), ..FieldFacts::default() },
         editing: EditingKind::Line,
         form: OwningForm::None,
         ..Element::default()
@@ -69,7 +69,7 @@ fn asked_with(
     action: PageAction<'_>,
 ) -> Vec<Sink> {
     let act = ActionContext {
-        page: &Address::of("https://a.example/x"),
+        page: &PageAddress::of("https://a.example/x"),
         frame: &Origin::read("https://a.example"),
         language,
         loose_fields: None,

@@ -6,7 +6,7 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use octo_browser::safety::{
-    BoundSecret, Field, Origin, Redactor, SecretFault, SecretName, SecretTarget, TypedPart, pieces,
+    BoundSecret, FieldFacts, Origin, Redactor, SecretFault, SecretName, SecretTarget, TypedPart, pieces,
 };
 use proptest::prelude::*;
 use secrecy::SecretString;
@@ -44,10 +44,10 @@ fn a_secret_is_released_at_its_own_site_only() {
     let secret = BoundSecret { name: name(), site: site("https://a.example") };
     let plain = BoundSecret { name: name(), site: site("http://a.example") };
     let local = BoundSecret { name: name(), site: site("http://localhost:3000") };
-    let password = Field { kind: "password".into(), ..Field::default() };
-    let shown = Field { kind: "text".into(), name: "Search".into(), ..Field::default() };
-    let card = Field { autocomplete: "section-a billing cc-number".into(), ..Field::default() };
-    let at = |secret: &BoundSecret, page: &str, frame: &str, to: Option<&str>, field: &Field| {
+    let password = FieldFacts { kind: "password".into(), ..FieldFacts::default() };
+    let shown = FieldFacts { kind: "text".into(), name: "Search".into(), ..FieldFacts::default() };
+    let card = FieldFacts { autocomplete: "section-a billing cc-number".into(), ..FieldFacts::default() };
+    let at = |secret: &BoundSecret, page: &str, frame: &str, to: Option<&str>, field: &FieldFacts| {
         let to = to.map(Origin::read);
         let target = SecretTarget {
             page: &Origin::read(page),

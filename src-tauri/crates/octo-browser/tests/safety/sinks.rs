@@ -2,17 +2,23 @@
 
 use super::{asked, asked_with, button, link, site, text_line};
 use octo_browser::safety::{
-    ActionContext, ActionTarget, Address, ControlEffect, Dialog, EditingKind, Element, Field, Form,
-    Judgement, Keys, Origin, OwningForm, PageAction, PageMemory, Sensitive, Sink, judge,
+    ActionContext, ActionTarget, ControlEffect, EditingKind, Element, FieldFacts, FormFacts, JudgedDialog,
+    Judgement, Origin, OwningForm, PageAction, PageAddress, PageMemory, SensitiveData, Sink, TypingMode,
+    judge,
 };
 
-fn field(kind: &str, autocomplete: &str, name: &str) -> Field {
-    Field { kind: kind.into(), autocomplete: autocomplete.into(), name: name.into(), ..Field::default() }
+fn field(kind: &str, autocomplete: &str, name: &str) -> FieldFacts {
+    FieldFacts {
+        kind: kind.into(),
+        autocomplete: autocomplete.into(),
+        name: name.into(),
+        ..FieldFacts::default()
+    }
 }
 
-fn form(fields: Vec<Field>, action: &str, submits: &[&str]) -> OwningForm {
+fn form(fields: Vec<FieldFacts>, action: &str, submits: &[&str]) -> OwningForm {
     let submits = submits.iter().map(|name| (*name).to_owned()).collect();
-    OwningForm::Form(Form { fields, method: "post".into(), action: action.into(), submits })
+    OwningForm::Form(FormFacts { fields, method: "post".into(), action: action.into(), submits })
 }
 
 fn submit(form: OwningForm) -> Element {
@@ -21,7 +27,7 @@ fn submit(form: OwningForm) -> Element {
 
 #[test]
 fn fields_that_matter_are_known() {
-    use Sensitive::{Code, Identity, Password, Payment};
+    use SensitiveData::{Code, Identity, Password, Payment};
     for (field, expected) in [
         (field("password", "", ""), Some(Password)),
         (field(" PASSWORD ", "off", ""), Some(Password)),
@@ -53,16 +59,16 @@ fn sending_a_form_that_matters_asks() {
     let login = || vec![field("text", "username", "Name"), field("password", "", "")];
     let here = "https://a.example/login";
     for (element, expected) in [
-        (submit(form(login(), here, &[])), vec![Sink::Submits(Sensitive::Password)]),
-        (submit(form(login(), "", &[])), vec![Sink::Submits(Sensitive::Password)]),
+        (submit(form(login(), here, &[])), vec![Sink::Submits(SensitiveData::Password)]),
+        (submit(form(login(), "", &[])), vec![Sink::Submits(SensitiveData::Password)]),
         (
             submit(form(vec![field("text", "cc-number", "")], here, &[])),
-            vec![Sink::Submits(Sensitive::Payment)],
+            vec![Sink::Submits(SensitiveData::Payment)],
         ),
         (
             submit(form(login(), "https://evil.example/x", &[])),
             vec![
-                Sink::Submits(Sensitive::Password),
+                Sink::Submits(SensitiveData::Password),
                 Sink::SubmitsElsewhere(Some(site("https://evil.example"))),
             ],
         ),
@@ -75,17 +81,17 @@ fn sending_a_form_that_matters_asks() {
         // A script's button in the form may submit it too; a button that only shows the password does not.
         (
             Element { form: form(login(), here, &[]), ..button("Go") },
-            vec![Sink::Submits(Sensitive::Password)],
+            vec![Sink::Submits(SensitiveData::Password)],
         ),
         (Element { form: form(login(), here, &[]), ..button("Show password") }, vec![]),
         (
             Element { form: form(login(), here, &[]), ..button("Show password and go") },
-            vec![Sink::Submits(Sensitive::Password)],
+            vec![Sink::Submits(SensitiveData::Password)],
         ),
         // A control with a harmless name that submits counts as submitting.
         (
             Element { name: "Cancel".into(), ..submit(form(login(), here, &[])) },
-            vec![Sink::Submits(Sensitive::Password)],
+            vec![Sink::Submits(SensitiveData::Password)],
         ),
         // The role says field; the tag does not.
         (
@@ -107,7 +113,10 @@ fn enter_is_the_forms_button() {
     let here = "https://a.example/x";
     let enter = PageAction::Press { key: "Enter" };
     for (element, expected) in [
-        (in_form(form(vec![field("password", "", "")], here, &[])), vec![Sink::Submits(Sensitive::Password)]),
+        (
+            in_form(form(vec![field("password", "", "")], here, &[])),
+            vec![Sink::Submits(SensitiveData::Password)],
+        ),
         (in_form(form(vec![], here, &["Place order"])), vec![Sink::Says(ControlEffect::Buy)]),
         (
             in_form(form(vec![], "https://b.example", &["Search"])),
@@ -135,10 +144,10 @@ fn enter_is_the_forms_button() {
             assert_eq!(asked(None, &element, action), expected, "{element:?}");
         }
         if element.editing != EditingKind::None {
-            let typed = PageAction::Type { text: "hello\n", keys: Keys::Pressed };
+            let typed = PageAction::Type { text: "hello\n", keys: TypingMode::Pressed };
             assert_eq!(asked(None, &element, typed), expected, "a typed line break is Enter: {element:?}");
             assert_eq!(
-                asked(None, &element, PageAction::Type { text: "hello", keys: Keys::Pressed }),
+                asked(None, &element, PageAction::Type { text: "hello", keys: TypingMode::Pressed }),
                 [],
                 "{element:?}"
             );
@@ -201,9 +210,9 @@ fn a_key_that_writes_is_judged_with_what_the_field_holds() {
     memory.shown(&site("https://mail.example"), "Your card is 4111 1111 1111 1111.");
     let press = |element: &Element, key| asked_with(&memory, None, element, PageAction::Press { key });
     for (field, expected) in [
-        (field("password", "", ""), Sensitive::Password),
-        (field("text", "cc-number", ""), Sensitive::Payment),
-        (field("text", "one-time-code", ""), Sensitive::Code),
+        (field("password", "", ""), SensitiveData::Password),
+        (field("text", "cc-number", ""), SensitiveData::Payment),
+        (field("text", "one-time-code", ""), SensitiveData::Code),
     ] {
         let element = Element { field, ..text_line("") };
         for key in ["x", "4", "Shift+A", "Space", "é"] {
@@ -250,7 +259,7 @@ fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
         (editor("Bold", true), PageAction::Click, vec![]),
         (editor("Pay the rent and delete this note", false), PageAction::Click, vec![]),
         (editor("Pay now", false), PageAction::Press { key: "Space" }, vec![]),
-        (editor("Pay now", true), PageAction::Type { text: "hello", keys: Keys::Inserted }, vec![]),
+        (editor("Pay now", true), PageAction::Type { text: "hello", keys: TypingMode::Inserted }, vec![]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?} {action:?}");
     }
@@ -267,7 +276,7 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         sends_on_change,
         ..button("When")
     };
-    let set = |text| PageAction::Type { text, keys: Keys::Inserted };
+    let set = |text| PageAction::Type { text, keys: TypingMode::Inserted };
     for (kind, action) in [
         ("checkbox", PageAction::Click),
         ("radio", PageAction::Click),
@@ -283,7 +292,7 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         ("text", set("Anna")),
     ] {
         for (form, sends, expected) in [
-            (card(), true, vec![Sink::Submits(Sensitive::Payment)]),
+            (card(), true, vec![Sink::Submits(SensitiveData::Payment)]),
             (card(), false, vec![]),
             (
                 form(vec![], "https://b.example", &[]),
@@ -297,13 +306,13 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         }
     }
     let label = Element { tag: "label".into(), ..input("", card(), true) };
-    assert_eq!(asked(None, &label, PageAction::Click), [Sink::Submits(Sensitive::Payment)]);
+    assert_eq!(asked(None, &label, PageAction::Click), [Sink::Submits(SensitiveData::Payment)]);
 }
 
 #[test]
 fn every_other_action_has_its_rule() {
     let files = ["/home/a/cv.pdf".to_owned()];
-    let confirm = |message| PageAction::AcceptDialog { kind: Dialog::Confirm, message, text: "" };
+    let confirm = |message| PageAction::AcceptDialog { kind: JudgedDialog::Confirm, message, text: "" };
     let offered =
         Element { download: Some("a\u{202e}fdp.exe".into()), ..link("Report", "https://a.example/r") };
     let tick =
@@ -313,13 +322,17 @@ fn every_other_action_has_its_rule() {
         (button("x"), PageAction::Download { name: "a.pdf" }, vec![Sink::Downloads("a.pdf".into())]),
         (offered, PageAction::Click, vec![Sink::Downloads("afdp.exe".into())]),
         (button("x"), PageAction::Evaluate, vec![Sink::Evaluates]),
-        (button("x"), confirm("Sure?"), vec![Sink::Accepts(Dialog::Confirm)]),
+        (button("x"), confirm("Sure?"), vec![Sink::Accepts(JudgedDialog::Confirm)]),
         (
             button("x"),
             confirm("Delete all?"),
-            vec![Sink::Accepts(Dialog::Confirm), Sink::Says(ControlEffect::Delete)],
+            vec![Sink::Accepts(JudgedDialog::Confirm), Sink::Says(ControlEffect::Delete)],
         ),
-        (button("x"), PageAction::AcceptDialog { kind: Dialog::Alert, message: "Delete", text: "" }, vec![]),
+        (
+            button("x"),
+            PageAction::AcceptDialog { kind: JudgedDialog::Alert, message: "Delete", text: "" },
+            vec![],
+        ),
         (button("Delete"), PageAction::Hover, vec![]),
         (button("Delete"), PageAction::Scroll, vec![]),
         (
@@ -333,10 +346,10 @@ fn every_other_action_has_its_rule() {
         (text_line("Send message to"), PageAction::Click, vec![]),
         (
             Element { field: field("password", "", ""), ..text_line("") },
-            PageAction::Type { text: "x", keys: Keys::Inserted },
-            vec![Sink::Writes(Sensitive::Password)],
+            PageAction::Type { text: "x", keys: TypingMode::Inserted },
+            vec![Sink::Writes(SensitiveData::Password)],
         ),
-        (button("x"), PageAction::Type { text: "e", keys: Keys::Pressed }, vec![Sink::Shortcut]),
+        (button("x"), PageAction::Type { text: "e", keys: TypingMode::Pressed }, vec![Sink::Shortcut]),
         (link("Mail", "mailto:a@b.example"), PageAction::Click, vec![Sink::OpensProgram]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?}");
@@ -354,8 +367,8 @@ fn a_drag_asks_for_what_a_press_on_either_end_would() {
     let card = || form(vec![field("text", "cc-number", "")], "https://a.example/pay", &[]);
     let plain = button("Card");
     for (from, onto, expected) in [
-        (submit(card()), plain.clone(), vec![Sink::Submits(Sensitive::Payment)]),
-        (plain.clone(), submit(card()), vec![Sink::Submits(Sensitive::Payment)]),
+        (submit(card()), plain.clone(), vec![Sink::Submits(SensitiveData::Payment)]),
+        (plain.clone(), submit(card()), vec![Sink::Submits(SensitiveData::Payment)]),
         (
             submit(form(vec![], "https://b.example", &[])),
             plain.clone(),
@@ -391,7 +404,7 @@ fn what_is_chosen_is_judged_by_its_words() {
         (list(OwningForm::None, false), "Mark as read", vec![]),
         (list(OwningForm::None, false), "Delete account", vec![Sink::Says(ControlEffect::Delete)]),
         (list(pay.clone(), false), "December", vec![]),
-        (list(pay, true), "December", vec![Sink::Submits(Sensitive::Payment)]),
+        (list(pay, true), "December", vec![Sink::Submits(SensitiveData::Payment)]),
         (
             list(form(vec![], "https://b.example", &[]), true),
             "Blue",
@@ -408,7 +421,7 @@ fn what_is_chosen_is_judged_by_its_words() {
 #[test]
 fn what_is_not_known_asks() {
     let act = |action, loose_fields| ActionContext {
-        page: &Address::Blank,
+        page: &PageAddress::Blank,
         frame: &Origin::Opaque,
         language: None,
         loose_fields,
@@ -418,27 +431,27 @@ fn what_is_not_known_asks() {
     for action in [
         PageAction::Click,
         PageAction::Press { key: "Enter" },
-        PageAction::Type { text: "x", keys: Keys::Inserted },
+        PageAction::Type { text: "x", keys: TypingMode::Inserted },
     ] {
         assert!(matches!(judge(&act(action, None), &PageMemory::default()), Judgement::Ask(_)), "{action:?}");
     }
     let element = button("Continue");
     let pay = ActionContext {
         target: ActionTarget::Element(&element),
-        ..act(PageAction::Click, Some(Sensitive::Payment))
+        ..act(PageAction::Click, Some(SensitiveData::Payment))
     };
     let Judgement::Ask(question) = judge(&pay, &PageMemory::default()) else {
         panic!("a page that asks for a card")
     };
     assert_eq!((question.name(), question.role(), question.place()), ("Continue", "button", None));
-    assert_eq!(question.sinks(), [Sink::Submits(Sensitive::Payment)]);
+    assert_eq!(question.sinks(), [Sink::Submits(SensitiveData::Payment)]);
 }
 
 #[test]
 fn the_question_shows_the_real_name_and_the_frames_site() {
     let element = button("Se\u{200b}nd\n\u{202e}now");
     let act = ActionContext {
-        page: &Address::of("https://a.example"),
+        page: &PageAddress::of("https://a.example"),
         frame: &Origin::read("https://frame.example"),
         language: Some("en"),
         loose_fields: None,

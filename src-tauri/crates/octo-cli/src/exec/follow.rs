@@ -8,7 +8,7 @@ use crate::{
     },
     exit::{Exit, Failure},
     feed::{Feed, FeedItem},
-    output::{Lines, explain, print_error_line, say},
+    output::{OutputLines, explain, print_error_line, say},
     signals::Signals,
 };
 use octo_core::Octo;
@@ -57,7 +57,7 @@ pub(super) struct Follower<'a, W> {
     refused: bool,
     language: Language,
     shown: OutputMode,
-    out: Lines<W>,
+    out: OutputLines<W>,
     answered: HashSet<QuestionId>,
     /// Budget of the turn given to this run.
     budget: Option<Cost>,
@@ -89,7 +89,7 @@ impl<'a, W: Write> Follower<'a, W> {
         begun: StartedTurn,
         language: Language,
         shown: OutputMode,
-        out: Lines<W>,
+        out: OutputLines<W>,
     ) -> Self {
         let StartedTurn { session, seen, asked } = begun;
         Self {

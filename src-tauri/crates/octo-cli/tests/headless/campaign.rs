@@ -19,14 +19,14 @@ fn kills() -> usize {
 
 /// How far a campaign was carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum CampaignExtent {
     Full,
     Part,
 }
 
 /// Makes all kills of a campaign, spread over as many homes as needed. `life` receives the seed of a home and
 /// its maximum number of kills, and returns the number made.
-pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) -> Extent {
+pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) -> CampaignExtent {
     let all = kills();
     let (mut left, mut seed) = (all, seed(own));
     while left > 0 {
@@ -36,7 +36,7 @@ pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) ->
         left -= killed;
         seed += 1;
     }
-    if all >= FULL { Extent::Full } else { Extent::Part }
+    if all >= FULL { CampaignExtent::Full } else { CampaignExtent::Part }
 }
 
 /// Returns whether campaigns run in full.

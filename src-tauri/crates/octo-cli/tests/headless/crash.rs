@@ -8,7 +8,7 @@ pub mod known;
 mod task;
 
 use crate::{
-    campaign::{Extent, Random, kill},
+    campaign::{CampaignExtent, Random, kill},
     support::{PATIENCE, connect, serve},
 };
 use known::{ClientReport, CrashSituations};
@@ -38,7 +38,7 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
     });
     println!("{met:?}");
     let everything = met.waiting > 0 && met.interrupted > 0 && met.cut > 0;
-    assert!(everything || extent == Extent::Part, "a full campaign comes upon everything: {met:?}");
+    assert!(everything || extent == CampaignExtent::Part, "a full campaign comes upon everything: {met:?}");
 }
 
 /// One job, started in a fresh home and driven to its end through kills.

@@ -9,11 +9,11 @@ mod history;
 mod plans;
 
 use crate::{
-    campaign::{Extent, Random, kill},
+    campaign::{CampaignExtent, Random, kill},
     fast::{self, MINUTE},
     support::{PATIENCE, connect, is_gone, until},
 };
-use history::{DueSituations, History, is_over, runs_of};
+use history::{DueSituations, RunHistory, is_over, runs_of};
 use octo_protocol::{
     AcceptTask, AnswerMissed, ApiError, GetTask, Millis, MissedAnswer, RunId, RunStatus, RunTask, SaveTask,
     StopRun, Switch, SwitchTask, TaskContent, TaskState,
@@ -50,7 +50,7 @@ fn every_time_fires_once_or_says_why_not_whatever_kill_9_hits() {
     println!("{seen:?}");
     assert!(seen.met_the_usual(), "nothing was tried: {seen:?}");
     assert!(
-        seen.met_everything() || extent == Extent::Part,
+        seen.met_everything() || extent == CampaignExtent::Part,
         "a full campaign comes upon everything: {seen:?}"
     );
 }
@@ -63,7 +63,7 @@ struct Campaign {
     random: Random,
     /// The process that survived the last kill of another.
     other: Option<ServeProcess>,
-    history: History,
+    history: RunHistory,
     /// Runs reported to a client.
     told: HashSet<RunId>,
     /// Number of edits of the edited task, and the last requested version.
@@ -79,7 +79,7 @@ impl Campaign {
         let time = FastTime::new(SPEED);
         let mut core = fast::serve(&time, &home, IDLE_AFTER);
         connect(&mut core, &server);
-        let mut history = History::default();
+        let mut history = RunHistory::default();
         for name in PLANS {
             let save = SaveTask { task: None, plan: Box::new(plan(&home, name)), version: None };
             let card = core.call(save).expect("the task is saved");

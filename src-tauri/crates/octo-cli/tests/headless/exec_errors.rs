@@ -2,7 +2,7 @@
 
 use crate::support::{ExecResult, RunningExec, exec, run};
 use nix::sys::signal::Signal;
-use octo_testkit::{Finish, ModelServer, Reply, Script, ServerOptions, TempHome};
+use octo_testkit::{ModelServer, Reply, ReplyFinish, Script, ServerOptions, TempHome};
 use serde_json::json;
 use std::{fs, net::TcpListener};
 
@@ -121,7 +121,7 @@ fn an_unreachable_server_is_named_while_it_is_tried_again() {
 #[test]
 fn a_stream_that_refuses_fails_the_turn() {
     let home = TempHome::new();
-    let server = ModelServer::start(Script::from(Reply::text("I will not.").finish(Finish::Refusal)));
+    let server = ModelServer::start(Script::from(Reply::text("I will not.").finish(ReplyFinish::Refusal)));
     let ran = run(&home, &server, &["x"]).expect(1);
     assert!(!ran.err.contains("error.turn"), "words, not a key: {}", ran.err);
 }

@@ -3,7 +3,7 @@
 use crate::support::{PATIENCE, RunningExec, connect, exec, is_gone, model, run, serve, until};
 use nix::sys::signal::Signal;
 use octo_protocol::{CallState, CallStatus, MessageEnd, OpenSession, Role, SessionStatus, TurnEnd};
-use octo_testkit::{Gate, ModelServer, Outcome, Reply, Script, TempHome};
+use octo_testkit::{AnswerOutcome, Gate, ModelServer, Reply, Script, TempHome};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ fn interrupted_while_the_answer_streams_it_keeps_what_had_come() {
         running.signal(signal);
         let ran = running.end().expect(130);
         assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
-        assert_eq!(server.wait_outcome(0), Outcome::Dropped, "the connection was closed");
+        assert_eq!(server.wait_outcome(0), AnswerOutcome::Dropped, "the connection was closed");
         assert!(ran.out.contains(r#""end":{"type":"stopped"}"#), "the stop is told: {}", ran.out);
 
         let mut core = serve(&home);

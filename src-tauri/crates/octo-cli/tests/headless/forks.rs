@@ -7,7 +7,7 @@
 mod task;
 
 use crate::{
-    campaign::{Extent, Random, kill},
+    campaign::{CampaignExtent, Random, kill},
     crash::known::{ClientReport, check_pairs, count},
     support::{PATIENCE, connect, serve, until},
 };
@@ -47,7 +47,10 @@ fn sub_agents_end_with_their_process_and_their_parent_goes_on_without_doubling_a
     });
     println!("{met:?}");
     assert!(met.done > 0 && met.interrupted > 0, "nothing was tried: {met:?}");
-    assert!(met.several > 0 || extent == Extent::Part, "a full campaign comes upon everything: {met:?}");
+    assert!(
+        met.several > 0 || extent == CampaignExtent::Part,
+        "a full campaign comes upon everything: {met:?}"
+    );
 }
 
 /// One job, driven to its end through kills.

@@ -15,7 +15,7 @@ use octo_protocol::{
     SessionStatus, SettingsPatch, StartSession, Topic,
 };
 use octo_testkit::{
-    FastTime, GrowthCheck, Measure, ModelServer, Script, ServeProcess, ServerOptions, TempHome,
+    FastTime, GrowthCheck, ModelServer, ResourceMeasure, Script, ServeProcess, ServerOptions, TempHome,
     check_database, day, processes::strays,
 };
 use std::{
@@ -152,11 +152,11 @@ impl Day<'_> {
 
     /// Measures the process once it is quiet. Tasks continue, so each figure is the minimum of several
     /// measurements.
-    fn measure(&self) -> Measure {
+    fn measure(&self) -> ResourceMeasure {
         std::thread::sleep(QUIET);
-        Measure::least((0..10).map(|_| {
+        ResourceMeasure::least((0..10).map(|_| {
             std::thread::sleep(Duration::from_millis(200));
-            Measure::of(self.core.pid(), &self.home.octo())
+            ResourceMeasure::of(self.core.pid(), &self.home.octo())
         }))
     }
 }

@@ -142,7 +142,7 @@ fn runs_that_are_due_wait_in_their_order_where_this_process_begins_them() {
 
 #[test]
 fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
-    let board = Board::default();
+    let board = ActivityBoard::default();
     let mut news = board.change().watch();
     let session = SessionId::new();
     let entry = board.entry(session);

@@ -99,7 +99,7 @@ proptest! {
     fn no_place_is_free_while_somebody_waits_and_none_is_given_beyond_the_limit(steps in steps()) {
         let turns: Vec<TurnId> = (0..12).map(|_| TurnId::new()).collect();
         let (inside, waiting) = (BTreeSet::new(), BTreeSet::new());
-        let mut line = PermitQueue { door: Door::Open, limit: 2, inside, waiting };
+        let mut line = PermitQueue { door: LimiterMode::Open, limit: 2, inside, waiting };
         for step in steps {
             match step {
                 QueueOperation::Ask(turn) if !line.inside.contains(&turns[turn]) => {

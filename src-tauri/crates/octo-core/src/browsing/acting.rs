@@ -12,13 +12,13 @@ use super::{
     weigh::WeighedCall,
 };
 use octo_browser::{
-    ActError, ActMethod, ActOutcome, Audience, BrowserAct, Came, Connected, LoadProgress, NavigateError,
-    NavigationOutcome, Page, PageError, PageEvent, ReactionObserver, ScrollTarget, Tab, TabNumber, Unfit,
-    Wait,
-    safety::{Address, Origin, PageBlock, PageText, PageTextKind},
-    snapshot::{Captured, ChangeExtent},
+    ActError, ActMethod, ActOutcome, Audience, BrowserAct, BrowserConnection, LoadProgress, NavigateError,
+    NavigationOutcome, Page, PageError, PageEvent, PageReaction, ReactionObserver, ScrollTarget, Tab,
+    TabNumber, UnsupportedAct, WaitCondition,
+    safety::{Origin, PageAddress, PageBlock, PageText, PageTextKind},
+    snapshot::{ChangeExtent, PageCapture},
 };
-use octo_tools::{Awaited, BrowserPermission, PageInteraction, RequestedScroll, ToolError};
+use octo_tools::{BrowserPermission, PageInteraction, RequestedScroll, RequestedWait, ToolError};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -29,8 +29,8 @@ const CHANGE: usize = 1_200;
 
 /// The tab and page that a call works in.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
-    pub connected: &'a Connected,
+pub(super) struct PageContext<'a> {
+    pub connected: &'a BrowserConnection,
     pub tab: &'a Tab,
     pub page: &'a Page,
     pub leave: &'a BrowserPermission,
@@ -41,7 +41,7 @@ impl BrowserSession {
     pub(super) async fn arrived(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         arrival: Result<NavigationOutcome, NavigateError>,
         settling: ReactionObserver,
     ) -> Result<CallReport, ToolError> {
@@ -65,7 +65,7 @@ impl BrowserSession {
     pub(super) async fn act(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         found: &WeighedCall,
         act: &BrowserAct,
     ) -> Result<CallReport, ToolError> {
@@ -100,7 +100,7 @@ impl BrowserSession {
     pub(super) async fn do_in_page(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         found: &WeighedCall,
         words: &str,
         doing: impl Future<Output = Result<(), PageError>>,
@@ -122,7 +122,7 @@ impl BrowserSession {
     /// in a document other than the one weighed.
     pub(super) async fn while_permitted<T>(
         &self,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         found: &WeighedCall,
         doing: impl Future<Output = T>,
     ) -> Result<Option<T>, ToolError> {
@@ -135,7 +135,7 @@ impl BrowserSession {
             loop {
                 match events.recv().await {
                     Ok(PageEvent::Committed(committed)) => {
-                        let address = Address::of_frame(&committed.url, &committed.origin);
+                        let address = PageAddress::of_frame(&committed.url, &committed.origin);
                         if !self.may_be_at(ground.leave, &address) {
                             return;
                         }
@@ -156,13 +156,13 @@ impl BrowserSession {
     pub(super) async fn outcome(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         words: &str,
     ) -> Result<CallReport, ToolError> {
-        let Ground { connected, tab, page, leave } = ground;
+        let PageContext { connected, tab, page, leave } = ground;
         let mut told = CallReport::words(words);
         let committed = page.committed();
-        let address = Address::of_frame(&committed.url, &committed.origin);
+        let address = PageAddress::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
             work.view(tab.number).forget();
             told.words = DisallowedPage(address).words(words);
@@ -207,7 +207,12 @@ impl BrowserSession {
 
     /// Builds the error for a gone element, including the current content, so that the model need not request
     /// it first.
-    pub(super) async fn gone(&self, work: &mut BrowserWork, ground: &Ground<'_>, words: &str) -> ToolError {
+    pub(super) async fn gone(
+        &self,
+        work: &mut BrowserWork,
+        ground: &PageContext<'_>,
+        words: &str,
+    ) -> ToolError {
         let captured = match self.read_permitted(work, ground).await {
             Ok(Ok(captured)) => captured,
             Ok(Err(strayed)) => return ToolError::new(strayed.words(words)),
@@ -231,7 +236,7 @@ struct CurrentContent {
 }
 
 impl CurrentContent {
-    fn of(work: &mut BrowserWork, tab: TabNumber, captured: &Captured) -> Self {
+    fn of(work: &mut BrowserWork, tab: TabNumber, captured: &PageCapture) -> Self {
         let view = work.view(tab);
         let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
         let diff = view.changes_in(captured, budget);
@@ -275,9 +280,11 @@ pub(super) fn to_browser_act(act: &PageInteraction, found: &WeighedCall) -> Opti
         PageInteraction::Scroll(RequestedScroll::By(x, y)) => {
             BrowserAct::Scroll(ScrollTarget::By(None, *x, *y))
         }
-        PageInteraction::Wait(Awaited::Text(text)) => BrowserAct::Wait(Wait::Text(text.clone())),
-        PageInteraction::Wait(Awaited::Time(time)) => {
-            BrowserAct::Wait(Wait::Time(Duration::from_millis(*time)))
+        PageInteraction::Wait(RequestedWait::Text(text)) => {
+            BrowserAct::Wait(WaitCondition::Text(text.clone()))
+        }
+        PageInteraction::Wait(RequestedWait::Time(time)) => {
+            BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(*time)))
         }
         PageInteraction::ClickAt(x, y) => BrowserAct::ClickAt(place()?, *x, *y),
         PageInteraction::Upload(_, files) => BrowserAct::Upload(place()?, files.clone()),
@@ -287,14 +294,20 @@ pub(super) fn to_browser_act(act: &PageInteraction, found: &WeighedCall) -> Opti
 fn words_of(done: &ActOutcome) -> &'static str {
     match (done.way, &done.came) {
         (ActMethod::Nothing, _) => "Nothing had to be done: it is so already.",
-        (_, Came::Navigated(LoadProgress::Partly)) => "Done. The page still loads.",
-        (_, Came::Navigated(LoadProgress::Awaited)) => {
+        (_, PageReaction::Navigated(LoadProgress::Partly)) => "Done. The page still loads.",
+        (_, PageReaction::Navigated(LoadProgress::Awaited)) => {
             "Done. It leads to another page, whose server has not answered yet: take a snapshot later."
         }
-        (_, Came::AsksForFiles) => {
+        (_, PageReaction::AsksForFiles) => {
             "Done. The page asks for a file now, and none was given: give one with kind upload and the same ref."
         }
-        (_, Came::Stayed | Came::Moved | Came::Navigated(LoadProgress::Done) | Came::Dialog(_)) => "Done.",
+        (
+            _,
+            PageReaction::Stayed
+            | PageReaction::Moved
+            | PageReaction::Navigated(LoadProgress::Done)
+            | PageReaction::Dialog(_),
+        ) => "Done.",
     }
 }
 
@@ -319,7 +332,7 @@ fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError>
         ActError::Unfit(unfit) => {
             let words = format!("Not done: {unfit}.");
             match unfit {
-                Unfit::NoSuchOption(options) => Ok(in_block(
+                UnsupportedAct::NoSuchOption(options) => Ok(in_block(
                     format!("{words} The first it has:"),
                     Vec::new(),
                     PageText::new(options.join("\n")),

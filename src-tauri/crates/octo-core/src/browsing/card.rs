@@ -3,11 +3,11 @@
 use super::{live, weigh::WeighedCall};
 use octo_browser::{
     Page,
-    safety::{Address, Element},
-    snapshot::Captured,
+    safety::{Element, PageAddress},
+    snapshot::PageCapture,
 };
 use octo_protocol::{BrowserActionKind, BrowserView, PageElement};
-use octo_tools::{Awaited, BrowserAction, BrowserRequest, DialogAnswer, PageInteraction};
+use octo_tools::{BrowserAction, BrowserRequest, DialogAnswer, PageInteraction, RequestedWait};
 
 /// Maximum length of a text on the card of a finished call, in characters.
 const MAX_FINISHED_TEXT: usize = 400;
@@ -74,8 +74,8 @@ fn deed_of(deed: &BrowserAction) -> (BrowserActionKind, Option<String>) {
                 (BrowserActionKind::Move, None)
             }
             PageInteraction::Select(_, values) => (BrowserActionKind::Select, Some(values.join(", "))),
-            PageInteraction::Wait(Awaited::Text(text)) => (BrowserActionKind::Wait, Some(text.clone())),
-            PageInteraction::Wait(Awaited::Time(_)) => (BrowserActionKind::Wait, None),
+            PageInteraction::Wait(RequestedWait::Text(text)) => (BrowserActionKind::Wait, Some(text.clone())),
+            PageInteraction::Wait(RequestedWait::Time(_)) => (BrowserActionKind::Wait, None),
             PageInteraction::Upload(_, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
                 (BrowserActionKind::Upload, Some(files.join("\n")))
@@ -102,31 +102,33 @@ pub(super) fn current_site(page: &Page) -> String {
 }
 
 /// Returns the site that a captured page was read at, wherever the page is now.
-pub(super) fn captured_site(captured: &Captured) -> String {
+pub(super) fn captured_site(captured: &PageCapture) -> String {
     let root = captured.frames.first();
     root.map(|root| live::site_at(&root.url, &root.origin)).unwrap_or_default()
 }
 
 /// Returns an address's name: its site, or its page.
-pub(super) fn name_of(address: &Address) -> String {
+pub(super) fn name_of(address: &PageAddress) -> String {
     match address {
-        Address::Web(site) | Address::Near(site) => site.to_string(),
-        Address::Internal { page } | Address::Passwords { page } | Address::File { page } => page.clone(),
-        Address::Extension { id } => format!("chrome-extension://{id}"),
-        Address::Blank | Address::ErrorPage | Address::Forbidden(_) => String::new(),
+        PageAddress::Web(site) | PageAddress::Near(site) => site.to_string(),
+        PageAddress::Internal { page } | PageAddress::Passwords { page } | PageAddress::File { page } => {
+            page.clone()
+        }
+        PageAddress::Extension { id } => format!("chrome-extension://{id}"),
+        PageAddress::Blank | PageAddress::ErrorPage | PageAddress::Forbidden(_) => String::new(),
     }
 }
 
 /// Returns a tab's location for a list of tabs: scheme and host, without page content. A source view counts as
 /// the page's site.
 pub(super) fn origin_of(url: &str) -> String {
-    match Address::of(url) {
-        Address::Web(site) | Address::Near(site) => site.to_string(),
-        Address::Blank | Address::ErrorPage | Address::Forbidden(_) => String::new(),
-        Address::Extension { .. }
-        | Address::Internal { .. }
-        | Address::Passwords { .. }
-        | Address::File { .. } => {
+    match PageAddress::of(url) {
+        PageAddress::Web(site) | PageAddress::Near(site) => site.to_string(),
+        PageAddress::Blank | PageAddress::ErrorPage | PageAddress::Forbidden(_) => String::new(),
+        PageAddress::Extension { .. }
+        | PageAddress::Internal { .. }
+        | PageAddress::Passwords { .. }
+        | PageAddress::File { .. } => {
             let Some((scheme, rest)) = url.trim().split_once(':') else { return String::new() };
             let scheme = scheme.to_ascii_lowercase();
             match (scheme.as_str(), rest.strip_prefix("//")) {

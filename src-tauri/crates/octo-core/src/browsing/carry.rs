@@ -3,7 +3,7 @@
 
 use super::{
     BrowserSession,
-    acting::{Ground, to_browser_act},
+    acting::{PageContext, to_browser_act},
     card,
     faults::{CHANGED, fault},
     fetching::{DownloadStatus, ExpectedDownload},
@@ -13,7 +13,8 @@ use super::{
     weigh::WeighedCall,
 };
 use octo_browser::{
-    Boxes, BrowserAct, Connected, DialogReply, Front, History, Page, TabNumber,
+    BringToFront, BrowserAct, BrowserConnection, DialogReply, ElementLabels, HistoryDirection, Page,
+    TabNumber,
     cdp::js_protocol::runtime::EvaluateParams,
     safety::{PageBlock, PageText, PageTextKind, Site, block},
     snapshot::NodeRef,
@@ -109,7 +110,7 @@ impl BrowserSession {
     async fn perform_while_controlled(
         &self,
         work: &mut BrowserWork,
-        connected: &Connected,
+        connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
         call: CallId,
@@ -192,7 +193,7 @@ impl BrowserSession {
     async fn done(
         &self,
         work: &mut BrowserWork,
-        connected: &Connected,
+        connected: &BrowserConnection,
         wish: &BrowserRequest,
         found: &WeighedCall,
         leave: &BrowserPermission,
@@ -218,7 +219,7 @@ impl BrowserSession {
             call,
             self.mark(&page, found).await,
         );
-        let ground = Ground { connected, tab, page: &page, leave };
+        let ground = PageContext { connected, tab, page: &page, leave };
         match &wish.deed {
             BrowserAction::Navigate { url } => {
                 let settling = page.settling();
@@ -227,7 +228,7 @@ impl BrowserSession {
             }
             BrowserAction::Back => {
                 let settling = page.settling();
-                let arrival = page.travel(History::Back).await;
+                let arrival = page.travel(HistoryDirection::Back).await;
                 self.arrived(work, &ground, arrival, settling).await
             }
             BrowserAction::Focus => {
@@ -241,8 +242,8 @@ impl BrowserSession {
             BrowserAction::Read { target, part } => self.read(work, &ground, *target, *part).await,
             BrowserAction::Screenshot { target, numbered } => {
                 let boxes = match numbered {
-                    ElementNumbers::Yes => Boxes::Numbered,
-                    ElementNumbers::No => Boxes::None,
+                    ElementNumbers::Yes => ElementLabels::Numbered,
+                    ElementNumbers::No => ElementLabels::None,
                 };
                 self.screenshot(work, &ground, *target, boxes).await
             }
@@ -287,7 +288,7 @@ impl BrowserSession {
     async fn open(
         &self,
         work: &mut BrowserWork,
-        connected: &Connected,
+        connected: &BrowserConnection,
         url: &str,
         leave: &BrowserPermission,
         call: CallId,
@@ -305,7 +306,7 @@ impl BrowserSession {
         let settling = page.settling();
         let arrival = page.navigate(url).await;
         opened.keep();
-        let ground = Ground { connected, tab: &tab, page: &page, leave };
+        let ground = PageContext { connected, tab: &tab, page: &page, leave };
         let mut told = self.arrived(work, &ground, arrival, settling).await?;
         told.words.insert_str(0, &format!("Tab {} was opened. ", tab.number));
         Ok(told)
@@ -320,7 +321,11 @@ impl BrowserSession {
         let area = page.area_of(place).await.ok()?;
         let mut work = self.work().await;
         let redactor = work.read().redactor.clone();
-        let shot = work.view(tab).shot(page, area, Boxes::None, Front::AtNeed, &redactor).await.ok()?;
+        let shot = work
+            .view(tab)
+            .shot(page, area, ElementLabels::None, BringToFront::AtNeed, &redactor)
+            .await
+            .ok()?;
         drop(work);
         self.keep(shot.picture.bytes).await
     }
@@ -333,12 +338,12 @@ impl BrowserSession {
 
 /// An opened, still empty tab. It is closed if the call fails: on Stop, or if its page cannot be attached to.
 struct NewTabGuard {
-    connected: Connected,
+    connected: BrowserConnection,
     tab: Option<octo_browser::Tab>,
 }
 
 impl NewTabGuard {
-    fn new(connected: &Connected, tab: &octo_browser::Tab) -> Self {
+    fn new(connected: &BrowserConnection, tab: &octo_browser::Tab) -> Self {
         Self { connected: connected.clone(), tab: Some(tab.clone()) }
     }
 

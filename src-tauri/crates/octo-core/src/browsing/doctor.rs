@@ -2,7 +2,8 @@
 
 use super::{HomeBrowser, is_open, state};
 use octo_browser::{
-    BrowserProduct, CAN_LAUNCH, Channel, Environment, Probe, ProbedBrowser, candidates, executables,
+    BrowserEnvironment, BrowserProduct, CAN_LAUNCH, Probe, ProbedBrowser, ReleaseChannel, candidates,
+    executables,
 };
 use octo_protocol::{
     ApiError, AttachMethod, BrowserAccess, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice,
@@ -200,7 +201,7 @@ fn listens(
     }
     let address = installed
         .iter()
-        .find(|(product, _)| product.channel == Channel::Stable)
+        .find(|(product, _)| product.channel == ReleaseChannel::Stable)
         .or(installed.first())
         .map(|(product, _)| product.switch_page().to_owned());
     BrowserCheck {
@@ -237,7 +238,7 @@ fn attached(state: &BrowserState) -> BrowserCheck {
 }
 
 /// Returns each known browser brand once.
-fn known(environment: &Environment) -> Vec<&'static BrowserProduct> {
+fn known(environment: &BrowserEnvironment) -> Vec<&'static BrowserProduct> {
     candidates(environment, None).into_iter().map(|candidate| candidate.product).collect()
 }
 
@@ -321,7 +322,7 @@ mod tests {
             version: "Chrome/156.0".to_owned(),
             way: AttachMethod::Switch,
         };
-        let known = known(&Environment::of_process());
+        let known = known(&BrowserEnvironment::of_process());
         let line = private(&attached("Chromium"), &[], &known, OwnProfileSupport::Starts);
         let address = "chrome://inspect/#remote-debugging".to_owned();
         assert_eq!(line.result, BrowserCheckResult::Notice);

@@ -3,7 +3,7 @@
 
 use octo_browser::{
     Page, PageError,
-    safety::{EditingKind, Element, Field, Form, OwningForm, Sensitive},
+    safety::{EditingKind, Element, FieldFacts, FormFacts, OwningForm, SensitiveData},
     snapshot::NodeRef,
 };
 use serde::Deserialize;
@@ -49,21 +49,21 @@ struct LookForm {
 
 /// An element with its surroundings.
 #[derive(Clone, Debug)]
-pub(super) struct Facts {
+pub(super) struct ElementFacts {
     /// The element.
     pub element: Element,
     /// The kind of sensitive data that visible fields outside any form ask for.
-    pub loose: Option<Sensitive>,
+    pub loose: Option<SensitiveData>,
     /// The kinds of sensitive data that all visible fields of its document ask for, where the document can be
     /// queried.
-    pub known: Vec<Sensitive>,
+    pub known: Vec<SensitiveData>,
     /// The labels of the options to be chosen.
     pub options: Vec<String>,
     /// The language that the document declares.
     pub language: Option<String>,
 }
 
-impl Facts {
+impl ElementFacts {
     /// Returns whether nothing describes its effect.
     pub fn is_mute(&self) -> bool {
         std::iter::once(&self.element.name).chain(&self.element.texts).all(|text| text.trim().is_empty())
@@ -88,12 +88,12 @@ pub(super) async fn of(
     place: &NodeRef,
     (role, name): (&str, &str),
     chosen: &[String],
-) -> Result<Option<Facts>, PageError> {
+) -> Result<Option<ElementFacts>, PageError> {
     let told = page.ask(place, LOOK, vec![chosen.into()]).await?;
     Ok(serde_json::from_value::<LookReply>(told).ok().and_then(|told| parse_reply(told, role, name)))
 }
 
-fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<Facts> {
+fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<ElementFacts> {
     // The frame element does not show the frame's content.
     if told.frame {
         return None;
@@ -104,7 +104,7 @@ fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<Facts> {
         _ => EditingKind::None,
     };
     let form = told.form.map_or(OwningForm::None, |form| {
-        OwningForm::Form(Form {
+        OwningForm::Form(FormFacts {
             fields: form.fields.into_iter().map(field).collect(),
             method: form.method,
             action: form.action,
@@ -128,9 +128,14 @@ fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<Facts> {
         form,
     };
     let language = Some(told.language).filter(|language| !language.is_empty());
-    Some(Facts { element, loose, known, options: told.options, language })
+    Some(ElementFacts { element, loose, known, options: told.options, language })
 }
 
-fn field(told: LookField) -> Field {
-    Field { kind: told.kind, autocomplete: told.autocomplete, attributes: told.attributes, name: told.name }
+fn field(told: LookField) -> FieldFacts {
+    FieldFacts {
+        kind: told.kind,
+        autocomplete: told.autocomplete,
+        attributes: told.attributes,
+        name: told.name,
+    }
 }

@@ -3,9 +3,9 @@
 
 mod guard;
 
-use guard::{Guard, Listening};
+use guard::{DownloadGuard, DownloadListener};
 
-use octo_browser::{Connected, Page};
+use octo_browser::{BrowserConnection, Page};
 use octo_protocol::PageController;
 use octo_tools::ToolError;
 use std::{
@@ -97,7 +97,7 @@ impl DownloadReport {
 }
 
 /// Guard under which a download is accepted.
-pub(super) struct ExpectedDownloadGuard(Arc<Mutex<Guard>>);
+pub(super) struct ExpectedDownloadGuard(Arc<Mutex<DownloadGuard>>);
 
 impl Drop for ExpectedDownloadGuard {
     fn drop(&mut self) {
@@ -108,9 +108,9 @@ impl Drop for ExpectedDownloadGuard {
 /// The downloads of the pages that a session works in.
 #[derive(Default)]
 pub(super) struct SessionDownloads {
-    listening: Option<Listening>,
+    listening: Option<DownloadListener>,
     /// The page whose downloads are accepted, and which of them.
-    guard: Arc<Mutex<Guard>>,
+    guard: Arc<Mutex<DownloadGuard>>,
     /// Events received but not processed yet.
     news: VecDeque<DownloadUpdate>,
     /// The names of the downloads in progress.
@@ -120,7 +120,7 @@ pub(super) struct SessionDownloads {
 impl SessionDownloads {
     /// Creates it for a session with this page control.
     pub fn new(hand: watch::Receiver<PageController>) -> Self {
-        let guard = Guard { hand: Some(hand), ..Guard::default() };
+        let guard = DownloadGuard { hand: Some(hand), ..DownloadGuard::default() };
         Self { guard: Arc::new(Mutex::new(guard)), ..Self::default() }
     }
 
@@ -129,12 +129,12 @@ impl SessionDownloads {
     /// # Errors
     ///
     /// The browser does not report downloads. Nothing is done in a page whose downloads could not be stopped.
-    pub async fn listen(&mut self, connected: &Connected, page: &Page) -> Result<(), ToolError> {
+    pub async fn listen(&mut self, connected: &BrowserConnection, page: &Page) -> Result<(), ToolError> {
         super::lock(&self.guard).page = Some(page.downgrade());
         self.drain();
         if self.listening.is_none() {
             self.coming.clear();
-            let listening = Listening::begin(connected, Arc::clone(&self.guard)).await;
+            let listening = DownloadListener::begin(connected, Arc::clone(&self.guard)).await;
             let unguarded = |error| {
                 ToolError::new(format!(
                     "Nothing was done in the page: the browser does not tell of downloads ({error}), so a file that nobody was asked about could not be stopped. Try again once; if it stays so, tell the person."

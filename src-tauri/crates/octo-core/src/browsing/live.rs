@@ -197,7 +197,7 @@ pub(super) fn site_of(page: &Page) -> String {
 
 /// Returns the site of an address and its origin; the address itself if it has no site.
 pub(super) fn site_at(url: &str, origin: &str) -> String {
-    let address = octo_browser::safety::Address::of_frame(url, origin);
+    let address = octo_browser::safety::PageAddress::of_frame(url, origin);
     address.site().map_or_else(|| url.chars().take(200).collect(), ToString::to_string)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     BrowserSession,
-    acting::{Ground, SNAPSHOT},
+    acting::{PageContext, SNAPSHOT},
     card,
     carry::CallReport,
     faults::{self, fault},
@@ -10,11 +10,12 @@ use super::{
     seat::BrowserWork,
 };
 use octo_browser::{
-    Area, Boxes, Front, LocateError, PageError, ShotError,
+    BringToFront, ElementLabels, LocateError, ModelPictureError, PageError, PictureArea,
     cdp::browser_protocol::dom::BackendNodeId,
-    safety::{Address, Origin, PageBlock, PageText, Sensitive, block},
+    safety::{Origin, PageAddress, PageBlock, PageText, SensitiveData, block},
     snapshot::{
-        self, Captured, Filter, LineSelection, NoPart, PagePart, Query, Snapshot, WHOLE, estimate_tokens,
+        self, FindQuery, LineSelection, PageCapture, PagePart, PartError, RenderFilter, Snapshot, WHOLE,
+        estimate_tokens,
     },
 };
 use octo_protocol::ResultImage;
@@ -22,7 +23,7 @@ use octo_tools::{PageLines, ToolError};
 use std::fmt::Write as _;
 
 /// The page is at an address where the turn may not be.
-pub(super) struct DisallowedPage(pub Address);
+pub(super) struct DisallowedPage(pub PageAddress);
 
 impl DisallowedPage {
     /// Returns the report for the model: the location, without any page content.
@@ -41,11 +42,11 @@ impl BrowserSession {
     pub(super) async fn read_permitted(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
-    ) -> Result<Result<Captured, DisallowedPage>, ToolError> {
+        ground: &PageContext<'_>,
+    ) -> Result<Result<PageCapture, DisallowedPage>, ToolError> {
         let captured = ground.page.capture().await.map_err(|error| fault(&error))?;
         let root = captured.frames.first();
-        let address = root.map_or(Address::Blank, |root| Address::of_frame(&root.url, &root.origin));
+        let address = root.map_or(PageAddress::Blank, |root| PageAddress::of_frame(&root.url, &root.origin));
         if !self.may_be_at(ground.leave, &address) {
             work.view(ground.tab.number).forget();
             return Ok(Err(DisallowedPage(address)));
@@ -59,7 +60,7 @@ impl BrowserSession {
     async fn look_at_page<'w>(
         &self,
         work: &'w mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
     ) -> Result<(String, &'w Snapshot), ToolError> {
         let captured = self.read_permitted(work, ground).await?;
         let captured = captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))?;
@@ -73,7 +74,7 @@ impl BrowserSession {
     pub(super) async fn snapshot(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         lines: PageLines,
         part: u32,
     ) -> Result<CallReport, ToolError> {
@@ -86,7 +87,7 @@ impl BrowserSession {
             rendered.text
         } else {
             let parts = pieces(&snapshot.render(WHOLE, filter).text);
-            let whole = snapshot.render(WHOLE, Filter::default()).text;
+            let whole = snapshot.render(WHOLE, RenderFilter::default()).text;
             let page = PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole) };
             let file = kept::marked(&block(&page, usize::MAX, &work.read().redactor), &origin);
             let file = match self.0.outputs.keep(&kept::name_of(&file), &file) {
@@ -115,7 +116,7 @@ impl BrowserSession {
     /// Returns the secrets that the model can type by name, if the page asks for such data.
     pub(super) fn available_secrets(&self, origin: &str, snapshot: &Snapshot) -> String {
         let asked = snapshot.asks_for().any(|(_, sensitive)| {
-            matches!(sensitive, Sensitive::Password | Sensitive::Code | Sensitive::Payment)
+            matches!(sensitive, SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment)
         });
         let names = if asked { self.0.browser.secrets().at(&Origin::read(origin)) } else { Vec::new() };
         if names.is_empty() {
@@ -130,11 +131,11 @@ impl BrowserSession {
     pub(super) async fn find(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         text: &str,
     ) -> Result<CallReport, ToolError> {
         let (origin, snapshot) = self.look_at_page(work, ground).await?;
-        let found = snapshot.find(&Query { text: text.to_owned(), role: String::new() }, SNAPSHOT);
+        let found = snapshot.find(&FindQuery { text: text.to_owned(), role: String::new() }, SNAPSHOT);
         if found.matches == 0 {
             return Ok(CallReport::words("Nothing on the page holds that."));
         }
@@ -150,7 +151,7 @@ impl BrowserSession {
     pub(super) async fn read(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         target: Option<u32>,
         part: u32,
     ) -> Result<CallReport, ToolError> {
@@ -159,8 +160,10 @@ impl BrowserSession {
         let number = usize::try_from(part).unwrap_or(usize::MAX);
         let read = snapshot.part(&piece, number, SNAPSHOT).map_err(|none| {
             ToolError::new(match none {
-                NoPart::NotThere => "That element is not on the page any more. Take a snapshot.".to_owned(),
-                NoPart::Beyond { parts } => {
+                PartError::NotThere => {
+                    "That element is not on the page any more. Take a snapshot.".to_owned()
+                }
+                PartError::Beyond { parts } => {
                     format!("There is no part {part} of it: the last is part {parts}.")
                 }
             })
@@ -177,13 +180,13 @@ impl BrowserSession {
     pub(super) async fn screenshot(
         &self,
         work: &mut BrowserWork,
-        ground: &Ground<'_>,
+        ground: &PageContext<'_>,
         target: Option<u32>,
-        boxes: Boxes,
+        boxes: ElementLabels,
     ) -> Result<CallReport, ToolError> {
-        let Ground { tab, page, leave, .. } = ground;
+        let PageContext { tab, page, leave, .. } = ground;
         let area = match target {
-            None => Area::Visible,
+            None => PictureArea::Visible,
             Some(number) => {
                 let located = work.view(tab.number).locate(page, number).await;
                 let place = match located {
@@ -199,13 +202,13 @@ impl BrowserSession {
                         "That element is in a frame of another site; take a picture of the whole page.",
                     ));
                 }
-                Area::Element(BackendNodeId::new(place.node))
+                PictureArea::Element(BackendNodeId::new(place.node))
             }
         };
         // A picture of one page combined with a check of another would disclose a page that was not granted: it
         // must have been at its address the whole time.
         let committed = page.committed();
-        let address = Address::of_frame(&committed.url, &committed.origin);
+        let address = PageAddress::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
             return Err(ToolError::new(DisallowedPage(address).words("No picture was taken.")));
         }
@@ -215,7 +218,7 @@ impl BrowserSession {
         let taking = async {
             // The pointer is for the person. If it cannot be removed, the picture is still useful.
             let _drawn = page.clear_overlay().await;
-            let shot = view.shot(page, area, boxes, Front::First, &redactor).await?;
+            let shot = view.shot(page, area, boxes, BringToFront::First, &redactor).await?;
             // Queried last: a navigation in between is noticed before this is answered.
             page.frames().await?;
             Ok(shot)
@@ -223,9 +226,11 @@ impl BrowserSession {
         let Some(taken) = page.in_one_document(taking).await else {
             return Err(fault(&PageError::Moving));
         };
-        let shot = taken.map_err(|error: ShotError| match error {
-            ShotError::Page(error) => fault(&error),
-            ShotError::Unreadable(_) => ToolError::new("The picture could not be read, and none is shown."),
+        let shot = taken.map_err(|error: ModelPictureError| match error {
+            ModelPictureError::Page(error) => fault(&error),
+            ModelPictureError::Unreadable(_) => {
+                ToolError::new("The picture could not be read, and none is shown.")
+            }
         })?;
         let blob = self.keep(shot.picture.bytes).await;
         let blob = blob.ok_or_else(|| ToolError::new("The picture could not be kept."))?;
@@ -237,7 +242,7 @@ impl BrowserSession {
                 " Grey boxes cover what is not shown to you: fields for passwords, codes and cards, values of secrets, frames that cannot be looked into.",
             );
         }
-        if boxes == Boxes::Numbered {
+        if boxes == ElementLabels::Numbered {
             let _ = write!(told.words, " {} elements have their number (ref).", shot.numbered);
         }
         told.images = vec![ResultImage {
@@ -251,11 +256,13 @@ impl BrowserSession {
 }
 
 /// Returns the snapshot filter for these lines.
-fn filter(lines: PageLines) -> Filter {
+fn filter(lines: PageLines) -> RenderFilter {
     match lines {
-        PageLines::All => Filter::default(),
-        PageLines::Targets => Filter { content: LineSelection::Targets, ..Filter::default() },
-        PageLines::OnScreen => Filter { area: snapshot::Area::Viewport, ..Filter::default() },
+        PageLines::All => RenderFilter::default(),
+        PageLines::Targets => RenderFilter { content: LineSelection::Targets, ..RenderFilter::default() },
+        PageLines::OnScreen => {
+            RenderFilter { area: snapshot::SnapshotArea::Viewport, ..RenderFilter::default() }
+        }
     }
 }
 

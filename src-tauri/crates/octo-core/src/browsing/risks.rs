@@ -1,6 +1,6 @@
 //! The consequences of a call, as presented to the person.
 
-use octo_browser::safety::{self, AddressLeak, Judgement, Sensitive, Sink};
+use octo_browser::safety::{self, AddressLeak, Judgement, SensitiveData, Sink};
 use octo_protocol::PageRisk;
 
 /// Returns the risks to ask about, the most serious first, without duplicates.
@@ -18,11 +18,11 @@ pub(super) fn risks(judgement: &Judgement) -> Vec<PageRisk> {
 fn risk(sink: &Sink) -> PageRisk {
     use safety::ControlEffect;
     match sink {
-        Sink::Submits(Sensitive::Payment) | Sink::Writes(Sensitive::Payment) => PageRisk::Pays,
-        Sink::Submits(Sensitive::Password | Sensitive::Code)
-        | Sink::Writes(Sensitive::Password | Sensitive::Code) => PageRisk::Password,
-        Sink::Submits(Sensitive::Identity)
-        | Sink::Writes(Sensitive::Identity)
+        Sink::Submits(SensitiveData::Payment) | Sink::Writes(SensitiveData::Payment) => PageRisk::Pays,
+        Sink::Submits(SensitiveData::Password | SensitiveData::Code)
+        | Sink::Writes(SensitiveData::Password | SensitiveData::Code) => PageRisk::Password,
+        Sink::Submits(SensitiveData::Identity)
+        | Sink::Writes(SensitiveData::Identity)
         | Sink::SubmitsElsewhere(_)
         | Sink::Enter
         | Sink::Shortcut

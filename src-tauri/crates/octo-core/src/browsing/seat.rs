@@ -9,7 +9,7 @@ use super::{
     weigh::WeighedCall,
 };
 use futures::future::BoxFuture;
-use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View};
+use octo_browser::{BrowserConnection, Liveness, Page, PageError, Tab, TabNumber, TabView};
 use octo_protocol::{BrowserView, CallId, PageController, SessionId};
 use octo_tools::{
     BrowserAssessment, BrowserControl, BrowserPermission, BrowserRequest, ToolError, ToolOutput,
@@ -76,7 +76,7 @@ pub(super) struct BrowserWork {
     /// The number of the attachment used last.
     pub attachment: Option<u64>,
     /// The model's views of the tabs, which outlive an attachment.
-    pub views: HashMap<TabNumber, View>,
+    pub views: HashMap<TabNumber, TabView>,
     /// The last weighed call, for the card of the same call.
     pub weighed: Option<(BrowserRequest, WeighedCall)>,
     /// The downloads of its pages.
@@ -213,7 +213,7 @@ impl BrowserSession {
         }
     }
 
-    pub(super) async fn connect(&self) -> Result<Connected, ToolError> {
+    pub(super) async fn connect(&self) -> Result<BrowserConnection, ToolError> {
         self.0.browser.connect_for_tool().await.map_err(|error| state::for_model(&error))
     }
 }
@@ -243,7 +243,7 @@ impl BrowserWork {
     }
 
     /// Returns the page in use, attaching to it if necessary.
-    pub async fn attached(&mut self, connected: &Connected, tab: &Tab) -> Result<Page, ToolError> {
+    pub async fn attached(&mut self, connected: &BrowserConnection, tab: &Tab) -> Result<Page, ToolError> {
         self.use_tab(tab);
         if let Some(page) = self.page.as_ref().filter(|page| page.is_attached()) {
             return Ok(page.clone());
@@ -268,7 +268,7 @@ impl BrowserWork {
 
     /// Remembers the whole newest snapshot of a tab as read, because the full text is in a file.
     pub fn learn(&mut self, tab: TabNumber) {
-        let Some(snapshot) = self.views.get(&tab).and_then(View::last) else { return };
+        let Some(snapshot) = self.views.get(&tab).and_then(TabView::last) else { return };
         self.read().memory.record_page(&snapshot.texts());
     }
 
@@ -296,14 +296,14 @@ impl BrowserWork {
     }
 
     /// Returns the model's view of a tab.
-    pub fn view(&mut self, tab: TabNumber) -> &mut View {
+    pub fn view(&mut self, tab: TabNumber) -> &mut TabView {
         self.views.entry(tab).or_default()
     }
 }
 
 /// Wakes a discarded tab and attaches to it. The awakened page has another target id, which may take a moment
 /// to be found under the same tab number.
-async fn wake(connected: &Connected, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
+async fn wake(connected: &BrowserConnection, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
     connected
         .tabs
         .activate(tab)

@@ -3,14 +3,14 @@
 
 use super::{BrowserSession, weigh::WeighedCall};
 use crate::{
-    browsing::{facts::Facts, seat::BrowserWork},
-    keys::{KeyRing, Slot},
+    browsing::{facts::ElementFacts, seat::BrowserWork},
+    keys::{KeyRing, SecretKind},
 };
 use octo_browser::{
     BrowserAct, Page,
     safety::{
-        BoundSecret, Origin, OwningForm, Release, SecretFault, SecretName, SecretTarget, Site, TypedPart,
-        pieces,
+        BoundSecret, Origin, OwningForm, SecretFault, SecretName, SecretRelease, SecretTarget, Site,
+        TypedPart, pieces,
     },
     snapshot::NodeRef,
 };
@@ -29,14 +29,14 @@ const SHORTEST: usize = 4;
 const LONGEST: usize = 1_024;
 
 /// The person's secrets, by name.
-pub(crate) struct Secrets {
+pub(crate) struct PersonSecrets {
     keys: KeyRing,
     known: RwLock<Vec<BoundSecret>>,
     /// Change counter.
     changes: AtomicU64,
 }
 
-impl Secrets {
+impl PersonSecrets {
     pub fn new(keys: KeyRing, listed: &[SiteSecret]) -> Self {
         let secrets = Self { keys, known: RwLock::default(), changes: AtomicU64::new(0) };
         secrets.follow(listed);
@@ -88,7 +88,7 @@ impl Secrets {
         if value.expose().chars().count() < SHORTEST || value.expose().len() > LONGEST {
             return Err(ApiError::new("browser.secret_value").arg("least", SHORTEST).arg("most", LONGEST));
         }
-        self.keys.save(owner(&named), &site.to_string(), Slot::Key, value).await?;
+        self.keys.save(owner(&named), &site.to_string(), SecretKind::Key, value).await?;
         self.changes.fetch_add(1, Ordering::Relaxed);
         Ok(SiteSecret { name: named.to_string(), site: site.to_string() })
     }
@@ -100,7 +100,9 @@ impl Secrets {
     /// `key.not_removed`.
     pub async fn forget(&self, secret: &SiteSecret) -> Result<(), ApiError> {
         match read(secret) {
-            Ok(secret) => self.keys.forget(owner(&secret.name), &secret.site.to_string(), Slot::Key).await,
+            Ok(secret) => {
+                self.keys.forget(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await
+            }
             // No value was stored under it.
             Err(_) => Ok(()),
         }
@@ -115,7 +117,8 @@ impl Secrets {
         let known = std::mem::take(&mut *self.known.write().unwrap_or_else(PoisonError::into_inner));
         let mut outcome = Ok(());
         for secret in known {
-            let forgotten = self.keys.forget(owner(&secret.name), &secret.site.to_string(), Slot::Key).await;
+            let forgotten =
+                self.keys.forget(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await;
             outcome = outcome.and(forgotten);
         }
         outcome
@@ -141,11 +144,11 @@ impl Secrets {
     ///
     /// `key.not_read`.
     pub(super) async fn value(&self, secret: &BoundSecret) -> Result<Option<SecretString>, ApiError> {
-        self.keys.load(owner(&secret.name), &secret.site.to_string(), Slot::Key).await
+        self.keys.load(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await
     }
 
-    async fn fetch(&self, release: &Release) -> Result<SecretString, ToolError> {
-        let value = self.keys.load(owner(release.name()), &release.site().to_string(), Slot::Key).await;
+    async fn fetch(&self, release: &SecretRelease) -> Result<SecretString, ToolError> {
+        let value = self.keys.load(owner(release.name()), &release.site().to_string(), SecretKind::Key).await;
         value.ok().flatten().ok_or_else(|| {
             ToolError::new(format!(
                 "The keychain has no value for {}. Nothing was typed. Ask the person to set it again in Settings, Browser, or to type it themselves.",
@@ -165,27 +168,27 @@ fn owner(name: &SecretName) -> String {
 }
 
 /// A text to be written: its non-secret part, which is judged, and the permissions for its secrets.
-pub(super) struct Plain {
+pub(super) struct PlainText {
     pub text: String,
-    pub releases: Vec<Release>,
+    pub releases: Vec<SecretRelease>,
 }
 
-impl Secrets {
+impl PersonSecrets {
     /// Decides whether the secrets in a text may be typed into a field. Without secrets, the field is not
     /// checked.
     pub(super) fn release(
         &self,
         page: &Page,
         place: &NodeRef,
-        facts: Option<&Facts>,
+        facts: Option<&ElementFacts>,
         text: &str,
-    ) -> Result<Plain, ToolError> {
+    ) -> Result<PlainText, ToolError> {
         let refused = |why: &dyn std::fmt::Display| {
             ToolError::new(format!(
                 "Nothing was typed: {why}. The person can type it themselves: they can take the page over."
             ))
         };
-        let mut plain = Plain { text: String::new(), releases: Vec::new() };
+        let mut plain = PlainText { text: String::new(), releases: Vec::new() };
         for piece in pieces(text).map_err(|fault| refused(&fault))? {
             let name = match piece {
                 TypedPart::Text(text) => {
@@ -264,14 +267,15 @@ mod tests {
     #[tokio::test]
     async fn what_is_forgotten_is_in_no_keychain_any_more() {
         let keys = KeyRing::without_keychain();
-        let secrets = Secrets::new(keys.clone(), &[]);
+        let secrets = PersonSecrets::new(keys.clone(), &[]);
         let mut listed = Vec::new();
         for (name, site) in [("mail", "https://mail.example"), ("shop", "https://shop.example")] {
             listed.push(secrets.save(name, site, Secret::new("long enough")).await.unwrap());
         }
         secrets.follow(&listed);
-        let held =
-            |secret: &SiteSecret| keys.holds(format!("secret {}", secret.name), &secret.site, Slot::Key);
+        let held = |secret: &SiteSecret| {
+            keys.holds(format!("secret {}", secret.name), &secret.site, SecretKind::Key)
+        };
         assert!(listed.iter().all(held));
         secrets.forget(&listed[0]).await.unwrap();
         assert!(!held(&listed[0]) && held(&listed[1]), "one alone");

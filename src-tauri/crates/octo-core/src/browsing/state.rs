@@ -1,6 +1,8 @@
 //! Converts the attachment's state for the window, and connection errors for the model.
 
-use octo_browser::{AttachmentState, BrowserFamily, BrowserProduct, Channel, ConnectError, Mode};
+use octo_browser::{
+    AccessMode, AttachmentState, BrowserFamily, BrowserProduct, ConnectError, ReleaseChannel,
+};
 use octo_protocol::{ApiError, AttachMethod, BrowserState, Millis};
 use octo_tools::ToolError;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,9 +19,9 @@ pub(super) fn told(state: AttachmentState, failure: Option<&ApiError>) -> Browse
         }
         AttachmentState::Connected { browser, version, mode } => {
             let way = match mode {
-                Mode::Flag => AttachMethod::Switch,
-                Mode::Approval => AttachMethod::Approved,
-                Mode::OwnProfile => AttachMethod::Own,
+                AccessMode::Flag => AttachMethod::Switch,
+                AccessMode::Approval => AttachMethod::Approved,
+                AccessMode::OwnProfile => AttachMethod::Own,
             };
             BrowserState::Attached { browser, version, way }
         }
@@ -81,10 +83,10 @@ pub(super) fn id_of(product: &BrowserProduct) -> String {
         BrowserFamily::Chromium => "chromium",
     };
     let channel = match product.channel {
-        Channel::Stable => return family.to_owned(),
-        Channel::Beta => "beta",
-        Channel::Dev => "dev",
-        Channel::Canary => "canary",
+        ReleaseChannel::Stable => return family.to_owned(),
+        ReleaseChannel::Beta => "beta",
+        ReleaseChannel::Dev => "dev",
+        ReleaseChannel::Canary => "canary",
     };
     format!("{family}-{channel}")
 }

@@ -2,8 +2,8 @@
 
 use super::{BrowserSession, card, carry::CallReport, seat::BrowserWork};
 use octo_browser::{
-    Connected, Page, Tab, TabNumber,
-    safety::{Address, PageBlock, PageText},
+    BrowserConnection, Page, Tab, TabNumber,
+    safety::{PageAddress, PageBlock, PageText},
 };
 use octo_tools::{BrowserRequest, ToolError};
 use std::fmt::Write;
@@ -14,7 +14,7 @@ const TABS: usize = 60;
 /// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
 pub(super) async fn tab_in_use(
     work: &BrowserWork,
-    connected: &Connected,
+    connected: &BrowserConnection,
     wish: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
     let Some(number) = work.tab else {
@@ -30,11 +30,11 @@ pub(super) async fn tab_in_use(
     }
 }
 
-pub(super) async fn named(connected: &Connected, wish: &BrowserRequest) -> Result<Tab, ToolError> {
+pub(super) async fn named(connected: &BrowserConnection, wish: &BrowserRequest) -> Result<Tab, ToolError> {
     find(connected, TabNumber(wish.tab.unwrap_or_default())).await
 }
 
-async fn find(connected: &Connected, number: TabNumber) -> Result<Tab, ToolError> {
+async fn find(connected: &BrowserConnection, number: TabNumber) -> Result<Tab, ToolError> {
     connected.tabs.find(number).await.map_err(|error| match error {
         octo_browser::TabError::Gone(number) => {
             ToolError::new(format!("Tab {number} is gone. Use action tabs to see which there are."))
@@ -46,7 +46,7 @@ async fn find(connected: &Connected, number: TabNumber) -> Result<Tab, ToolError
 /// Returns the tab to read: the named one, the one in use, or the one the person is looking at.
 pub(super) async fn tab_to_read(
     work: &BrowserWork,
-    connected: &Connected,
+    connected: &BrowserConnection,
     wish: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
     if let Some(number) = wish.tab.map(TabNumber).or(work.tab) {
@@ -65,20 +65,20 @@ pub(super) async fn tab_to_read(
 
 /// Returns a tab's address: its main frame's document while attached. The tab list does not contain the origin
 /// of an empty page, so such a tab is attached to for a moment, without reading its content.
-pub(super) async fn address_of(work: &BrowserWork, connected: &Connected, tab: &Tab) -> Address {
+pub(super) async fn address_of(work: &BrowserWork, connected: &BrowserConnection, tab: &Tab) -> PageAddress {
     let shown = |page: &Page| {
         let committed = page.committed();
-        Address::of_frame(&committed.url, &committed.origin)
+        PageAddress::of_frame(&committed.url, &committed.origin)
     };
     match &work.page {
         Some(page) if page.target() == &tab.target => return shown(page),
         _ => {}
     }
-    match Address::of(&tab.url) {
-        Address::Blank => match Page::attach(&connected.link, &tab.target).await {
+    match PageAddress::of(&tab.url) {
+        PageAddress::Blank => match Page::attach(&connected.link, &tab.target).await {
             Ok(page) => shown(&page),
             // It is checked again once it answers.
-            Err(_) => Address::Blank,
+            Err(_) => PageAddress::Blank,
         },
         address => address,
     }
@@ -88,7 +88,7 @@ pub(super) async fn address_of(work: &BrowserWork, connected: &Connected, tab: &
 pub(super) async fn list(
     seat: &BrowserSession,
     work: &BrowserWork,
-    connected: &Connected,
+    connected: &BrowserConnection,
 ) -> Result<CallReport, ToolError> {
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
@@ -120,7 +120,7 @@ pub(super) async fn list(
 
 pub(super) async fn close(
     work: &mut BrowserWork,
-    connected: &Connected,
+    connected: &BrowserConnection,
     tab: &Tab,
 ) -> Result<CallReport, ToolError> {
     let closed = connected.tabs.close(tab, octo_browser::CloseScope::OnlyOurs).await;
@@ -133,7 +133,7 @@ pub(super) async fn close(
 }
 
 /// Reports tabs that the page in use opened.
-pub(super) async fn popups(work: &mut BrowserWork, connected: &Connected, tab: &Tab) -> String {
+pub(super) async fn popups(work: &mut BrowserWork, connected: &BrowserConnection, tab: &Tab) -> String {
     let Ok(tabs) = connected.tabs.list().await else { return String::new() };
     // Views of tabs that the person closed are no longer needed: no number is reused.
     work.views.retain(|number, _| tabs.iter().any(|tab| tab.number == *number));

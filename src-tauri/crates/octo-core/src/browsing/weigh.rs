@@ -4,19 +4,19 @@ mod about;
 
 use super::{
     BrowserSession,
-    acting::Ground,
+    acting::PageContext,
     card::{line, name_of, view_of, whole_text},
     faults::fault,
     risks::risks,
     seat::BrowserWork,
     tabs,
 };
-use about::About;
+use about::ActContext;
 use octo_browser::{
-    Connected, History, NavigateError, Tab, TabOwner,
+    BrowserConnection, HistoryDirection, NavigateError, Tab, TabOwner,
     safety::{
-        self, ActionContext, ActionTarget, Address, Dialog, GrantLifetime, Origin, PageAction, PageStep,
-        Release, SiteGrants, SiteKind, SiteVerdict, judge,
+        self, ActionContext, ActionTarget, GrantLifetime, JudgedDialog, Origin, PageAction, PageAddress,
+        PageStep, SecretRelease, SiteGrants, SiteKind, SiteVerdict, judge,
     },
     snapshot::NodeRef,
 };
@@ -42,7 +42,7 @@ pub(super) struct WeighedCall {
     /// The focused element, for a key that is sent there.
     pub focus: Option<NodeRef>,
     /// Permissions to type secrets into the element now, in the order of the text.
-    pub releases: Arc<[Release]>,
+    pub releases: Arc<[SecretRelease]>,
     /// The inspected document; empty if the call touches none.
     pub document: String,
     /// Note that a number was matched to another, similar element.
@@ -101,7 +101,7 @@ impl BrowserSession {
 
     async fn weigh_while_controlled(
         &self,
-        connected: &Connected,
+        connected: &BrowserConnection,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
     ) -> Result<WeighedCall, ToolError> {
@@ -120,7 +120,7 @@ impl BrowserSession {
     pub(super) async fn look_in(
         &self,
         work: &mut BrowserWork,
-        connected: &Connected,
+        connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
     ) -> Result<WeighedCall, ToolError> {
@@ -136,7 +136,7 @@ impl BrowserSession {
     async fn look_at(
         &self,
         work: &mut BrowserWork,
-        connected: &Connected,
+        connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
     ) -> Result<WeighedCall, ToolError> {
@@ -144,13 +144,13 @@ impl BrowserSession {
         match &wish.deed {
             BrowserAction::Status | BrowserAction::Tabs => Ok(WeighedCall::default()),
             BrowserAction::Open { url } => {
-                let address = Address::of(url);
+                let address = PageAddress::of(url);
                 let weight = BrowserAssessment { mark: url.clone(), ..self.leads(work, step, &address, url) };
                 Ok(WeighedCall { weight, ..WeighedCall::default() })
             }
             BrowserAction::Navigate { url } => {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
-                let address = Address::of(url);
+                let address = PageAddress::of(url);
                 let mark = format!("{} {url}", tab.number);
                 let weight = BrowserAssessment { mark, ..self.leads(work, step, &address, url) };
                 Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
@@ -187,12 +187,12 @@ impl BrowserSession {
             BrowserAction::Back => {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let page = work.attached(connected, &tab).await?;
-                let entry = page.entry(History::Back).await.map_err(|error| match error {
+                let entry = page.entry(HistoryDirection::Back).await.map_err(|error| match error {
                     NavigateError::Page(error) => fault(&error),
                     error => ToolError::new(format!("Not done: {error}.")),
                 })?;
                 // The destination counts, not the page being left, which may be an unwanted one.
-                let place = self.place(step, &Address::of(&entry));
+                let place = self.place(step, &PageAddress::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
                 let weight = BrowserAssessment { place, mark, ..BrowserAssessment::default() };
                 Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
@@ -207,7 +207,7 @@ impl BrowserSession {
     async fn look_at_act(
         &self,
         work: &mut BrowserWork,
-        connected: &Connected,
+        connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
     ) -> Result<WeighedCall, ToolError> {
@@ -216,7 +216,7 @@ impl BrowserSession {
         // Read before the address: if the page navigates in between, acts on this document are refused.
         let document = page.document();
         let committed = page.committed();
-        let address = Address::of_frame(&committed.url, &committed.origin);
+        let address = PageAddress::of_frame(&committed.url, &committed.origin);
         let place = self.place(PageStep::Act, &address);
         let mut found = WeighedCall {
             weight: BrowserAssessment {
@@ -235,18 +235,18 @@ impl BrowserSession {
         }
         self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
         let secrets = self.0.browser.secrets();
-        let ground = Ground { connected, tab: &tab, page: &page, leave };
+        let ground = PageContext { connected, tab: &tab, page: &page, leave };
         let is_read = work.view(tab.number).last().is_some();
-        let about = About { seat: self, ground, address: &address, secrets, is_read };
+        let about = ActContext { seat: self, ground, address: &address, secrets, is_read };
         match &wish.deed {
             BrowserAction::Dialog(answer) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
                 if let DialogAnswer::Accept(text) = answer {
                     let kind = match dialog.kind {
-                        octo_browser::DialogKind::Alert => Dialog::Alert,
-                        octo_browser::DialogKind::Confirm => Dialog::Confirm,
-                        octo_browser::DialogKind::Prompt => Dialog::Prompt,
-                        octo_browser::DialogKind::BeforeUnload => Dialog::BeforeUnload,
+                        octo_browser::DialogKind::Alert => JudgedDialog::Alert,
+                        octo_browser::DialogKind::Confirm => JudgedDialog::Confirm,
+                        octo_browser::DialogKind::Prompt => JudgedDialog::Prompt,
+                        octo_browser::DialogKind::BeforeUnload => JudgedDialog::BeforeUnload,
                     };
                     let text = text.as_deref().unwrap_or_default();
                     let action = PageAction::AcceptDialog { kind, message: &dialog.message, text };
@@ -271,7 +271,13 @@ impl BrowserSession {
     }
 
     /// Returns an address's destination, and the data it would disclose there.
-    fn leads(&self, work: &BrowserWork, step: PageStep, address: &Address, url: &str) -> BrowserAssessment {
+    fn leads(
+        &self,
+        work: &BrowserWork,
+        step: PageStep,
+        address: &PageAddress,
+        url: &str,
+    ) -> BrowserAssessment {
         let frame = Origin::Opaque;
         let act = ActionContext {
             page: address,
@@ -289,7 +295,7 @@ impl BrowserSession {
     }
 
     /// Returns the question for an address, if the turn may not be there yet.
-    fn place(&self, step: PageStep, address: &Address) -> Option<octo_tools::BrowserLocation> {
+    fn place(&self, step: PageStep, address: &PageAddress) -> Option<octo_tools::BrowserLocation> {
         let entry = match self.grants().check(safety::TabNumber(0), step, address) {
             SiteVerdict::Allowed(_) => LocationAccess::Open,
             SiteVerdict::Refused(why) => LocationAccess::Never { why: why.to_string() },
@@ -313,11 +319,11 @@ impl BrowserSession {
     }
 
     /// Returns whether a call with this grant may be where the page is now.
-    pub(super) fn may_be_at(&self, leave: &BrowserPermission, address: &Address) -> bool {
+    pub(super) fn may_be_at(&self, leave: &BrowserPermission, address: &PageAddress) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
         let place = leave.weight.place.iter().map(|place| &place.site);
         let mut allow = |site: &str, shortest: GrantLifetime| {
-            if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &Address::of(site))
+            if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &PageAddress::of(site))
                 && question.longest() >= shortest
             {
                 let _kept = grants.allow(tab, question, GrantLifetime::Task);

@@ -6,7 +6,7 @@ use crate::{
     library::{Proposal, SKILL_FILE, label, remark, text_of},
 };
 use octo_protocol::{LibraryOfferView, SkillOffer, ToolView};
-use octo_skills::{FindingLevel, Rules, Skill, Trust, Usage};
+use octo_skills::{FindingLevel, Skill, SkillUsage, Trust, ValidationRules};
 use octo_tools::{CommandOrigin, SkillCommand, SkillSourceRef, ToolError};
 use std::{
     fmt::Write,
@@ -97,7 +97,7 @@ impl HomeCommands {
             SkillCommand::Validate { path } => {
                 let validated = blocking(move || {
                     let folder = if path.is_file() { path.parent().map(Path::to_owned) } else { Some(path) };
-                    Ok(folder.map(|folder| octo_skills::validate(&folder, Rules::Octo)))
+                    Ok(folder.map(|folder| octo_skills::validate(&folder, ValidationRules::Octo)))
                 });
                 let findings = validated
                     .await
@@ -164,8 +164,8 @@ fn line(skill: &Skill) -> String {
     let state = match (&skill.error, skill.trust, skill.usage) {
         (Some(_), ..) => ", cannot be read",
         (None, Trust::Untrusted, _) => ", not accepted yet",
-        (None, Trust::Trusted, Usage::Off) => ", turned off",
-        (None, Trust::Trusted, Usage::Full | Usage::Automatic | Usage::OnRequest) => "",
+        (None, Trust::Trusted, SkillUsage::Off) => ", turned off",
+        (None, Trust::Trusted, SkillUsage::Full | SkillUsage::Automatic | SkillUsage::OnRequest) => "",
     };
     format!("- {} ({}{state}): {}\n", skill.name, label(skill.source), skill.fields.description)
 }

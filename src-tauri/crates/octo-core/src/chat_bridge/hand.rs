@@ -8,8 +8,8 @@ use super::{
     telling,
 };
 use crate::{
-    session::{Ask as SessionAsk, ChatOrigin},
-    slash::{self, Parsed, SlashCommand},
+    session::{ActorRequest as SessionAsk, ChatOrigin},
+    slash::{self, ParsedMessage, SlashCommand},
 };
 use octo_chats::{ButtonPress, ChatError, InboundContent, InboundFile, LARGEST_FILE, Post};
 use octo_protocol::{
@@ -184,7 +184,7 @@ impl Talk<'_> {
             blocks.push(self.fetch(session, file).await?);
         }
         let via = ChatOrigin::new(self.chat.service, letter);
-        let renames = matches!(slash::parse(&blocks), Parsed::Command(SlashCommand::Rename(_)));
+        let renames = matches!(slash::parse(&blocks), ParsedMessage::Command(SlashCommand::Rename(_)));
         // The person may have been removed while the files were fetched.
         let chat = self.chat.key;
         let known_still = self.bridge.base.store.read(move |reader| reader.chat(chat)).await;

@@ -33,13 +33,13 @@ pub(crate) fn estimate(message: &Message) -> u64 {
 /// The size of a conversation: the provider's count at its last answer plus an estimate of everything added
 /// since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Size {
+pub(crate) struct ContextSize {
     counted: u64,
     /// Number of messages included in `counted`.
     messages: usize,
 }
 
-impl Size {
+impl ContextSize {
     /// Restores the size from the store: `counted` was reported with the last complete message of the model.
     pub(crate) fn restored(counted: u64, context: &[Message]) -> Self {
         let last = context.iter().rposition(|message| message.meta.usage.is_some());

@@ -49,11 +49,11 @@ fn what_is_recent_and_small_stays() {
     }
     // Each step is a little over 1,000 tokens: three fit.
     let found = cut(&messages, HeldBackSteps::Nothing).unwrap();
-    assert_eq!(found, Cut { summed: 35, sent: 41 });
+    assert_eq!(found, CompactionRange { summed: 35, sent: 41 });
     // A large last step leaves no room for others.
     messages.extend(step(2, 40_000));
-    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), Cut { summed: 43, sent: 43 });
-    assert_eq!(cut(&messages, HeldBackSteps::LastStep).unwrap(), Cut { summed: 41, sent: 41 });
+    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), CompactionRange { summed: 43, sent: 43 });
+    assert_eq!(cut(&messages, HeldBackSteps::LastStep).unwrap(), CompactionRange { summed: 41, sent: 41 });
     let half = cut(&messages, HeldBackSteps::Half).unwrap();
     assert!(half.sent < 25 && half.summed == half.sent, "{half:?}");
 }
@@ -67,7 +67,7 @@ fn what_the_person_said_last_stays_however_long_it_is() {
     messages.push(answer("done"));
     messages.push(person(&"a long log ".repeat(4_000)));
     messages.push(person("and fix it"));
-    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), Cut { summed: 18, sent: 20 });
+    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), CompactionRange { summed: 18, sent: 20 });
     // A single message that is too long for any window cannot be summed up.
     assert_eq!(cut(&[person(&"a long log ".repeat(40_000))], HeldBackSteps::Nothing), None);
 }
@@ -117,7 +117,7 @@ fn the_limit_is_the_smaller_of_the_chosen_size_and_a_share_of_the_window() {
 #[test]
 fn the_size_is_what_was_counted_and_an_estimate_of_what_came_after() {
     let mut messages = vec![person(&"x".repeat(4_000)), answer("ok")];
-    let mut size = Size::default();
+    let mut size = ContextSize::default();
     assert_eq!(size.now(&messages, 900), 900 + 1_004 + 4, "nobody counted yet");
     let usage = Usage { input: 10, cache_read: 20_000, cache_write: 500, output: 90 };
     size.answered(Some(usage), messages.len());
@@ -133,7 +133,7 @@ fn the_size_is_what_was_counted_and_an_estimate_of_what_came_after() {
 
     let mut restored = messages.clone();
     restored[1].meta.usage = Some(usage);
-    assert_eq!(Size::restored(20_600, &restored).now(&restored, 900), 20_600 + 104);
+    assert_eq!(ContextSize::restored(20_600, &restored).now(&restored, 900), 20_600 + 104);
 }
 
 #[test]
@@ -177,7 +177,7 @@ proptest! {
     #[test]
     fn no_cut_parts_a_result_from_its_call_or_keeps_too_much(messages in conversation()) {
         for held_back in [HeldBackSteps::Nothing, HeldBackSteps::LastStep, HeldBackSteps::Half] {
-            let Some(Cut { summed, sent }) = cut(&messages, held_back) else { continue };
+            let Some(CompactionRange { summed, sent }) = cut(&messages, held_back) else { continue };
             prop_assert!(summed <= sent && sent <= messages.len());
             prop_assert!(messages[..summed].iter().map(estimate).sum::<u64>() >= LEAST);
             for place in [summed, sent] {

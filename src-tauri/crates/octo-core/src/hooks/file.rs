@@ -11,7 +11,7 @@ const DEFAULT_SECONDS: u64 = 10;
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Moment {
+pub(crate) enum HookMoment {
     /// Before a session's first message goes to the model.
     SessionStart,
     /// Before a tool runs, and before the person is asked about it.
@@ -24,7 +24,7 @@ pub(crate) enum Moment {
     Finish,
 }
 
-impl Moment {
+impl HookMoment {
     /// Returns the name the hook receives.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Moment {
 /// A program and the moment it runs at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hook {
-    pub(crate) on: Moment,
+    pub(crate) on: HookMoment,
     /// Tools it applies to; empty for all.
     pub(crate) tools: Vec<String>,
     /// A bash command line.
@@ -50,7 +50,7 @@ pub(crate) struct Hook {
 
 impl Hook {
     /// Whether it runs at this moment for this tool.
-    pub(crate) fn is_about(&self, on: Moment, tool: Option<&str>) -> bool {
+    pub(crate) fn is_about(&self, on: HookMoment, tool: Option<&str>) -> bool {
         self.on == on
             && tool.is_none_or(|tool| self.tools.is_empty() || self.tools.iter().any(|name| name == tool))
     }
@@ -78,7 +78,7 @@ struct HooksToml {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HookEntry {
-    on: Moment,
+    on: HookMoment,
     #[serde(default)]
     tools: Vec<String>,
     command: String,
@@ -103,7 +103,7 @@ impl HookFile {
         };
         let mut hooks = Vec::with_capacity(written.hooks.len());
         for (at, hook) in written.hooks.into_iter().enumerate() {
-            let about_tools = matches!(hook.on, Moment::BeforeTool | Moment::AfterTool);
+            let about_tools = matches!(hook.on, HookMoment::BeforeTool | HookMoment::AfterTool);
             let unknown = hook.tools.iter().find(|name| !tools.contains(&name.as_str()));
             let why = if hook.command.trim().is_empty() {
                 "its command is empty".to_owned()
@@ -139,10 +139,10 @@ mod tests {
         assert_eq!(hooks.len(), 2);
         assert_eq!(hooks[0].patience, Duration::from_secs(MAX_SECONDS));
         assert_eq!(hooks[1].patience, Duration::from_secs(DEFAULT_SECONDS));
-        assert!(hooks[0].is_about(Moment::BeforeTool, Some("terminal")));
-        assert!(!hooks[0].is_about(Moment::BeforeTool, Some("write")));
-        assert!(!hooks[0].is_about(Moment::AfterTool, Some("terminal")));
-        assert!(hooks[1].is_about(Moment::Finish, None));
+        assert!(hooks[0].is_about(HookMoment::BeforeTool, Some("terminal")));
+        assert!(!hooks[0].is_about(HookMoment::BeforeTool, Some("write")));
+        assert!(!hooks[0].is_about(HookMoment::AfterTool, Some("terminal")));
+        assert!(hooks[1].is_about(HookMoment::Finish, None));
         assert_eq!(parse(""), HookFile::Hooks(Vec::new()));
         for (broken, word) in [
             ("[[hook]]\non='before_tools'\ncommand='x'", "before_tools"),

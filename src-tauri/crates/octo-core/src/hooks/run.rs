@@ -1,7 +1,7 @@
 //! Runs hooks and interprets their answers.
 
-use super::{HookFile, Moment};
-use octo_shell::{Aside, HookProgramEnd, LoginEnvironment};
+use super::{HookFile, HookMoment};
+use octo_shell::{HookProgram, HookProgramEnd, LoginEnvironment};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ impl Hooks {
     /// first denial.
     pub(crate) async fn hear(
         &self,
-        on: Moment,
+        on: HookMoment,
         tool: Option<&str>,
         mut facts: Map<String, Value>,
     ) -> HookVerdict {
@@ -58,7 +58,7 @@ impl Hooks {
             Ok(HookFile::Hooks(hooks)) => hooks,
             Ok(HookFile::Broken { why }) => {
                 tracing::warn!(%why, "hooks.toml cannot be read");
-                if on == Moment::BeforeTool {
+                if on == HookMoment::BeforeTool {
                     heard.deny = Some(format!(
                         "{} cannot be read, so nothing is run until it is mended: {why}",
                         self.file.display()
@@ -68,14 +68,15 @@ impl Hooks {
             }
             Err(error) => {
                 tracing::error!(%error, "reading hooks.toml broke");
-                heard.deny = (on == Moment::BeforeTool).then(|| "hooks.toml could not be read".to_owned());
+                heard.deny =
+                    (on == HookMoment::BeforeTool).then(|| "hooks.toml could not be read".to_owned());
                 return heard;
             }
         };
         facts.insert("event".to_owned(), on.name().into());
         let input = Value::Object(facts).to_string().into_bytes();
         for hook in hooks.iter().filter(|hook| hook.is_about(on, tool)) {
-            let aside = Aside {
+            let aside = HookProgram {
                 line: &hook.command,
                 folder: &self.folder,
                 input: input.clone(),
@@ -93,14 +94,14 @@ impl Hooks {
                         let before = heard.context.take().map(|before| before + "\n").unwrap_or_default();
                         heard.context = Some(shortened(&(before + context.trim())));
                     }
-                    if let (Some(why), Moment::BeforeTool) = (deny, on) {
+                    if let (Some(why), HookMoment::BeforeTool) = (deny, on) {
                         heard.deny = Some(shortened(&why));
                         return heard;
                     }
                 }
                 Err(why) => {
                     tracing::warn!(command = %hook.command, %why, moment = on.name(), "a hook failed");
-                    if on == Moment::BeforeTool {
+                    if on == HookMoment::BeforeTool {
                         heard.deny =
                             Some(shortened(&format!("the hook `{}` failed: {why}", hook.command.trim())));
                         return heard;

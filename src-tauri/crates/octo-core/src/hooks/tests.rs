@@ -23,7 +23,7 @@ impl Bench {
         Self { keep, hooks }
     }
 
-    async fn hear(&self, on: Moment, tool: Option<&str>) -> HookVerdict {
+    async fn hear(&self, on: HookMoment, tool: Option<&str>) -> HookVerdict {
         let facts: Map<String, Value> =
             [("session".to_owned(), json!("s")), ("tool".to_owned(), json!(tool))].into_iter().collect();
         self.hooks.hear(on, tool, facts).await
@@ -54,7 +54,7 @@ async fn one_no_is_enough_and_whatever_goes_wrong_before_a_tool_is_one() {
         (hook("after_tool", "exit 2"), None),
         (before("exit 2") + "tools = ['write']\n", None),
     ] {
-        let heard = Bench::new(&file).hear(Moment::BeforeTool, Some("terminal")).await;
+        let heard = Bench::new(&file).hear(HookMoment::BeforeTool, Some("terminal")).await;
         match (&heard.deny, denied) {
             (None, None) => {}
             (Some(why), Some(words)) if why.contains(words) => {}
@@ -70,14 +70,14 @@ async fn hooks_are_told_what_happens_and_add_words_in_order() {
         + &hook("after_tool", "exit 9")
         + &hook("finish", "touch finished");
     let bench = Bench::new(&file);
-    let heard = bench.hear(Moment::AfterTool, Some("write")).await;
+    let heard = bench.hear(HookMoment::AfterTool, Some("write")).await;
     assert_eq!(heard, HookVerdict { deny: None, context: Some("first\nsecond".to_owned()) });
     let told: Value =
         serde_json::from_str(&fs::read_to_string(bench.keep.path().join("told.json")).unwrap()).unwrap();
     assert_eq!(told, json!({ "event": "after_tool", "session": "s", "tool": "write" }));
-    assert_eq!(bench.hear(Moment::Finish, None).await, HookVerdict::default());
+    assert_eq!(bench.hear(HookMoment::Finish, None).await, HookVerdict::default());
     assert!(bench.keep.path().join("finished").exists());
     // A broken file blocks only tools.
     fs::write(&bench.hooks.file, "[[").unwrap();
-    assert_eq!(bench.hear(Moment::Finish, None).await, HookVerdict::default());
+    assert_eq!(bench.hear(HookMoment::Finish, None).await, HookVerdict::default());
 }

@@ -1,16 +1,16 @@
 //! Skills in the form clients see.
 
-use super::Shelf;
+use super::SkillSet;
 use octo_protocol::{
     ApiError, SkillCaller, SkillCard, SkillExecution, SkillFile, SkillFileKind, SkillOrigin, SkillTrust,
     Switch,
 };
-use octo_skills::{Candidate, CandidateKind, Invocable, Skill, SkillRun, Trust, Usage, Warning};
+use octo_skills::{Candidate, CandidateKind, Invocable, Skill, SkillRun, SkillUsage, Trust, Warning};
 
 /// Maximum number of a skill's files that are listed.
 pub(super) const FILES: usize = 200;
 
-impl Shelf {
+impl SkillSet {
     /// Returns all cards: the folder's own first, then the person's, then Octo's, each by name.
     pub(crate) fn cards(&self, versions: impl Fn(&octo_protocol::SkillRef) -> u32) -> Vec<SkillCard> {
         let mut skills: Vec<&Skill> =
@@ -43,7 +43,7 @@ impl Shelf {
                 (Trust::Untrusted, None) => SkillTrust::Unseen,
                 (Trust::Untrusted, Some(_)) => SkillTrust::Changed,
             },
-            on: if skill.usage == Usage::Off { Switch::Off } else { Switch::On },
+            on: if skill.usage == SkillUsage::Off { Switch::Off } else { Switch::On },
             automatic: if skill.is_automatic() { Switch::On } else { Switch::Off },
             warnings: skill.warnings.iter().map(told).collect(),
             error: skill.error.as_ref().map(told),

@@ -3,7 +3,7 @@
 mod fetch;
 
 use super::{
-    Library, Shelf,
+    Library, SkillSet,
     cards::{files, told, tools},
     skill::text_of,
 };
@@ -234,7 +234,7 @@ pub(super) fn look(
     place: &Path,
     from: String,
     into: &Path,
-    shelf: &Shelf,
+    shelf: &SkillSet,
 ) -> Result<(SkillOffer, Vec<Candidate>), ApiError> {
     let source = if place.is_dir() { InstallSource::Folder(place) } else { InstallSource::Zip(place) };
     let inspection = inspect(source, into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;

@@ -3,7 +3,7 @@
 //! During the search nothing leaves the machine and nothing is installed. The files read are kept, so exactly
 //! the skills shown are imported.
 
-use super::{Library, Shelf, offers::look};
+use super::{Library, SkillSet, offers::look};
 use crate::{blocking::blocking, trash::HomeTrash};
 use octo_protocol::{
     ApiError, NameConflictAction, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills,
@@ -90,7 +90,7 @@ fn search_folders(
     person: Option<&Path>,
     picked: Option<&Path>,
     into: &Path,
-    shelf: &Shelf,
+    shelf: &SkillSet,
 ) -> (Vec<OtherSkills>, FoundSkills) {
     let usual =
         person.iter().flat_map(|home| AGENT_FOLDERS.iter().map(|(agent, at)| (*agent, home.join(at))));
@@ -121,7 +121,7 @@ fn read_folder(
     place: &Path,
     real: &Path,
     into: &Path,
-    shelf: &Shelf,
+    shelf: &SkillSet,
 ) -> (OtherSkills, Vec<Candidate>) {
     let mut shown = OtherSkills {
         agent,
@@ -230,7 +230,7 @@ mod tests {
         skill(&own.join("notes"), &text("notes"));
         let roots = Roots::new(None, &folder.path().join("octo"));
         let catalogue = discover(&roots, &|_| Trust::Trusted);
-        let shelf = Shelf { catalogue, choices: HashMap::new(), folder: None };
+        let shelf = SkillSet { catalogue, choices: HashMap::new(), folder: None };
 
         let (folders, found) = search_folders(Some(&person), Some(&own), &own, &shelf);
         let listed: Vec<(OtherAgent, Vec<&str>)> = folders
@@ -260,7 +260,7 @@ mod tests {
         skill(&folder.path().join("alone"), &text("alone"));
         let own = folder.path().join("own");
         let catalogue = discover(&Roots::new(None, &own), &|_| Trust::Trusted);
-        let shelf = Shelf { catalogue, choices: HashMap::new(), folder: None };
+        let shelf = SkillSet { catalogue, choices: HashMap::new(), folder: None };
         let (folders, _) = search_folders(None, Some(&folder.path().join("alone")), &own, &shelf);
         assert_eq!((folders[0].agent, folders[0].skills[0].name.as_str()), (OtherAgent::Picked, "alone"));
         fs::create_dir(folder.path().join("empty")).unwrap();

@@ -1,7 +1,7 @@
 //! Operations on skills: view, switch, accept, write, delete, export.
 
 use super::{
-    Library, Shelf,
+    Library, SkillSet,
     cards::{FILES, tools},
 };
 use crate::{blocking::blocking, clock::now, trash::HomeTrash};
@@ -53,7 +53,7 @@ impl Library {
     }
 
     /// Returns the skill set that contains a skill.
-    async fn shelf_of(&self, wanted: &SkillRef) -> Result<Shelf, ApiError> {
+    async fn shelf_of(&self, wanted: &SkillRef) -> Result<SkillSet, ApiError> {
         let folder = wanted.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
         self.shelf(folder.map(Path::to_owned)).await
     }
@@ -209,7 +209,7 @@ pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
 }
 
 /// Returns the other files, as an installation would see them.
-fn files_of(skill: &Skill, shelf: &Shelf) -> Vec<SkillFile> {
+fn files_of(skill: &Skill, shelf: &SkillSet) -> Vec<SkillFile> {
     let parent = skill.folder.parent().unwrap_or(&skill.folder);
     let seen = octo_skills::inspect(InstallSource::Folder(&skill.folder), parent, &shelf.catalogue);
     let Ok(inspection) = seen else { return Vec::new() };

@@ -1,10 +1,10 @@
 //! The skills of the home, for invocation by a session.
 
-use super::{Library, Shelf, cards::label};
+use super::{Library, SkillSet, cards::label};
 use crate::{
     clock::now,
     skills::{
-        Fork, ForkModel, LoadedSkill, Manner, SkillCard, SkillCommandOutcome, SkillCommands, SkillError,
+        Fork, ForkModel, LoadedSkill, SkillCommandOutcome, SkillCommands, SkillError, SkillFacts, SkillMode,
         SkillRequest, SkillSource,
     },
 };
@@ -15,16 +15,16 @@ use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 
 impl SkillSource for Library {
-    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillCard, SkillError>> {
+    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
             let shelf = library.shelf_for(&ask).await?;
             let skill = called(&shelf, &ask)?;
             let manner = match skill.fields.run {
-                SkillRun::Inline => Manner::Inline,
-                SkillRun::Fork { .. } => Manner::Fork,
+                SkillRun::Inline => SkillMode::Inline,
+                SkillRun::Fork { .. } => SkillMode::Fork,
             };
-            Ok(SkillCard { name: skill.name.clone(), label: label(skill.source).to_owned(), manner })
+            Ok(SkillFacts { name: skill.name.clone(), label: label(skill.source).to_owned(), manner })
         })
     }
 
@@ -69,7 +69,7 @@ impl SkillSource for Library {
 }
 
 impl Library {
-    async fn shelf_for(&self, ask: &SkillRequest) -> Result<Shelf, SkillError> {
+    async fn shelf_for(&self, ask: &SkillRequest) -> Result<SkillSet, SkillError> {
         let shelf = self.shelf(Some(ask.folder.clone())).await;
         shelf.map_err(|error: ApiError| SkillError::Unusable {
             name: ask.name.clone(),
@@ -130,7 +130,7 @@ fn leave(skill: &Skill) -> BuiltinGrant {
 }
 
 /// Returns the skill if this caller may use it. Whether a person may call it is checked where they type it.
-fn called<'a>(shelf: &'a Shelf, ask: &SkillRequest) -> Result<&'a Skill, SkillError> {
+fn called<'a>(shelf: &'a SkillSet, ask: &SkillRequest) -> Result<&'a Skill, SkillError> {
     let name = ask.name.trim().to_ascii_lowercase();
     let found = shelf.catalogue.call(&name, ask.profile.name(), SkillCallOrigin::Model);
     found.map_err(|refusal| match refusal {

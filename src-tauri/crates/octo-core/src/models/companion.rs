@@ -1,7 +1,7 @@
 //! The companion model named by the presets: a cheaper one for side calls, or a fallback.
 
 use super::Models;
-use crate::keys::Slot;
+use crate::keys::SecretKind;
 use octo_llm::host_of;
 use octo_protocol::{
     ApiError, CompanionRole, HeaderDraft, ModelDraft, ModelEntry, ModelId, Protocol, Secret,
@@ -32,7 +32,7 @@ impl Models {
         if let Some(known) = entries.iter().find(is_it) {
             return Ok(Companion::Connected(known.id));
         }
-        let key = self.keys.load(beside, &host, Slot::Key).await?;
+        let key = self.keys.load(beside, &host, SecretKind::Key).await?;
         let headers = self
             .headers(entry, &host)
             .await?

@@ -1,14 +1,14 @@
 //! Connections to models, made on demand: the key is looked up, and faults of it are reported before anything
 //! is sent.
 
-use super::{Connection, Models};
-use crate::keys::Slot;
+use super::{ModelConnection, Models};
+use crate::keys::SecretKind;
 use octo_llm::{ErrorClass, ProviderError, host_of};
 use octo_protocol::{ApiError, KeyState, KeychainState, ModelEntry, ModelId};
 
 impl Models {
     /// Returns the connection of a model, made on the first call.
-    pub async fn connect(&self, id: Option<ModelId>) -> Result<Connection, ProviderError> {
+    pub async fn connect(&self, id: Option<ModelId>) -> Result<ModelConnection, ProviderError> {
         let removed =
             || ProviderError::new(ErrorClass::Removed, "the session's model is no longer in the list");
         let id = id.ok_or_else(removed)?;
@@ -25,7 +25,7 @@ impl Models {
         }
         let unread =
             |error: ApiError| ProviderError::new(ErrorClass::KeyUnread, error.detail.unwrap_or(error.key));
-        let key = self.keys.load(id, &host, Slot::Key).await.map_err(unread)?;
+        let key = self.keys.load(id, &host, SecretKind::Key).await.map_err(unread)?;
         let headers = self.headers(&entry, &host).await.map_err(unread)?;
         let connection = self.connection(&entry, key, headers)?;
         self.with(|state| {
@@ -44,7 +44,7 @@ impl Models {
         entry: &ModelEntry,
         host: &str,
         kept: &KeyState,
-        slot: Slot<'_>,
+        slot: SecretKind<'_>,
     ) -> bool {
         // A process that only passes keys through knows the keys it was given and requests no others.
         self.keys.state() == KeychainState::Unavailable
@@ -55,11 +55,10 @@ impl Models {
     }
 
     fn lacks_keychain(&self, entry: &ModelEntry, host: &str) -> bool {
-        self.is_out_of_reach(entry, host, &entry.key, Slot::Key)
-            || entry
-                .headers
-                .iter()
-                .any(|header| self.is_out_of_reach(entry, host, &header.value, Slot::Header(&header.name)))
+        self.is_out_of_reach(entry, host, &entry.key, SecretKind::Key)
+            || entry.headers.iter().any(|header| {
+                self.is_out_of_reach(entry, host, &header.value, SecretKind::Header(&header.name))
+            })
     }
 }
 
@@ -131,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn who_only_passes_keys_through_misses_none_that_is_in_a_keychain() {
         let entry = entry(stored(), Some(stored())).await;
-        let models = models(KeyRing::open(crate::config::Keys::Memory).await, vec![entry.clone()]);
+        let models = models(KeyRing::open(crate::config::KeyStorage::Memory).await, vec![entry.clone()]);
         assert_eq!(words(&models, entry.id).await, None);
     }
 

@@ -1,7 +1,7 @@
 //! The person's own headers: names in the entry, values with the keys, bound to the host they were given for.
 
 use super::{Models, State};
-use crate::keys::Slot;
+use crate::keys::SecretKind;
 use octo_llm::Network;
 use octo_protocol::{ApiError, HeaderDraft, KeyState, ModelEntry, ModelId, SavedHeader, Secret};
 use secrecy::SecretString;
@@ -93,7 +93,7 @@ impl Models {
             saved.push(match (value, named(&name)) {
                 (Some(value), _) => {
                     let value = Secret::new(value.expose().trim());
-                    let value = self.keys.save(id, host, Slot::Header(&name), value).await?;
+                    let value = self.keys.save(id, host, SecretKind::Header(&name), value).await?;
                     SavedHeader { name, value }
                 }
                 (None, Some(header)) => header.clone(),
@@ -101,7 +101,7 @@ impl Models {
             });
         }
         for gone in known.iter().filter(|header| saved.iter().all(|kept| kept.name != header.name)) {
-            self.keys.forget(id, host, Slot::Header(&gone.name)).await?;
+            self.keys.forget(id, host, SecretKind::Header(&gone.name)).await?;
         }
         Ok(saved)
     }
@@ -114,7 +114,7 @@ impl Models {
         }
         let mut headers = Headers::with_capacity(entry.headers.len());
         for header in &entry.headers {
-            if let Some(value) = self.keys.load(entry.id, host, Slot::Header(&header.name)).await? {
+            if let Some(value) = self.keys.load(entry.id, host, SecretKind::Header(&header.name)).await? {
                 headers.push((header.name.clone(), value));
             }
         }
@@ -143,9 +143,9 @@ impl Models {
 
     /// Forgets everything saved for a model at a host, even if the keychain refuses a part.
     pub(super) async fn forget_secrets(&self, entry: &ModelEntry, host: &str) -> Result<(), ApiError> {
-        let mut outcome = self.keys.forget(entry.id, host, Slot::Key).await;
+        let mut outcome = self.keys.forget(entry.id, host, SecretKind::Key).await;
         for header in &entry.headers {
-            let forgotten = self.keys.forget(entry.id, host, Slot::Header(&header.name)).await;
+            let forgotten = self.keys.forget(entry.id, host, SecretKind::Header(&header.name)).await;
             outcome = outcome.and(forgotten);
         }
         outcome
@@ -214,7 +214,7 @@ mod tests {
         // An omitted header is forgotten, not only hidden.
         let fewer = save(&models, id, HERE, Some(&[("x-c", None)])).await.unwrap();
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]));
-        assert!(!models.keys.holds(first.id, HERE, Slot::Header("x-a")));
+        assert!(!models.keys.holds(first.id, HERE, SecretKind::Header("x-a")));
         let refused = save(&models, id, HERE, Some(&[("x-a", None)])).await.unwrap_err();
         assert_eq!(
             (refused.key.as_str(), refused.args["name"].as_str()),
@@ -222,7 +222,10 @@ mod tests {
         );
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]), "nothing was changed");
         let none = save(&models, id, HERE, Some(&[])).await.unwrap();
-        assert_eq!((none.headers.len(), models.keys.holds(first.id, HERE, Slot::Header("x-c"))), (0, false));
+        assert_eq!(
+            (none.headers.len(), models.keys.holds(first.id, HERE, SecretKind::Header("x-c"))),
+            (0, false)
+        );
     }
 
     #[tokio::test]
@@ -237,6 +240,6 @@ mod tests {
         assert_eq!(sent(&models, &moved, there).await, pairs(&[("x-b", "new")]));
         assert_eq!(sent(&models, &moved, HERE).await, []);
         models.remove(first.id).await.unwrap();
-        assert!(!models.keys.holds(first.id, there, Slot::Header("x-b")), "they go with their model");
+        assert!(!models.keys.holds(first.id, there, SecretKind::Header("x-b")), "they go with their model");
     }
 }

@@ -1,7 +1,7 @@
 //! The values an export must not contain: all keys and headers.
 
 use super::Models;
-use crate::keys::Slot;
+use crate::keys::SecretKind;
 use octo_llm::host_of;
 use octo_protocol::{ApiError, KeyState};
 use secrecy::SecretString;
@@ -17,7 +17,7 @@ impl Models {
             // Nothing can be saved for an invalid address.
             let Ok(host) = host_of(&entry.base_url) else { continue };
             if entry.key != KeyState::Missing {
-                secrets.extend(self.keys().load(entry.id, &host, Slot::Key).await?);
+                secrets.extend(self.keys().load(entry.id, &host, SecretKind::Key).await?);
             }
             secrets.extend(self.headers(&entry, &host).await?.into_iter().map(|(_, value)| value));
         }

@@ -89,8 +89,9 @@ impl Octo {
                 for handle in handles {
                     let (folder, rule) = (folder.clone(), rule.clone());
                     // A session that has just ended has already forgotten it.
-                    let _ended =
-                        handle.ask(|reply| crate::session::Ask::ForgetRule(folder, rule, reply)).await;
+                    let _ended = handle
+                        .ask(|reply| crate::session::ActorRequest::ForgetRule(folder, rule, reply))
+                        .await;
                 }
                 json(Acknowledgement {})
             }

@@ -3,7 +3,7 @@
 use super::{Octo, damage, json};
 use crate::{
     blocking::blocking,
-    diagnostics::{self, Facts},
+    diagnostics::{self, DiagnosticsInputs},
 };
 use octo_protocol::{
     ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeDeletion, HomeRequest, HomeSizes,
@@ -142,7 +142,7 @@ impl Octo {
             // A report is most needed when something is wrong.
             DatabaseHealth { schema: 0, fault: Some(error.to_string()), sessions: 0 }
         });
-        let facts = Facts {
+        let facts = DiagnosticsInputs {
             home: self.base.config.home.clone(),
             language: settings.language,
             settings,

@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::{
     blocking::blocking,
-    permission::{self, Basis, CallDecision, Decision, Ground},
+    permission::{self, CallDecision, Decision, PermissionContext, RunBasis},
 };
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
@@ -60,7 +60,7 @@ impl Octo {
         let shown = folder.display().to_string();
         let services = self.services.clone();
         let policy = blocking(move || Ok(services.rules.policy()));
-        let ground = Ground {
+        let ground = PermissionContext {
             mode: Mode::AskRisky,
             shell_folder: folder.clone(),
             folder,
@@ -79,11 +79,11 @@ impl Octo {
         let CallDecision { decision, rewritten, nature } =
             permission::decide_off_thread(&ground, &effects).await;
         let outcome = match decision {
-            Decision::Run(Basis::Person) => TrialOutcome::Runs { because: RunsBecause::Allowed },
-            Decision::Run(Basis::Policy) if nature.only_reads => {
+            Decision::Run(RunBasis::Person) => TrialOutcome::Runs { because: RunsBecause::Allowed },
+            Decision::Run(RunBasis::Policy) if nature.only_reads => {
                 TrialOutcome::Runs { because: RunsBecause::OnlyReads }
             }
-            Decision::Run(Basis::Policy) => TrialOutcome::Runs { because: RunsBecause::StaysInside },
+            Decision::Run(RunBasis::Policy) => TrialOutcome::Runs { because: RunsBecause::StaysInside },
             Decision::Ask { reason, .. } => TrialOutcome::Asks { reason },
             // A command is not a question in itself; if it were, it would be asked.
             Decision::Feedback => TrialOutcome::Asks { reason: AskReason::Mode },

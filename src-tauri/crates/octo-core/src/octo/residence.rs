@@ -5,7 +5,7 @@ use crate::blocking::blocking;
 use octo_protocol::{ApiError, CopyInspection, HomePlan, HomeState, OldHome, OldHomeDeletion};
 use octo_store::{HolderState, probe};
 use octo_workspace::{
-    Chosen, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
+    HomeAuthority, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
     delete_former_home, former_homes, look_at_copy, plan_move, plan_restore,
 };
 use std::path::{Path, PathBuf};
@@ -106,8 +106,8 @@ pub(super) fn check_not_moved(home: &Path) -> Result<(), ApiError> {
 
 fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
     let fixed = match residence.chosen {
-        Chosen::ByVariable => Some(HomePlanError::ByVariable.into()),
-        Chosen::ByOcto => None,
+        HomeAuthority::ByVariable => Some(HomePlanError::ByVariable.into()),
+        HomeAuthority::ByOcto => None,
     };
     let planned = PendingHomePlan::read(residence)?.map(|planned| match planned.plan {
         HomeChange::Restore { from, aside, .. } => {

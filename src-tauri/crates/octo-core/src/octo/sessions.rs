@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::{
     attachments,
-    session::{Ask, UserMessage},
+    session::{ActorRequest, UserMessage},
     sessions::{Kind, unknown_session},
 };
 use octo_protocol::{
@@ -61,49 +61,61 @@ impl Octo {
                 done(self.sessions.stop_command(call.session, call.handle).await)
             }
             SessionRequest::RetryTurn(call) => {
-                done(self.sessions.open(call.session).await?.ask(Ask::Retry).await)
+                done(self.sessions.open(call.session).await?.ask(ActorRequest::Retry).await)
             }
             SessionRequest::AnswerQuestion(call) => done(
                 self.sessions
                     .open(call.session)
                     .await?
-                    .ask(|reply| Ask::Answer(call.question, call.answer, reply))
+                    .ask(|reply| ActorRequest::Answer(call.question, call.answer, reply))
                     .await,
             ),
             SessionRequest::AnswerBudget(call) => {
                 let session = self.sessions.open(call.session).await?;
-                done(session.ask(|reply| Ask::AnswerBudget(call.answer, reply)).await)
+                done(session.ask(|reply| ActorRequest::AnswerBudget(call.answer, reply)).await)
             }
             SessionRequest::SetEffort(call) => {
                 let session = self.sessions.open(call.session).await?;
-                done(session.ask(|reply| Ask::SetEffort(call.effort, reply)).await)
+                done(session.ask(|reply| ActorRequest::SetEffort(call.effort, reply)).await)
             }
             SessionRequest::EstimateSwitch(call) => {
                 let session = self.sessions.open(call.session).await?;
-                json(session.ask(|reply| Ask::EstimateSwitch(call.model, reply)).await?)
+                json(session.ask(|reply| ActorRequest::EstimateSwitch(call.model, reply)).await?)
             }
             SessionRequest::EditQueued(call) => done(
                 self.sessions
                     .open(call.session)
                     .await?
-                    .ask(|reply| Ask::EditQueued(call.queued, call.blocks, reply))
+                    .ask(|reply| ActorRequest::EditQueued(call.queued, call.blocks, reply))
                     .await,
             ),
             SessionRequest::RemoveQueued(call) => done(
                 self.sessions
                     .open(call.session)
                     .await?
-                    .ask(|reply| Ask::RemoveQueued(call.queued, reply))
+                    .ask(|reply| ActorRequest::RemoveQueued(call.queued, reply))
                     .await,
             ),
             SessionRequest::SetMode(call) => done(
-                self.sessions.open(call.session).await?.ask(|reply| Ask::SetMode(call.mode, reply)).await,
+                self.sessions
+                    .open(call.session)
+                    .await?
+                    .ask(|reply| ActorRequest::SetMode(call.mode, reply))
+                    .await,
             ),
             SessionRequest::SetModel(call) => done(
-                self.sessions.open(call.session).await?.ask(|reply| Ask::SetModel(call.model, reply)).await,
+                self.sessions
+                    .open(call.session)
+                    .await?
+                    .ask(|reply| ActorRequest::SetModel(call.model, reply))
+                    .await,
             ),
             SessionRequest::SetFolder(call) => done(
-                self.sessions.open(call.session).await?.ask(|reply| Ask::SetFolder(call.folder, reply)).await,
+                self.sessions
+                    .open(call.session)
+                    .await?
+                    .ask(|reply| ActorRequest::SetFolder(call.folder, reply))
+                    .await,
             ),
             SessionRequest::GetPicture(call) => json(self.picture(call.session, call.path).await?),
             SessionRequest::SetDraft(call) => {

@@ -1,7 +1,7 @@
 //! Requests to the time machine.
 
 use super::{Octo, json};
-use crate::session::Ask;
+use crate::session::ActorRequest;
 use octo_protocol::{ApiError, TimeRequest};
 use octo_store::{BackupOutcome, StoreError};
 use octo_workspace::{TimeError, TimeMachine};
@@ -30,15 +30,19 @@ impl Octo {
             }
             TimeRequest::PreviewRestore(call) => {
                 let session = self.sessions.open(call.session).await?;
-                json(session.ask(|reply| Ask::PreviewRestore(call.task, call.selection, reply)).await?)
+                json(
+                    session
+                        .ask(|reply| ActorRequest::PreviewRestore(call.task, call.selection, reply))
+                        .await?,
+                )
             }
             TimeRequest::RestoreTask(call) => {
                 let session = self.sessions.open(call.session).await?;
-                json(session.ask(|reply| Ask::RestoreTask(call, reply)).await?)
+                json(session.ask(|reply| ActorRequest::RestoreTask(call, reply)).await?)
             }
             TimeRequest::AddCheckpoint(call) => {
                 let session = self.sessions.open(call.session).await?;
-                json(session.ask(|reply| Ask::AddCheckpoint(call.name, reply)).await?)
+                json(session.ask(|reply| ActorRequest::AddCheckpoint(call.name, reply)).await?)
             }
             TimeRequest::GetTimeSpace(_) => json(self.look(|machine| machine.space(DEFAULT_BUDGET)).await?),
             TimeRequest::CollectTime(call) => {

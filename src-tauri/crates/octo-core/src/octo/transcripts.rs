@@ -4,7 +4,7 @@ use super::{Octo, json};
 use crate::{
     clock::now,
     sessions::unknown_session,
-    transfer::{self, ImportedSession, Outgoing},
+    transfer::{self, ExportedSession, ImportedSession},
 };
 use octo_protocol::{
     ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, SessionStatus, Source,
@@ -26,11 +26,11 @@ impl Octo {
             }
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
             TranscriptRequest::PreviewExport(call) => {
-                let session = Outgoing::gather(&self.base, &self.services, call.session).await?;
+                let session = ExportedSession::gather(&self.base, &self.services, call.session).await?;
                 json(session.preview(call.form, language).await?)
             }
             TranscriptRequest::ExportSession(call) => {
-                let session = Outgoing::gather(&self.base, &self.services, call.session).await?;
+                let session = ExportedSession::gather(&self.base, &self.services, call.session).await?;
                 let unfinished = self.base.unfinished.clone();
                 json(session.write(call.form, language, PathBuf::from(call.to), unfinished).await?)
             }

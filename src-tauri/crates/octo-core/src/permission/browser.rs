@@ -1,8 +1,8 @@
 //! Permission for actions in the person's browser, based on the live page: a site is granted once for a turn,
 //! or by a rule; irreversible actions ask every time and in every mode.
 
-use super::{Basis, Decision, Ground};
-use octo_browser::safety::Address;
+use super::{Decision, PermissionContext, RunBasis};
+use octo_browser::safety::PageAddress;
 use octo_protocol::{AskReason, Mode, PageFile, Refusal, Rule};
 use octo_tools::{
     BrowserEffect, BrowserLocation, BrowserPermission, Effects, InspectionDepth, LocationAccess,
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Decides on a browser call that gives these files away. `about_files` is the decision on reading them
 /// anywhere.
 pub(super) fn decide(
-    ground: &Ground,
+    ground: &PermissionContext,
     effect: &BrowserEffect,
     files: &[PathBuf],
     about_files: Option<Decision>,
@@ -43,18 +43,18 @@ pub(super) fn decide(
     let changes = asks_about_changes(ground) && effect.wish.deed.changes_something();
     let by_mode = || Decision::Ask { reason: AskReason::Mode, rule: None };
     let Some(place) = &weight.place else {
-        return if changes { by_mode() } else { Decision::Run(Basis::Policy) };
+        return if changes { by_mode() } else { Decision::Run(RunBasis::Policy) };
     };
     match &place.entry {
         LocationAccess::Open if changes => by_mode(),
-        LocationAccess::Open => Decision::Run(Basis::Policy),
+        LocationAccess::Open => Decision::Run(RunBasis::Policy),
         LocationAccess::Asks | LocationAccess::AsksEachTask
             if is_granted(ground, place) || ground.mode == Mode::Autonomous =>
         {
             if changes {
                 by_mode()
             } else {
-                Decision::Run(Basis::Person)
+                Decision::Run(RunBasis::Person)
             }
         }
         LocationAccess::Asks => {
@@ -68,7 +68,7 @@ pub(super) fn decide(
 }
 
 /// Returns the files a page would receive that must be mentioned, whatever the mode.
-fn about(ground: &Ground, files: &[PathBuf]) -> Vec<PageFile> {
+fn about(ground: &PermissionContext, files: &[PathBuf]) -> Vec<PageFile> {
     let about = |path: &PathBuf| match super::read(ground, path) {
         Decision::Ask { reason: AskReason::Secret { path }, .. } => Some(PageFile::Secret { path }),
         Decision::Ask { reason: AskReason::ReadsOutside { path }, .. } => Some(PageFile::Outside { path }),
@@ -78,11 +78,11 @@ fn about(ground: &Ground, files: &[PathBuf]) -> Vec<PageFile> {
 }
 
 /// Whether every change asks: in that mode, and while the person's policy cannot be read.
-fn asks_about_changes(ground: &Ground) -> bool {
+fn asks_about_changes(ground: &PermissionContext) -> bool {
     ground.mode == Mode::Ask || ground.policy.is_strict()
 }
 
-fn is_granted(ground: &Ground, place: &BrowserLocation) -> bool {
+fn is_granted(ground: &PermissionContext, place: &BrowserLocation) -> bool {
     let by_rule = || ground.rules.contains(&Rule::Site { site: place.site.clone() });
     // A site that can only be granted for one turn is covered by no rule.
     ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site))
@@ -99,16 +99,16 @@ fn is_encrypted(plain: &str, site: &str) -> bool {
 }
 
 /// Returns the permissions of a running browser call.
-pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<BrowserPermission> {
+pub(crate) fn browser_leave(ground: &PermissionContext, effects: &Effects) -> Option<BrowserPermission> {
     let weight = effects.browser.as_ref()?.weight.clone()?;
     Some(BrowserPermission { weight, ..standing(ground) })
 }
 
 /// Returns the sites a turn may visit before any action is weighed.
-pub(crate) fn standing(ground: &Ground) -> BrowserPermission {
+pub(crate) fn standing(ground: &PermissionContext) -> BrowserPermission {
     let ruled = ground.rules.iter().filter_map(|rule| match rule {
         // A site that can only be granted for one turn is covered by no rule.
-        Rule::Site { site } if matches!(Address::of(site), Address::Web(_)) => Some(site.clone()),
+        Rule::Site { site } if matches!(PageAddress::of(site), PageAddress::Web(_)) => Some(site.clone()),
         Rule::Site { .. }
         | Rule::Command { .. }
         | Rule::Line { .. }

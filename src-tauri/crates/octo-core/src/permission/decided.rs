@@ -30,14 +30,14 @@ pub(crate) struct CommandFacts {
     /// Paths it is known to change, resolved.
     pub writes: Vec<PathBuf>,
     /// How much of its effects is known.
-    pub known: Extent,
+    pub known: KnownExtent,
     /// Its irreversible effects apart from files.
     pub lasting: Vec<LastingPart>,
 }
 
 /// How much of a command's effects is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum KnownExtent {
     /// Everything, from its words.
     All,
     /// Only what its words name, which may be incomplete.
@@ -63,7 +63,11 @@ impl CommandFacts {
                     .chain(known.repositories.iter().cloned())
                     .collect(),
                 ruled: matches!(verdict, Verdict::Ruled(_)),
-                known: if matches!(verdict, Verdict::Known(_)) { Extent::All } else { Extent::Part },
+                known: if matches!(verdict, Verdict::Known(_)) {
+                    KnownExtent::All
+                } else {
+                    KnownExtent::Part
+                },
                 lasting,
             },
             Verdict::Ask { why: Doubtful::Risky { risk, .. }, .. } => {
@@ -78,7 +82,7 @@ impl CommandFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Run it: the mode, a rule or the policy allows it.
-    Run(Basis),
+    Run(RunBasis),
     /// Ask the person.
     Ask {
         /// The reason.
@@ -101,7 +105,7 @@ pub(crate) enum Decision {
 
 /// Why a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Basis {
+pub(crate) enum RunBasis {
     /// The person's word: the mode, a rule, or an answer.
     Person,
     /// It was judged harmless; the person was not asked.

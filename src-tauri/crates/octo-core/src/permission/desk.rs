@@ -2,12 +2,16 @@
 //! in every mode. No answer is permanent: a rule for such a command would cover whatever its files contain
 //! later.
 
-use super::{Basis, Decision, Ground};
+use super::{Decision, PermissionContext, RunBasis};
 use octo_protocol::{AskReason, LibraryChange, Mode};
 use octo_tools::BuiltinCommandEffect;
 
 /// Decides on a command. `places` is the decision on the files and addresses it names.
-pub(super) fn decide(ground: &Ground, effect: BuiltinCommandEffect, places: Option<Decision>) -> Decision {
+pub(super) fn decide(
+    ground: &PermissionContext,
+    effect: BuiltinCommandEffect,
+    places: Option<Decision>,
+) -> Decision {
     let change = match effect {
         BuiltinCommandEffect::Looks => None,
         BuiltinCommandEffect::Changes(change) => Some(change),
@@ -16,16 +20,16 @@ pub(super) fn decide(ground: &Ground, effect: BuiltinCommandEffect, places: Opti
         return ask(change);
     }
     if ground.mode == Mode::Autonomous {
-        return Decision::Run(Basis::Person);
+        return Decision::Run(RunBasis::Person);
     }
     // One question at a time: a rule about a file would not cover its further use.
     if let Some(Decision::Ask { reason, .. }) = places {
         return Decision::Ask { reason, rule: None };
     }
     match change {
-        None => Decision::Run(Basis::Policy),
+        None => Decision::Run(RunBasis::Policy),
         Some(change) if ground.desk.covers(change) && !ground.policy.is_strict() => {
-            Decision::Run(Basis::Policy)
+            Decision::Run(RunBasis::Policy)
         }
         Some(change) => ask(change),
     }

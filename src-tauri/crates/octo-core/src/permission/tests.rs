@@ -10,8 +10,8 @@ use octo_protocol::{LibraryChange, Refusal, SessionId};
 use octo_shell::{CommandRules, PathRules, PolicyRules};
 use octo_tools::{BuiltinCommandEffect, CallConcurrency};
 
-fn ground(mode: Mode, folder: &Path) -> Ground {
-    Ground {
+fn ground(mode: Mode, folder: &Path) -> PermissionContext {
+    PermissionContext {
         mode,
         folder: folder.to_owned(),
         shell_folder: folder.to_owned(),
@@ -41,7 +41,7 @@ fn reads(path: &str) -> Effects {
 }
 
 /// Returns `None` if the call runs, otherwise the reason for asking.
-fn reason(ground: &Ground, effects: &Effects) -> Option<AskReason> {
+fn reason(ground: &PermissionContext, effects: &Effects) -> Option<AskReason> {
     match decide(ground, effects).decision {
         Decision::Run(_) => None,
         Decision::Ask { reason, .. } => Some(reason),
@@ -64,7 +64,7 @@ fn autonomous_asks_for_nothing() {
     for effects in
         [command("rm -rf x"), command("sudo ls"), writes("/etc/passwd"), reads("/root/.ssh/id_rsa")]
     {
-        assert_eq!(decide(&ground, &effects).decision, Decision::Run(Basis::Person));
+        assert_eq!(decide(&ground, &effects).decision, Decision::Run(RunBasis::Person));
     }
 }
 
@@ -76,7 +76,7 @@ fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
     let rules = vec![Rule::Write { path: skill.into() }];
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         for folder in [folder.clone(), "/octo-home".into(), "/octo-home/skills".into()] {
-            let ground = Ground { rules: rules.clone(), ..ground(mode, &folder) };
+            let ground = PermissionContext { rules: rules.clone(), ..ground(mode, &folder) };
             assert_eq!(reason(&ground, &writes(skill)), asks, "{mode:?}");
             for line in [
                 format!("touch {skill}"),
@@ -115,7 +115,7 @@ fn a_start_up_file_of_a_shell_is_asked_about_in_every_mode_and_every_folder() {
     let rules = vec![Rule::Write { path: file.clone() }, Rule::Line { line: format!("make >> {file}") }];
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         for folder in [&elsewhere, &home] {
-            let ground = Ground { rules: rules.clone(), ..ground(mode, folder) };
+            let ground = PermissionContext { rules: rules.clone(), ..ground(mode, folder) };
             assert_eq!(reason(&ground, &writes(&file)), asks, "{mode:?}");
             for line in [
                 "echo x >> ~/.profile",
@@ -152,7 +152,7 @@ fn always_for_a_line_that_reads_outside_is_about_that_line() {
     for mode in [Mode::Ask, Mode::AskRisky] {
         assert_eq!(offered(mode), (why.clone(), Some(exact.clone())), "{mode:?}");
     }
-    let ruled = Ground { rules: vec![exact], ..ground(Mode::AskRisky, &folder) };
+    let ruled = PermissionContext { rules: vec![exact], ..ground(Mode::AskRisky, &folder) };
     assert_eq!(reason(&ruled, &command(line)), None);
     assert!(reason(&ruled, &command("cat /etc/hosts /etc/passwd")).is_some());
     assert!(reason(&ruled, &reads("/etc/hosts")).is_some(), "and no other tool's");
@@ -193,7 +193,7 @@ fn ask_risky_table() {
         Effects { order: CallConcurrency::Parallel, ..Effects::none() },
     ];
     for effects in &runs {
-        assert_eq!(decide(&ground, effects).decision, Decision::Run(Basis::Policy), "{effects:?}");
+        assert_eq!(decide(&ground, effects).decision, Decision::Run(RunBasis::Policy), "{effects:?}");
     }
     let outside = |path: &str| AskReason::WritesOutside { path: path.into() };
     let asks: Vec<(Effects, AskReason)> = vec![
@@ -242,7 +242,7 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
         writes("/etc/motd"),
         reads("/usr/share/doc/bash/README"),
     ] {
-        assert_eq!(decide(&ground, &effects).decision, Decision::Run(Basis::Person), "{effects:?}");
+        assert_eq!(decide(&ground, &effects).decision, Decision::Run(RunBasis::Person), "{effects:?}");
     }
     for effects in [
         command("cargo testify"),
@@ -290,10 +290,13 @@ fn the_world_is_read_unasked_and_near_places_ask() {
         |reach| Effects { sites: vec![site(reach)], order: CallConcurrency::Parallel, ..Effects::none() };
     for mode in [Mode::Ask, Mode::AskRisky] {
         let mut ground = ground(mode, &folder);
-        assert_eq!(decide(&ground, &fetches(Reach::World)).decision, Decision::Run(Basis::Policy));
-        assert!(granted_sites(&ground, &fetches(Reach::World), &Decision::Run(Basis::Policy)).is_empty());
+        assert_eq!(decide(&ground, &fetches(SiteDistance::World)).decision, Decision::Run(RunBasis::Policy));
+        assert!(
+            granted_sites(&ground, &fetches(SiteDistance::World), &Decision::Run(RunBasis::Policy))
+                .is_empty()
+        );
         let rule = Rule::Host { host: "localhost:3000".into() };
-        for reach in [Reach::Private, Reach::Metadata] {
+        for reach in [SiteDistance::Private, SiteDistance::Metadata] {
             let asks = Decision::Ask {
                 reason: AskReason::PrivateAddress { host: "localhost:3000".into() },
                 rule: Some(rule.clone()),
@@ -304,29 +307,33 @@ fn the_world_is_read_unasked_and_near_places_ask() {
         }
         // A rule for another port, or a rule to read files, allows nothing here.
         ground.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
-        assert!(reason(&ground, &fetches(Reach::Private)).is_some());
+        assert!(reason(&ground, &fetches(SiteDistance::Private)).is_some());
         ground.rules.push(rule);
-        assert_eq!(decide(&ground, &fetches(Reach::Private)).decision, Decision::Run(Basis::Person));
-        let granted = granted_sites(&ground, &fetches(Reach::Private), &Decision::Run(Basis::Person));
-        assert_eq!(granted, [(site(Reach::Private), SiteGrant::ByName)]);
+        assert_eq!(
+            decide(&ground, &fetches(SiteDistance::Private)).decision,
+            Decision::Run(RunBasis::Person)
+        );
+        let granted =
+            granted_sites(&ground, &fetches(SiteDistance::Private), &Decision::Run(RunBasis::Person));
+        assert_eq!(granted, [(site(SiteDistance::Private), SiteGrant::ByName)]);
     }
     let autonomous = ground(Mode::Autonomous, &folder);
-    let decision = decide(&autonomous, &fetches(Reach::Metadata)).decision;
-    assert_eq!(decision, Decision::Run(Basis::Person));
-    let granted = granted_sites(&autonomous, &fetches(Reach::Metadata), &decision);
+    let decision = decide(&autonomous, &fetches(SiteDistance::Metadata)).decision;
+    assert_eq!(decision, Decision::Run(RunBasis::Person));
+    let granted = granted_sites(&autonomous, &fetches(SiteDistance::Metadata), &decision);
     assert_eq!(
         granted,
-        [(site(Reach::Metadata), SiteGrant::ByMode)],
+        [(site(SiteDistance::Metadata), SiteGrant::ByMode)],
         "which does not open a cloud's services"
     );
     let now = ground(Mode::Ask, &folder);
     assert!(
-        is_forbidden_now(&now, &fetches(Reach::Private)),
+        is_forbidden_now(&now, &fetches(SiteDistance::Private)),
         "a stricter mode stops what an earlier one let through"
     );
 }
 
-fn refusal(ground: &Ground, effects: &Effects) -> Option<Refusal> {
+fn refusal(ground: &PermissionContext, effects: &Effects) -> Option<Refusal> {
     match decide(ground, effects).decision {
         Decision::Deny { refusal, .. } => Some(refusal),
         _ => None,
@@ -371,7 +378,7 @@ fn changes_inside_the_folder_run_and_others_ask() {
         "sed -i s/a/b/ a",
         "for f in a b; do cp a \"$f.bak\"; done",
     ] {
-        assert_eq!(decide(&ground, &command(line)).decision, Decision::Run(Basis::Policy), "{line}");
+        assert_eq!(decide(&ground, &command(line)).decision, Decision::Run(RunBasis::Policy), "{line}");
     }
     for line in [
         "touch /etc/x",
@@ -391,8 +398,8 @@ fn changes_inside_the_folder_run_and_others_ask() {
     );
     for mode in [Mode::AskRisky, Mode::Autonomous] {
         let rules = vec![Rule::Write { path: folder.join("a").display().to_string() }];
-        let strict = Ground { policy: Arc::new(Policy::strict()), mode, rules, ..ground.clone() };
-        assert_eq!(decide(&strict, &command("cat a")).decision, Decision::Run(Basis::Policy));
+        let strict = PermissionContext { policy: Arc::new(Policy::strict()), mode, rules, ..ground.clone() };
+        assert_eq!(decide(&strict, &command("cat a")).decision, Decision::Run(RunBasis::Policy));
         for effects in [command("rm a"), command("cat a > b"), writes(folder.join("a").to_str().unwrap())] {
             assert!(matches!(decide(&strict, &effects).decision, Decision::Ask { .. }), "{effects:?}");
         }
@@ -424,7 +431,7 @@ fn the_persons_own_policy_denies_asks_and_allows() {
     };
     let policy = Arc::new(Policy::new(rules, None));
     for mode in [Mode::AskRisky, Mode::Autonomous] {
-        let ground = Ground { policy: policy.clone(), ..ground(mode, &folder) };
+        let ground = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
         for line in [
             "docker ps",
             "sudo docker run x",
@@ -440,8 +447,8 @@ fn the_persons_own_policy_denies_asks_and_allows() {
             Some(Refusal::Ruled)
         );
     }
-    let ground = Ground { policy, ..ground(Mode::AskRisky, &folder) };
-    assert_eq!(decide(&ground, &command("just lint --all")).decision, Decision::Run(Basis::Person));
+    let ground = PermissionContext { policy, ..ground(Mode::AskRisky, &folder) };
+    assert_eq!(decide(&ground, &command("just lint --all")).decision, Decision::Run(RunBasis::Person));
     for line in [
         "just lint; make",
         "just lint $(make)",

@@ -1,6 +1,6 @@
 //! A task as it is listed, and whether it may run.
 
-use super::{file::TaskFile, plan, timing::Times};
+use super::{file::TaskFile, plan, timing::ZonedTiming};
 use octo_protocol::{ApiError, Millis, Switch, TaskCard, TaskContent, TaskRun, TaskState, Timing};
 use octo_store::TaskStateRow;
 
@@ -29,7 +29,7 @@ pub(super) fn card(
     let (content, state, next) = match file.plan {
         Err(error) => (TaskContent::Broken { error, text: file.text }, TaskState::Broken, Vec::new()),
         Ok(plan) => {
-            let times = Times::new(&plan.when, &plan.zone);
+            let times = ZonedTiming::new(&plan.when, &plan.zone);
             let next: Vec<Millis> =
                 times.map(|times| times.after(now).take(plan::SHOWN).collect()).unwrap_or_default();
             let state = if !is_accepted {

@@ -6,7 +6,7 @@
 //! that was set back starts over from its present time; times that had their run get no second one, which the
 //! store ensures. A waiting retry of a failed run blocks no other: a run that begins before it replaces it.
 
-use super::timing::Times;
+use super::timing::ZonedTiming;
 use octo_protocol::{
     ApiError, BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason,
     Switch, TaskPlan, TaskRun, TurnEnd,
@@ -25,7 +25,7 @@ pub(crate) struct TaskInputs<'a> {
     /// Its file.
     pub(crate) task: &'a str,
     pub(crate) plan: &'a TaskPlan,
-    pub(crate) times: &'a Times,
+    pub(crate) times: &'a ZonedTiming,
     /// Whether it runs at its times.
     pub(crate) on: Switch,
     /// Up to when its times have been decided; `None` if decisions begin now.
@@ -45,7 +45,7 @@ pub(crate) enum LookKind {
 
 /// The decision on a task's times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Decision {
+pub(crate) struct TimesDecision {
     /// New runs, and times without a run.
     pub(crate) add: Vec<RunRow>,
     /// Runs with a changed state.
@@ -57,8 +57,8 @@ pub(crate) struct Decision {
 }
 
 /// Decides on the times up to `now`.
-pub(crate) fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> Decision {
-    let mut decision = Decision::default();
+pub(crate) fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecision {
+    let mut decision = TimesDecision::default();
     let from = task.decided.unwrap_or(now);
     if task.decided.is_none() || from > now {
         // Decisions begin now, or the clock was set back.
@@ -153,7 +153,7 @@ pub(crate) fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
 
 /// Settles waiting runs: those of a paused task are withdrawn, and those an earlier process left too long ago
 /// follow the policy for missed times.
-fn settle_waiting(task: &TaskInputs<'_>, now: Millis, look: LookKind, decision: &mut Decision) {
+fn settle_waiting(task: &TaskInputs<'_>, now: Millis, look: LookKind, decision: &mut TimesDecision) {
     for row in task.open {
         let RunStatus::Waiting { .. } = row.run.status else { continue };
         if task.on == Switch::Off && row.run.cause != RunCause::Hand {

@@ -245,7 +245,7 @@ fn missing_model_id(name: &str) -> Option<ModelId> {
 
 fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
     let parts = take_apart(text);
-    let front = Front(&parts.front);
+    let front = TaskFrontMatter(&parts.front);
     if parts.body.is_empty() {
         return Err(ApiError::new("task.prompt_empty"));
     }
@@ -274,9 +274,9 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
     Ok(plan)
 }
 
-struct Front<'a>(&'a FrontMatter);
+struct TaskFrontMatter<'a>(&'a FrontMatter);
 
-impl Front<'_> {
+impl TaskFrontMatter<'_> {
     fn said(&self, key: &str) -> Option<&str> {
         let value = self.0.get(key).filter(|value| !value.is_null())?;
         value.as_text().map(str::trim).filter(|text| !text.is_empty())

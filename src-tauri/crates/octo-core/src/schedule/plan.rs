@@ -1,6 +1,6 @@
 //! The faults of a plan, its unusual properties, and its next times.
 
-use super::timing::{Times, TimingError};
+use super::timing::{TimingError, ZonedTiming};
 use crate::{models::Models, prompt::AgentFiles};
 use octo_protocol::{ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn own_zone() -> String {
 
 /// Returns the preview of a plan. Checks the disk: the folder, the profile.
 pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &AgentFiles) -> TaskPreview {
-    let times = Times::new(&plan.when, &plan.zone);
+    let times = ZonedTiming::new(&plan.when, &plan.zone);
     let next: Vec<Millis> =
         times.as_ref().map(|times| times.after(now).take(SHOWN).collect()).unwrap_or_default();
     let mut errors = faults(plan);
@@ -69,7 +69,7 @@ pub(crate) fn check(plan: &TaskPlan) -> Result<(), ApiError> {
     if let Some(fault) = faults(plan).into_iter().next() {
         return Err(fault.error);
     }
-    Times::new(&plan.when, &plan.zone).map(|_| ()).map_err(|error| explained(&error))
+    ZonedTiming::new(&plan.when, &plan.zone).map(|_| ()).map_err(|error| explained(&error))
 }
 
 /// Returns the faults of a plan that do not depend on the disk.
@@ -114,7 +114,7 @@ fn has_needless_end(when: &Timing) -> bool {
 /// Returns remarks on allowed but notable properties.
 fn remarks(
     plan: &TaskPlan,
-    times: &Result<Times, TimingError>,
+    times: &Result<ZonedTiming, TimingError>,
     now: Millis,
     next: &[Millis],
 ) -> Vec<ApiError> {
@@ -134,7 +134,7 @@ fn remarks(
 }
 
 /// Returns the minimum distance between the next times, or `None` if there are none.
-fn min_distance(times: &Times, now: Millis) -> Option<Millis> {
+fn min_distance(times: &ZonedTiming, now: Millis) -> Option<Millis> {
     let next: Vec<Millis> = times.after(now).take(EXAMINED_TIMES).collect();
     let distances = next.windows(2).filter_map(|pair| match pair {
         [one, other] => Some(other - one),

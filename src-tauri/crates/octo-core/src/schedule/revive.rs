@@ -1,6 +1,6 @@
 //! Tasks restored from the trash.
 
-use super::{HomeTasks, card::is_accepted, timing::Times};
+use super::{HomeTasks, card::is_accepted, timing::ZonedTiming};
 use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, Switch};
 use octo_store::TaskStateRow;
@@ -43,7 +43,7 @@ impl HomeTasks {
         let seen = self.schedule().deleted(|all| all.remove(&name));
         let gone = seen.or_else(|| state.as_ref()?.decided).unwrap_or(deleted);
         let passed = file.plan.as_ref().is_ok_and(|plan| {
-            Times::new(&plan.when, &plan.zone)
+            ZonedTiming::new(&plan.when, &plan.zone)
                 .is_ok_and(|times| times.after(gone).next().is_some_and(|time| time <= now))
         });
         let pauses = passed && is_on && is_accepted(&file, state.as_ref());

@@ -26,7 +26,7 @@ const MAX_FOLD: Millis = 3 * 60 * 60 * 1_000;
 
 /// A parsed timing, in its zone.
 #[derive(Clone, Debug)]
-pub(crate) struct Times {
+pub(crate) struct ZonedTiming {
     pattern: Pattern,
     zone: TimeZone,
 }
@@ -76,7 +76,7 @@ pub(crate) enum TimingError {
     Cron(#[from] CronError),
 }
 
-impl Times {
+impl ZonedTiming {
     /// Parses a timing.
     pub(crate) fn new(timing: &Timing, zone: &str) -> Result<Self, TimingError> {
         let zone = TimeZone::get(zone).map_err(|_| TimingError::Zone(zone.to_owned()))?;

@@ -9,8 +9,8 @@
 
 use super::{Scheduler, Tending};
 use crate::schedule::{
-    Decision, LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, Times, begins, decide, ended,
-    follow, is_accepted, left_out, must_hold, unrunnable,
+    LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, begins,
+    decide, ended, follow, is_accepted, left_out, must_hold, unrunnable,
 };
 use octo_protocol::{
     ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
@@ -192,7 +192,7 @@ impl Tender {
 
     /// Decides on all times up to now and stores the results.
     async fn claim(&self, scheduler: &Scheduler, scene: &mut Scene) -> Result<bool, ApiError> {
-        let mut decisions: Vec<(String, Decision)> = Vec::new();
+        let mut decisions: Vec<(String, TimesDecision)> = Vec::new();
         let mut over: Vec<(String, Option<RunRow>)> = Vec::new();
         for (task, state) in &scene.states {
             let file = scene.files.iter().find(|file| file.file == *task);
@@ -210,7 +210,7 @@ impl Tender {
                         open: &open,
                     };
                     let decision = decide(&standing, scene.now, self.look);
-                    if decision != Decision::default() {
+                    if decision != TimesDecision::default() {
                         decisions.push((task.clone(), decision));
                     }
                 }
@@ -429,9 +429,9 @@ impl Tender {
 }
 
 /// Returns the plan and times of a file, if it may be followed.
-fn runnable<'a>(file: &'a TaskFile, state: Option<&TaskStateRow>) -> Option<(&'a TaskPlan, Times)> {
+fn runnable<'a>(file: &'a TaskFile, state: Option<&TaskStateRow>) -> Option<(&'a TaskPlan, ZonedTiming)> {
     let plan = file.plan.as_ref().ok().filter(|_| is_accepted(file, state))?;
-    Some((plan, Times::new(&plan.when, &plan.zone).ok()?))
+    Some((plan, ZonedTiming::new(&plan.when, &plan.zone).ok()?))
 }
 
 /// Returns the state as if the person had paused the task.

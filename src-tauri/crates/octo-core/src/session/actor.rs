@@ -1,6 +1,6 @@
 //! A session's actor as its jobs see it: the recipient of their reports and the signals that end them.
 
-use super::{Inbox, Report, StopSignal};
+use super::{Inbox, JobReport, StopSignal};
 use octo_shell::NewsListener;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -20,7 +20,7 @@ pub(super) struct Reporter(mpsc::UnboundedSender<Inbox>);
 
 impl Reporter {
     /// Sends a report. The report is dropped if the actor has ended.
-    pub(super) fn send(&self, report: Report) {
+    pub(super) fn send(&self, report: JobReport) {
         let _gone = self.0.send(Inbox::Report(Box::new(report)));
     }
 }
@@ -37,7 +37,7 @@ impl Actor {
     /// Returns a listener that passes the shell's news of commands to the actor.
     pub(super) fn listener(&self) -> NewsListener {
         let reporter = self.reporter();
-        Arc::new(move |news| reporter.send(Report::Command(news)))
+        Arc::new(move |news| reporter.send(JobReport::Command(news)))
     }
 
     pub(super) fn stop(&self) -> &StopSignal {

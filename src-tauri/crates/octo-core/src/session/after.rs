@@ -12,12 +12,12 @@
 
 mod work;
 
-use super::{Report, state::Session, step::Step, tasks::TurnStep, warmth::Moment};
+use super::{JobReport, state::Session, step::Step, tasks::TurnStep, warmth::Moment};
 use octo_protocol::{ApiError, Event, Message, Origin, Role, Source, Switch, ToolCall, TurnId};
 use octo_tools::INVOKE_SKILL;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
-use work::{Aim, LookBackRun};
+use work::{LookBackAim, LookBackRun};
 
 /// Number of the model's answers from which a turn may contain something to remember.
 const REMEMBERS_FROM: u32 = 10;
@@ -118,7 +118,7 @@ impl FinishedTurn {
 
 /// The look back after a session's turns.
 #[derive(Default)]
-pub(super) struct After {
+pub(super) struct LookBackState {
     work: Option<RunningLookBack>,
     memory: MemoryUpdateState,
 }
@@ -147,7 +147,7 @@ pub(super) struct LookBackSignals {
     end: CancellationToken,
 }
 
-impl After {
+impl LookBackState {
     /// Whether a look back at the last turn is running.
     pub(super) fn is_at_work(&self) -> bool {
         self.work.is_some()
@@ -193,7 +193,7 @@ impl Session {
             return Ok(());
         }
         if !is_alone {
-            if aims.contains(&Aim::Remember) {
+            if aims.contains(&LookBackAim::Remember) {
                 self.after.memory = MemoryUpdateState::Owed;
             }
             return Ok(());
@@ -201,29 +201,32 @@ impl Session {
         // A failed lookup is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let calls = LookBackSignals { way: self.actor.child_token(), end: self.actor.child_token() };
-        let memory =
-            if aims.contains(&Aim::Remember) { MemoryUpdateState::Owed } else { MemoryUpdateState::UpToDate };
+        let memory = if aims.contains(&LookBackAim::Remember) {
+            MemoryUpdateState::Owed
+        } else {
+            MemoryUpdateState::UpToDate
+        };
         self.after.work = Some(RunningLookBack { turn, memory, calls: calls.clone() });
         let state = self.parent_state(task, summary, Vec::new());
         let look = LookBackRun::new(self, turn, (model, last), state, calls);
         let (looking, report) = (look.run(aims), self.reporter());
-        tokio::spawn(async move { report.send(Report::LookedBack(looking.await)) });
+        tokio::spawn(async move { report.send(JobReport::LookedBack(looking.await)) });
         Ok(())
     }
 
-    fn aims(&self, course: TurnFacts) -> Vec<Aim> {
+    fn aims(&self, course: TurnFacts) -> Vec<LookBackAim> {
         let settings = self.runtime.base.preferences().library;
         let TurnFacts { answers, skills } = course;
         let improve = match skills {
-            InvokedSkills::BySlash(name) if answers >= REFLECTS_FROM => Some(Aim::Reflect(name)),
-            InvokedSkills::None if answers >= PROPOSES_FROM => Some(Aim::Propose),
+            InvokedSkills::BySlash(name) if answers >= REFLECTS_FROM => Some(LookBackAim::Reflect(name)),
+            InvokedSkills::None if answers >= PROPOSES_FROM => Some(LookBackAim::Propose),
             InvokedSkills::None | InvokedSkills::ByModel | InvokedSkills::BySlash(_) => None,
         };
         let remembers = answers >= REMEMBERS_FROM || self.after.memory == MemoryUpdateState::Owed;
         improve
             .filter(|_| settings.propose == Switch::On)
             .into_iter()
-            .chain((remembers && settings.remember == Switch::On).then_some(Aim::Remember))
+            .chain((remembers && settings.remember == Switch::On).then_some(LookBackAim::Remember))
             .collect()
     }
 

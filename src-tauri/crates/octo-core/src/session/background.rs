@@ -14,7 +14,7 @@
 mod notice;
 
 use super::{
-    ReplySender, Report,
+    JobReport, ReplySender,
     state::Session,
     step::{Step, StoreRetry},
     turns::TurnCause,
@@ -184,7 +184,7 @@ impl Session {
             let (report, ending) = (self.reporter(), self.actor.ended());
             tokio::spawn(async move {
                 tokio::select! {
-                    () = tokio::time::sleep(GATHER) => report.send(Report::Wake),
+                    () = tokio::time::sleep(GATHER) => report.send(JobReport::Wake),
                     () = ending => {}
                 }
             });

@@ -14,7 +14,7 @@ pub(super) use budget::{Allowance, Budget};
 pub(crate) use budget::{BudgetReport, midnight};
 pub(super) use permit::TurnPermit;
 
-use super::{model_call::Attempt, state::Session, step::Step};
+use super::{model_call::CallAttempt, state::Session, step::Step};
 
 /// The call that waits behind the gates.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) enum Next {
     Call,
     /// A specific attempt. Its turn has a permit, and its conversation was small enough for the previous
     /// attempt.
-    Attempt(Attempt),
+    Attempt(CallAttempt),
 }
 
 /// A condition for a model call.

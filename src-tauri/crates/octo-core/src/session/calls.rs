@@ -8,7 +8,7 @@ pub(super) use batch::Batch;
 pub(super) use open::OpenCall;
 
 use super::{
-    Report,
+    JobReport,
     ready::{ReadyCall, ready},
     state::Session,
     step::Step,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     builtin::HomeCommands,
-    permission::Ground,
+    permission::PermissionContext,
     turn::{Input, SettleReason},
 };
 use octo_protocol::{ApiError, CallId, Event, MessageId, Mode, StreamKind, Todo, ToolView, TurnId};
@@ -56,9 +56,9 @@ enum CallEnding {
 
 impl Session {
     /// Returns the current basis for permission decisions.
-    pub(super) fn ground(&self) -> Ground {
+    pub(super) fn ground(&self) -> PermissionContext {
         let unattended = self.is_unattended();
-        Ground {
+        PermissionContext {
             // An unattended session, which cannot ask, may do only what the strictest mode allows, whatever the
             // person allowed others.
             mode: if unattended { Mode::Ask } else { self.info.mode },
@@ -147,7 +147,7 @@ impl Session {
                 tracing::error!(call = %id, %error, "reading a call broke");
                 Err(ToolError::new("The call could not be read; nothing was run."))
             });
-            report.send(Report::Prepared(PreparedReport { turn, call: id, outcome }));
+            report.send(JobReport::Prepared(PreparedReport { turn, call: id, outcome }));
         });
     }
 

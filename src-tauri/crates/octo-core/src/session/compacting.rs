@@ -2,16 +2,16 @@
 //! result is ready.
 
 use super::{
-    Report,
+    JobReport,
     before_call::{Gate, Next},
     model_call::jitter,
     outgoing::RequestMessages,
-    side_call::{Aim, SideAnswer},
+    side_call::{SideAnswer, SideCallAim},
     state::Session,
     step::{Change, Step},
 };
 use crate::{
-    compaction::{self, ArchivePaths, Cut, HeldBackSteps, Size, Summary, SummaryError},
+    compaction::{self, ArchivePaths, CompactionRange, ContextSize, HeldBackSteps, Summary, SummaryError},
     pairing::paired,
 };
 use octo_llm::{ErrorClass, ProviderError, RetryPolicy};
@@ -34,7 +34,7 @@ const USELESS_PERCENT: u64 = 70;
 
 /// A running compaction.
 pub(super) struct RunningCompaction {
-    cut: Cut,
+    cut: CompactionRange,
     cause: CompactionCause,
     held_back: HeldBackSteps,
     /// The size before, in tokens.
@@ -83,7 +83,7 @@ pub(crate) struct ArchiveReport {
 
 /// The size of a session's conversation and the limits of its compaction.
 pub(super) struct Compaction {
-    size: Size,
+    size: ContextSize,
     swap: Option<ContextSwap>,
     restraint: CompactionRestraint,
 }
@@ -97,7 +97,7 @@ struct CompactionRestraint {
 
 impl Compaction {
     /// Creates the state for a conversation of this size.
-    pub(super) fn new(size: Size) -> Self {
+    pub(super) fn new(size: ContextSize) -> Self {
         Self { size, swap: None, restraint: CompactionRestraint::default() }
     }
 
@@ -223,7 +223,7 @@ impl Session {
 
     fn begin_compaction(
         &mut self,
-        cut: Cut,
+        cut: CompactionRange,
         held_back: HeldBackSteps,
         cause: CompactionCause,
         CompactionAttempt { failed, pause }: CompactionAttempt,
@@ -240,7 +240,7 @@ impl Session {
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
         let request = RequestMessages::passing(messages, MAX_SUMMARY_TOKENS);
         step.event(Event::CompactionStarted);
-        self.begin_side_call(Aim::Compaction(Box::new(compacting)), request, pause, step);
+        self.begin_side_call(SideCallAim::Compaction(Box::new(compacting)), request, pause, step);
     }
 
     fn newest_turn(&self) -> TurnId {
@@ -328,7 +328,7 @@ impl Session {
                     Ok(outcome) => outcome.map_err(|error| error.to_string()),
                     Err(error) => Err(error.to_string()),
                 };
-                report.send(Report::Archived(ArchiveReport { id, outcome }));
+                report.send(JobReport::Archived(ArchiveReport { id, outcome }));
             });
         });
     }

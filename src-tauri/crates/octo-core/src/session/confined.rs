@@ -2,7 +2,7 @@
 
 use crate::{
     base::Base,
-    permission::{Basis, CommandFacts, Decision},
+    permission::{CommandFacts, Decision, RunBasis},
 };
 use octo_protocol::{Risk, Switch};
 use octo_shell::{Confinement, temporary_folders};
@@ -57,7 +57,7 @@ impl SessionConfinement {
         let (mut secrets, mut entered) = (Vec::new(), Vec::new());
         // A command judged harmless gets only the inspected paths; after the person's approval it also gets the
         // paths it names.
-        if !matches!(decision, Decision::Run(Basis::Policy)) {
+        if !matches!(decision, Decision::Run(RunBasis::Policy)) {
             match nature.risk {
                 Some(Risk::Privileged | Risk::Installs | Risk::System) => return None,
                 Some(Risk::Pushes | Risk::Remote | Risk::Publishes | Risk::Keychain) => {

@@ -8,7 +8,7 @@ use super::{
     sub_agent::Children,
     tasks::TurnStep,
 };
-use crate::turn::{Input, Limits, StoredTurnState, Turn, TurnAction};
+use crate::turn::{Input, StoredTurnState, Turn, TurnAction, TurnLimits};
 use octo_protocol::{CallId, Millis, TurnEnd, TurnId, TurnView, Usage};
 use tokio_util::sync::CancellationToken;
 
@@ -99,7 +99,7 @@ impl RunningTurn {
         let view =
             TurnView { id, started_at, ended_at: None, end: None, usage: Usage::default(), undone: false };
         Self {
-            machine: Turn::new(Limits::default()),
+            machine: Turn::new(TurnLimits::default()),
             view,
             task,
             course: TurnFacts::default(),
@@ -121,7 +121,7 @@ impl RunningTurn {
         task: TurnStep,
         cancel: CancellationToken,
     ) -> (Self, Vec<TurnAction>) {
-        let (machine, actions) = Turn::restore(Limits::default(), state);
+        let (machine, actions) = Turn::restore(TurnLimits::default(), state);
         let permit = TurnPermit::restored(&batch);
         let fresh = Self::new(view.id, view.started_at, task, cancel);
         (Self { machine, view, course, permit, batch, ..fresh }, actions)

@@ -1,7 +1,7 @@
 //! Runs the person's hooks for a session. Hooks about tools run with the calls.
 
 use super::state::Session;
-use crate::hooks::{Hooks, Moment};
+use crate::hooks::{HookMoment, Hooks};
 use octo_protocol::{TurnEnd, TurnView};
 use serde_json::{Map, Value};
 
@@ -14,8 +14,8 @@ impl Session {
     /// Runs the hooks after a turn finished or failed. The session does not wait for them.
     pub(super) fn run_end_hooks(&self, turn: TurnView) {
         let (on, error) = match turn.end {
-            Some(TurnEnd::Finished) => (Moment::Finish, None),
-            Some(TurnEnd::Failed { error }) => (Moment::Error, Some(error.key)),
+            Some(TurnEnd::Finished) => (HookMoment::Finish, None),
+            Some(TurnEnd::Failed { error }) => (HookMoment::Error, Some(error.key)),
             Some(TurnEnd::Stopped) | None => return,
         };
         let (hooks, session) = (self.hooks(), self.id());

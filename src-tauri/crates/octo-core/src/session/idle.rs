@@ -1,7 +1,7 @@
 //! An idle session: after a while it decides whether to keep the provider's cache alive, to compact, or to let
 //! the cache expire. Any new work ends the idle time.
 
-use super::{Report, outgoing::RequestMessages, side_call::Aim, state::Session, step::Step};
+use super::{JobReport, outgoing::RequestMessages, side_call::SideCallAim, state::Session, step::Step};
 use crate::idle::{self, IdleAction};
 use octo_protocol::{ApiError, Block, Origin, Role};
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Session {
         let (number, report, ending) = (self.warmth.pause(), self.reporter(), self.actor.ended());
         tokio::spawn(async move {
             tokio::select! {
-                () = tokio::time::sleep(time) => report.send(Report::Idle(number)),
+                () = tokio::time::sleep(time) => report.send(JobReport::Idle(number)),
                 () = ending => {}
             }
         });
@@ -42,7 +42,7 @@ impl Session {
         let pauses = self.runtime.base.store.read(|reader| reader.pauses(RECENT_PAUSES)).await;
         // A failed lookup is not worth ending a session for: then nothing is sent.
         let (Ok(pauses), Ok(false)) = (pauses, self.is_over_budget().await) else { return Ok(()) };
-        let idle = idle::Idle {
+        let idle = idle::IdleSession {
             size: self.context_size(),
             limit: self.compaction_limit(),
             refreshes: self.warmth.refreshes(),
@@ -73,7 +73,7 @@ impl Session {
         messages.push(self.message(turn, Role::User, Origin::Octo, blocks));
         self.warmth.count_refresh();
         let request = RequestMessages::passing(messages, DISCARDED_TOKENS);
-        self.begin_side_call(Aim::Warmth, request, Duration::ZERO, step);
+        self.begin_side_call(SideCallAim::Warmth, request, Duration::ZERO, step);
     }
 
     /// Takes the result of a refresh. If it failed the cache may expire.

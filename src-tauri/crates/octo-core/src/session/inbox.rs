@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     naming,
-    slash::{self, Parsed, SlashCommand},
+    slash::{self, ParsedMessage, SlashCommand},
 };
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
@@ -95,7 +95,7 @@ impl UserMessage {
 }
 
 /// A client's request to a session.
-pub(crate) enum Ask {
+pub(crate) enum ActorRequest {
     /// Send a message or a slash command.
     Send(UserMessage, ReplySender<SendOutcome>),
     /// Show Octo's own reply to the typed text.
@@ -143,92 +143,92 @@ pub(crate) enum Ask {
 impl Session {
     /// Carries out a request. An `Err` means that the session could not be stored, and ends the actor; errors
     /// of the client are sent in the reply.
-    pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
+    pub(super) async fn take(&mut self, ask: ActorRequest) -> Result<(), ApiError> {
         match ask {
-            Ask::Send(said, reply) => self.send(said, reply).await,
-            Ask::Note(note, reply) => {
+            ActorRequest::Send(said, reply) => self.send(said, reply).await,
+            ActorRequest::Note(note, reply) => {
                 let sent = self.answer_command(note).await;
                 respond(reply, sent)
             }
-            Ask::Invoke(said, wish, reply) => {
+            ActorRequest::Invoke(said, wish, reply) => {
                 let sent = self.begin_with_skill(said, &wish).await;
                 respond(reply, sent)
             }
-            Ask::Stop(reply) => {
+            ActorRequest::Stop(reply) => {
                 self.actor.stop().take();
                 let stopped = self.stop().await;
                 respond(reply, stopped)
             }
-            Ask::ForgetRule(folder, rule, reply) => {
+            ActorRequest::ForgetRule(folder, rule, reply) => {
                 if folder == self.info.folder || folder == self.session_scope() {
                     self.grants.forget(&rule);
                 }
                 respond(reply, Ok(()))
             }
-            Ask::Retry(reply) => {
+            ActorRequest::Retry(reply) => {
                 let outcome = self.go_on().await;
                 respond(reply, outcome)
             }
-            Ask::Answer(question, answer, reply) => {
+            ActorRequest::Answer(question, answer, reply) => {
                 let answered = self.answer(question, answer, Step::default()).await;
                 respond(reply, answered)
             }
-            Ask::AnswerBudget(answer, reply) => {
+            ActorRequest::AnswerBudget(answer, reply) => {
                 let answered = self.answer_budget(answer).await;
                 respond(reply, answered)
             }
-            Ask::StopCommand(handle, reply) => {
+            ActorRequest::StopCommand(handle, reply) => {
                 self.stop_command(handle, reply);
                 Ok(())
             }
-            Ask::SetEffort(effort, reply) => {
+            ActorRequest::SetEffort(effort, reply) => {
                 self.info.effort = effort;
                 self.warmth.forget_cache();
                 let stored = self.store_head().await;
                 respond(reply, stored)
             }
-            Ask::EstimateSwitch(model, reply) => {
+            ActorRequest::EstimateSwitch(model, reply) => {
                 let estimate = self.estimate_switch(model);
                 respond(reply, estimate)
             }
-            Ask::EditQueued(queued, blocks, reply) => {
+            ActorRequest::EditQueued(queued, blocks, reply) => {
                 let edited = self.edit_queued(queued, blocks).await;
                 respond(reply, edited)
             }
-            Ask::RemoveQueued(queued, reply) => {
+            ActorRequest::RemoveQueued(queued, reply) => {
                 let removed = self.remove_queued(queued).await;
                 respond(reply, removed)
             }
-            Ask::SetMode(mode, reply) => {
+            ActorRequest::SetMode(mode, reply) => {
                 let set = self.set_mode(mode).await;
                 respond(reply, set)
             }
-            Ask::SetModel(model, reply) => {
+            ActorRequest::SetModel(model, reply) => {
                 let set = self.set_model(model).await;
                 respond(reply, set)
             }
-            Ask::SetFolder(folder, reply) => {
+            ActorRequest::SetFolder(folder, reply) => {
                 let set = self.set_folder(&folder).await;
                 respond(reply, set)
             }
-            Ask::Change(change, reply) => {
+            ActorRequest::Change(change, reply) => {
                 change(&mut self.info);
                 let stored = self.store_head().await;
                 respond(reply, stored)
             }
-            Ask::PreviewRestore(task, selection, reply) => {
+            ActorRequest::PreviewRestore(task, selection, reply) => {
                 self.preview_restore(task, selection, reply);
                 Ok(())
             }
-            Ask::RestoreTask(call, reply) => {
+            ActorRequest::RestoreTask(call, reply) => {
                 self.restore_task(call, reply);
                 Ok(())
             }
-            Ask::AddCheckpoint(name, reply) => {
+            ActorRequest::AddCheckpoint(name, reply) => {
                 self.add_checkpoint(name, reply);
                 Ok(())
             }
-            Ask::WhenIdle(reply) => {
+            ActorRequest::WhenIdle(reply) => {
                 if !self.turn.is_running() {
                     return respond(reply, Ok(()));
                 }
@@ -244,25 +244,25 @@ impl Session {
             Err(error) => return respond(reply, Err(error)),
         };
         let parsed = slash::parse(said.blocks());
-        if parsed != Parsed::Message
+        if parsed != ParsedMessage::Message
             && let Err(error) = self.handle_inbound(&said).await
         {
             return respond(reply, Err(error));
         }
         let sent = match parsed {
             // These two take time, and the actor continues meanwhile.
-            Parsed::Command(SlashCommand::Undo) => {
+            ParsedMessage::Command(SlashCommand::Undo) => {
                 return self.restore_by_command(RestoreTarget::Undo, reply).await;
             }
-            Parsed::Command(SlashCommand::Redo) => {
+            ParsedMessage::Command(SlashCommand::Redo) => {
                 return self.restore_by_command(RestoreTarget::Redo, reply).await;
             }
-            Parsed::Message => self.send_message(said).await,
-            Parsed::Command(command) => self.command(command).await,
-            Parsed::Misused { name } => {
+            ParsedMessage::Message => self.send_message(said).await,
+            ParsedMessage::Command(command) => self.command(command).await,
+            ParsedMessage::Misused { name } => {
                 self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
             }
-            Parsed::Unknown { name, near } => self.answer_command(slash::unknown(name, &near)).await,
+            ParsedMessage::Unknown { name, near } => self.answer_command(slash::unknown(name, &near)).await,
         };
         respond(reply, sent)
     }

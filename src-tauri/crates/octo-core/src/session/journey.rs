@@ -6,10 +6,10 @@
 
 mod way;
 
-pub(super) use way::{Extent, RestoreTarget};
+pub(super) use way::{RestoreExtent, RestoreTarget};
 
 use super::{
-    ReplySender, Report,
+    JobReport, ReplySender,
     inbox::respond,
     state::Session,
     step::{Change, Step, StoreRetry},
@@ -24,7 +24,7 @@ use octo_store::RestoreRecord;
 use octo_workspace::RestoreSelection;
 use std::collections::HashSet;
 use tokio::task::JoinHandle;
-use way::{Conversation, RestoreJob};
+use way::{RestoreJob, StepConversation};
 
 /// The running restore, if any. No other work may use files meanwhile.
 #[derive(Default)]
@@ -56,7 +56,7 @@ pub(super) enum RestoreRequester {
 
 /// The end of a restore.
 pub(crate) struct RestoreDone {
-    outcome: Result<(RestoreReport, Option<Conversation>), ApiError>,
+    outcome: Result<(RestoreReport, Option<StepConversation>), ApiError>,
     asked: RestoreRequester,
 }
 
@@ -128,10 +128,10 @@ impl Session {
     pub(super) fn restore_task(&mut self, call: RestoreTask, reply: ReplySender<RestoreReport>) {
         let RestoreTask { task, scope, selection, overwrite, .. } = call;
         let extent = match (scope, selection) {
-            (RestoreScope::Conversation, _) => Extent::Conversation,
-            (_, FileSelection::Chosen { paths }) => Extent::Chosen(paths),
-            (RestoreScope::Files, FileSelection::All) => Extent::Files,
-            (RestoreScope::Both, FileSelection::All) => Extent::Everything { kept: Vec::new() },
+            (RestoreScope::Conversation, _) => RestoreExtent::Conversation,
+            (_, FileSelection::Chosen { paths }) => RestoreExtent::Chosen(paths),
+            (RestoreScope::Files, FileSelection::All) => RestoreExtent::Files,
+            (RestoreScope::Both, FileSelection::All) => RestoreExtent::Everything { kept: Vec::new() },
         };
         match self.check_no_turn_runs() {
             Ok(()) => self.start_restore(
@@ -162,7 +162,7 @@ impl Session {
         tokio::spawn(async move {
             loose.over().await;
             let outcome = beside(move || machine.checkpoint(session, &folder, &name)).await;
-            report.send(Report::Named(CheckpointAdded { outcome, reply }));
+            report.send(JobReport::Named(CheckpointAdded { outcome, reply }));
         });
     }
 
@@ -186,7 +186,7 @@ impl Session {
     ) -> Result<(), ApiError> {
         match self.check_no_turn_runs() {
             Ok(()) => {
-                let everything = Extent::Everything { kept: Vec::new() };
+                let everything = RestoreExtent::Everything { kept: Vec::new() };
                 self.start_restore(target, everything, Vec::new(), RestoreRequester::Command(reply));
                 Ok(())
             }
@@ -201,7 +201,7 @@ impl Session {
     pub(super) fn start_restore(
         &mut self,
         target: RestoreTarget,
-        extent: Extent,
+        extent: RestoreExtent,
         overwrite: Vec<String>,
         asked: RestoreRequester,
     ) {
@@ -210,7 +210,7 @@ impl Session {
         let report = self.reporter();
         let job = tokio::spawn(async move {
             let outcome = way.go(target, extent, overwrite).await;
-            report.send(Report::Arrived(RestoreDone { outcome, asked }));
+            report.send(JobReport::Arrived(RestoreDone { outcome, asked }));
         });
         self.restoring.begin(job);
     }
@@ -242,7 +242,7 @@ impl Session {
         }
     }
 
-    async fn follow(&mut self, conversation: Option<Conversation>) -> Result<(), ApiError> {
+    async fn follow(&mut self, conversation: Option<StepConversation>) -> Result<(), ApiError> {
         match conversation {
             Some(conversation) => self.show_conversation(&conversation).await,
             None => self.finish(Step::once().with(Event::TasksChanged)).await,
@@ -275,7 +275,7 @@ impl Session {
         let Some(RestoreRecord { task, conversation, kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
-            return self.show_conversation(&Conversation::new(conversation, tree, kept)).await;
+            return self.show_conversation(&StepConversation::new(conversation, tree, kept)).await;
         }
         self.runtime.base.store.write(move |tx| tx.drop_restore(session)).await.map_err(ApiError::from)
     }
@@ -286,7 +286,7 @@ impl Session {
     }
 
     /// Shows the model the turns that lead to a step and those that asked for the restore.
-    async fn show_conversation(&mut self, shown: &Conversation) -> Result<(), ApiError> {
+    async fn show_conversation(&mut self, shown: &StepConversation) -> Result<(), ApiError> {
         // The running side call concerned the former conversation.
         let mut step = Step::once();
         self.end_side_call(&mut step);

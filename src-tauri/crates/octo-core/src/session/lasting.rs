@@ -8,7 +8,7 @@
 
 use super::workspace::Workspace;
 use crate::clock::now;
-use crate::permission::{CommandFacts, Extent};
+use crate::permission::{CommandFacts, KnownExtent};
 use octo_protocol::{CallId, LastingEffect, LastingKind};
 use octo_shell::{Confinement, LastingPart, LineContext, Shell, typed};
 use octo_tools::{BrowserAction, BrowserEffect, CommandEffect, Effects, PageInteraction};
@@ -106,7 +106,7 @@ fn command_effects(
     found.extend(outside.map(|path| (LastingKind::Outside, path.display().to_string())));
     // A line that is exactly one such command is already listed by it.
     let named = nature.lasting.iter().any(|lasts| lasts.part.trim() == line.trim());
-    if held == ConfinementStatus::No && nature.known == Extent::Part && !named {
+    if held == ConfinementStatus::No && nature.known == KnownExtent::Part && !named {
         found.insert((LastingKind::Unheld, shorten(line)));
     }
     found
@@ -172,7 +172,7 @@ mod tests {
         let (folder, scratch) = (Path::new("/work"), Path::new("/octo/scratch"));
         let push = lasts(LastingKind::Pushed, "git push");
         let writes = ["/work/a", "/octo/scratch/b", "/etc/c"].map(PathBuf::from).to_vec();
-        let known = CommandFacts { known: Extent::All, writes, ..CommandFacts::default() };
+        let known = CommandFacts { known: KnownExtent::All, writes, ..CommandFacts::default() };
         let pushes = CommandFacts { lasting: vec![push], ..CommandFacts::default() };
         for (line, nature, held, expected) in [
             ("cp a /etc/c", &known, ConfinementStatus::No, vec![(LastingKind::Outside, "/etc/c")]),

@@ -1,7 +1,7 @@
 //! One model call: its attempts, streaming, retries and end.
 
 use super::{
-    Report,
+    JobReport,
     before_call::{Gate, Next},
     current_turn::RunningTurn,
     meter::{CallMeter, MeteredRequest, millis},
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::clock::now;
 use crate::{
-    live::Live,
-    turn::{CallKey, Finish, Input},
+    live::LiveStreams,
+    turn::{CallKey, Input, MessageFinish},
 };
 use futures::StreamExt;
 use octo_llm::{
@@ -38,7 +38,7 @@ const MAX_OVERFLOWS: u32 = 2;
 pub(super) struct ModelCalls {
     running: Option<ModelCall>,
     /// A failed call that waits for its next attempt.
-    retry: Option<Attempt>,
+    retry: Option<CallAttempt>,
     /// Number of consecutive times the provider rejected the conversation as too long.
     overflows: u32,
     /// The final error of the last call, for the turn's end.
@@ -47,7 +47,7 @@ pub(super) struct ModelCalls {
 
 /// The running model call.
 struct ModelCall {
-    attempt: Attempt,
+    attempt: CallAttempt,
     message: MessageId,
     meter: CallMeter,
     cancel: CancellationToken,
@@ -55,7 +55,7 @@ struct ModelCall {
 
 /// An attempt of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Attempt {
+pub(crate) struct CallAttempt {
     turn: TurnId,
     /// Identifies the model call, so that late reports of an earlier one are recognised.
     call: MessageId,
@@ -65,7 +65,7 @@ pub(crate) struct Attempt {
 
 /// A report of a model call's job.
 pub(crate) struct ModelCallReport {
-    attempt: Attempt,
+    attempt: CallAttempt,
     what: ModelCallEvent,
 }
 
@@ -83,7 +83,7 @@ enum ModelCallEvent {
     Failed(ProviderError),
 }
 
-impl Attempt {
+impl CallAttempt {
     /// Creates the first attempt of a call.
     fn first(turn: TurnId) -> Self {
         Self { turn, call: MessageId::new(), number: 1 }
@@ -96,12 +96,12 @@ impl Attempt {
 }
 
 impl ModelCalls {
-    fn attempt(&self) -> Option<Attempt> {
+    fn attempt(&self) -> Option<CallAttempt> {
         self.running.as_ref().map(|call| call.attempt)
     }
 
     /// Returns the running call if it is this attempt.
-    fn of(&mut self, attempt: Attempt) -> Option<&mut ModelCall> {
+    fn of(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
         self.running.as_mut().filter(|call| call.attempt == attempt)
     }
 
@@ -127,11 +127,11 @@ impl Session {
     /// Begins the first attempt of a model call.
     pub(super) fn attempt_first(&mut self, step: &mut Step) {
         if let Some(turn) = self.turn.id() {
-            self.attempt_model(Attempt::first(turn), step);
+            self.attempt_model(CallAttempt::first(turn), step);
         }
     }
 
-    pub(super) fn attempt_model(&mut self, attempt: Attempt, step: &mut Step) {
+    pub(super) fn attempt_model(&mut self, attempt: CallAttempt, step: &mut Step) {
         let model = self.model();
         let mut message = self.message(attempt.turn, Role::Assistant, Origin::Model, Vec::new());
         message.meta.model = model;
@@ -151,7 +151,7 @@ impl Session {
 
     fn spawn_model(
         &self,
-        attempt: Attempt,
+        attempt: CallAttempt,
         message: MessageId,
         messages: Vec<Message>,
         cancel: CancellationToken,
@@ -159,7 +159,7 @@ impl Session {
         let (outgoing, live, report) = (self.outgoing(), self.live.clone(), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report.send(Report::Model(ModelCallReport { attempt, what }));
+            let send = |what| report.send(JobReport::Model(ModelCallReport { attempt, what }));
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(ModelCallEvent::Failed(error)),
@@ -174,7 +174,8 @@ impl Session {
                 tracing::error!(%error, "a model call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken.send(Report::Model(ModelCallReport { attempt, what: ModelCallEvent::Failed(error) }));
+                broken
+                    .send(JobReport::Model(ModelCallReport { attempt, what: ModelCallEvent::Failed(error) }));
             }
         });
     }
@@ -219,9 +220,9 @@ impl Session {
         }
         self.service_works(&mut step);
         let (end, finish) = match reason {
-            FinishReason::Stop => (MessageEnd::Complete, Finish::Complete),
-            FinishReason::Length => (MessageEnd::Truncated, Finish::Truncated),
-            FinishReason::Refused => (MessageEnd::Complete, Finish::Refused),
+            FinishReason::Stop => (MessageEnd::Complete, MessageFinish::Complete),
+            FinishReason::Length => (MessageEnd::Truncated, MessageFinish::Truncated),
+            FinishReason::Refused => (MessageEnd::Complete, MessageFinish::Refused),
         };
         let calls = self.end_message(end, &mut step);
         let keys = calls.iter().map(|call| (call.id, CallKey::of(call))).collect();
@@ -271,7 +272,7 @@ impl Session {
         }
         if self.retry_without_attachments(&error, &mut step) || self.try_fallback(&error, &mut step) {
             self.discard_message(CallOutcome::Failed, &mut step);
-            self.before_call(Gate::Budget, Next::Attempt(Attempt::first(attempt.turn)), &mut step);
+            self.before_call(Gate::Budget, Next::Attempt(CallAttempt::first(attempt.turn)), &mut step);
             return self.finish(step).await;
         }
         let policy = RetryPolicy::default();
@@ -394,20 +395,20 @@ impl Session {
         }
     }
 
-    fn spawn_pause(&self, next: Attempt, pause: Duration) {
+    fn spawn_pause(&self, next: CallAttempt, pause: Duration) {
         let report = self.reporter();
         let Some(cancel) = self.turn.get().map(RunningTurn::child_token) else { return };
         let runtime = self.runtime.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = runtime.waking.pause(pause) => report.send(Report::RetryDue(next)),
+                () = runtime.waking.pause(pause) => report.send(JobReport::RetryDue(next)),
                 () = cancel.cancelled() => {}
             }
         });
     }
 
     /// Continues after the pause before a retry.
-    pub(super) async fn retry_due(&mut self, attempt: Attempt) -> Result<(), ApiError> {
+    pub(super) async fn retry_due(&mut self, attempt: CallAttempt) -> Result<(), ApiError> {
         let due = self.turn.get_mut().and_then(|turn| turn.model.retry.take_if(|next| *next == attempt));
         if due.is_none() {
             return Ok(());
@@ -453,7 +454,7 @@ async fn stream(
     request: ModelRequest,
     cancel: CancellationToken,
     message: MessageId,
-    live: &Live,
+    live: &LiveStreams,
     send: impl Fn(ModelCallEvent),
 ) {
     let mut events = provider.stream(request, cancel);

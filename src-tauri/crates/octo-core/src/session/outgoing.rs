@@ -3,14 +3,14 @@
 use super::{attached::AttachmentMode, prefix::Prefix, state::Session};
 use crate::{
     base::Base,
-    models::{Connection, Models},
+    models::{ModelConnection, Models},
 };
 use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, SentRequest, plan};
 use octo_protocol::{BilledCall, Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
 /// The common part of a session's requests: the frozen prefix and the recipient.
-pub(super) struct Outgoing {
+pub(super) struct RequestBase {
     base: Arc<Base>,
     models: Arc<Models>,
     /// The owner of the prefix: for a sub-agent its parent.
@@ -90,8 +90,8 @@ impl RequestMessages {
 
 impl Session {
     /// Returns the common part of this session's requests, as of now.
-    pub(super) fn outgoing(&self) -> Outgoing {
-        Outgoing {
+    pub(super) fn outgoing(&self) -> RequestBase {
+        RequestBase {
             base: self.runtime.base.clone(),
             models: self.runtime.services.models.clone(),
             session: self.root(),
@@ -104,7 +104,7 @@ impl Session {
     }
 }
 
-impl Outgoing {
+impl RequestBase {
     /// Adapts it to the recipient.
     pub(super) fn to(self, request: &RequestMessages) -> Self {
         match request.to {
@@ -116,7 +116,7 @@ impl Outgoing {
     }
 
     /// Connects to the recipient.
-    pub(super) async fn connect(&self) -> Result<Connection, ProviderError> {
+    pub(super) async fn connect(&self) -> Result<ModelConnection, ProviderError> {
         match self.speaker {
             AnsweringModel::Demo => Ok(self.models.demo()),
             AnsweringModel::Model => self.models.connect(self.model).await,
@@ -124,7 +124,11 @@ impl Outgoing {
     }
 
     /// Builds the request.
-    pub(super) async fn request(self, connection: &Connection, request: RequestMessages) -> ModelRequest {
+    pub(super) async fn request(
+        self,
+        connection: &ModelConnection,
+        request: RequestMessages,
+    ) -> ModelRequest {
         let images = self.base.images_of(&request.messages).await;
         let model = connection.model.clone();
         ModelRequest { images: Arc::new(images), ..self.without_pictures(model, &connection.card, request) }

@@ -1,7 +1,7 @@
 //! Answers to questions. A missing answer is never a yes.
 
 use super::{
-    Report, ready,
+    JobReport, ready,
     state::Session,
     step::{Change, Step},
     texts,
@@ -216,7 +216,7 @@ impl Session {
                 tracing::error!(%error, "reading a waiting call broke");
                 Err(texts::CHANGED.to_owned())
             });
-            report.send(Report::LookedAgain(Recheck { turn, question, purpose, seen }));
+            report.send(JobReport::LookedAgain(Recheck { turn, question, purpose, seen }));
         });
     }
 

@@ -3,8 +3,8 @@
 use super::{calls::plain, confined::SessionConfinement};
 use crate::clock::now;
 use crate::{
-    hooks::{HookVerdict, Hooks, Moment},
-    permission::{self, Basis, CallDecision, CommandFacts, Decision, Ground},
+    hooks::{HookMoment, HookVerdict, Hooks},
+    permission::{self, CallDecision, CommandFacts, Decision, PermissionContext, RunBasis},
 };
 use octo_protocol::{AskReason, CallId, Mode, QuestionContent, Refusal, ToolCall, ToolView};
 use octo_shell::Confinement;
@@ -47,7 +47,7 @@ pub(super) fn facts(tool: &str, call: CallId, arguments: &Map<String, Value>) ->
 pub(super) async fn ready(
     toolset: &Toolset,
     call: &ToolCall,
-    ground: &Ground,
+    ground: &PermissionContext,
     hooks: &Hooks,
     barred: &[String],
     context: &ToolContext,
@@ -127,7 +127,7 @@ pub(super) async fn ready(
         )));
     }
     let about = facts(tool, call.id, &ready.arguments);
-    let HookVerdict { deny, context: told } = hooks.hear(Moment::BeforeTool, Some(tool), about).await;
+    let HookVerdict { deny, context: told } = hooks.hear(HookMoment::BeforeTool, Some(tool), about).await;
     let decision = match deny {
         Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
         None => ready.decision,
@@ -200,9 +200,9 @@ impl ReadyCall {
     /// Returns who approved it; `None` for a refused call.
     pub(super) fn vetted(&self) -> Option<Approver> {
         match self.decision {
-            Decision::Run(Basis::Policy) => Some(Approver::Policy),
+            Decision::Run(RunBasis::Policy) => Some(Approver::Policy),
             // All other calls run because of the person: by an answer, a rule or the mode.
-            Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => {
+            Decision::Run(RunBasis::Person) | Decision::Ask { .. } | Decision::Feedback => {
                 Some(Approver::Person)
             }
             Decision::Deny { .. } => None,
@@ -218,7 +218,7 @@ impl ReadyCall {
     pub(super) fn grant(
         &self,
         context: ToolContext,
-        ground: &Ground,
+        ground: &PermissionContext,
         confinement: Option<Confinement>,
     ) -> ToolContext {
         let sites = permission::granted_sites(ground, &self.effects, &self.decision);
@@ -250,7 +250,7 @@ impl ReadyCall {
     }
 
     /// Whether a call allowed by an earlier mode must not run in the present one.
-    pub(super) fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
+    pub(super) fn is_forbidden_by_now(&self, ground: &PermissionContext) -> bool {
         matches!(self.decision, Decision::Run(_))
             && ground.mode.is_stricter_than(self.mode)
             && permission::is_forbidden_now(ground, &self.effects)
@@ -286,7 +286,7 @@ impl ReadyCall {
         let outcome = self.prepared.run(context).await;
         let mut about = facts(self.tool, call, &self.arguments);
         about.insert("failed".to_owned(), outcome.is_err().into());
-        let heard = hooks.hear(Moment::AfterTool, Some(self.tool), about).await;
+        let heard = hooks.hear(HookMoment::AfterTool, Some(self.tool), about).await;
         let told = [self.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
         with_hook_context(outcome, &told)
     }

@@ -3,7 +3,7 @@
 use super::{
     Runtime,
     actor::Actor,
-    after::{After, TurnFacts},
+    after::{LookBackState, TurnFacts},
     attached::AttachmentMode,
     background::BackgroundCommands,
     before_call::Budget,
@@ -26,9 +26,9 @@ use super::{
     workspace::{Owner, Workspace},
 };
 use crate::{
-    compaction::Size,
-    live::Live,
-    turn::{CallKey, Stop, StoredCallState, StoredTurnState},
+    compaction::ContextSize,
+    live::LiveStreams,
+    turn::{CallKey, StopState, StoredCallState, StoredTurnState},
 };
 use octo_protocol::{ApiError, ErrorCode, Event, MessageEnd, MessageId, SessionId, Source};
 use octo_store::{LeaseOutcome, StoredTurn, probe};
@@ -44,7 +44,7 @@ impl Session {
     pub(super) async fn load(
         runtime: Arc<Runtime>,
         id: SessionId,
-        live: Live,
+        live: LiveStreams,
         actor: Actor,
     ) -> Result<Self, ApiError> {
         let holder = runtime.base.lease.clone();
@@ -81,7 +81,7 @@ impl Session {
             live,
             info: stored.info,
             prefix,
-            compaction: Compaction::new(Size::restored(stored.context_tokens, &stored.context)),
+            compaction: Compaction::new(ContextSize::restored(stored.context_tokens, &stored.context)),
             conversation: Conversation::new(stored.context),
             queue: Queue::new(stored.queue),
             background: BackgroundCommands::restored(&stored.commands),
@@ -97,7 +97,7 @@ impl Session {
             records: TurnRecords::default(),
             restoring: Restoring::default(),
             sub_agent: stored.fork.map(SubAgent::new),
-            after: After::default(),
+            after: LookBackState::default(),
         };
         if let Some(parent) = parent {
             session.inherit(parent);
@@ -160,7 +160,7 @@ impl Session {
             open: states,
             message_ended: !is_cut,
             queued: self.waiting(),
-            stop: if stored.stopping { Stop::Pressed } else { Stop::NotPressed },
+            stop: if stored.stopping { StopState::Pressed } else { StopState::NotPressed },
         };
         let id = stored.turn.id;
         let (turn, actions) = RunningTurn::restored(

@@ -2,8 +2,8 @@
 
 use super::{registry::OpenSessions, sub_agent::SubAgentPool};
 use crate::{
-    activity::Board, admission::TurnLimiter, base::Base, services::Services, troubles::Troubles,
-    waking::Waking,
+    activity::ActivityBoard, admission::TurnLimiter, base::Base, services::Services, troubles::Troubles,
+    waking::WakeSignal,
 };
 use octo_protocol::Delta;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Runtime {
     /// The sessions with a running actor.
     pub open: OpenSessions,
     /// The running work of this process.
-    pub board: Board,
+    pub board: ActivityBoard,
     /// The turn limiter.
     pub admission: TurnLimiter,
     /// Sub-agents, and the skills they use.
@@ -29,13 +29,13 @@ pub(crate) struct Runtime {
     /// The text that models are streaming.
     pub deltas: broadcast::Sender<Arc<Delta>>,
     /// Signals that the machine slept.
-    pub waking: Waking,
+    pub waking: WakeSignal,
 }
 
 impl Runtime {
     /// Creates the environment of an application without running sessions.
     pub fn new(base: Arc<Base>, services: Arc<Services>) -> Self {
-        let board = Board::default();
+        let board = ActivityBoard::default();
         let limit = base.preferences().live_turns.effective();
         Self {
             admission: TurnLimiter::new(limit, board.change().clone()),
@@ -44,7 +44,7 @@ impl Runtime {
             open: OpenSessions::default(),
             troubles: Troubles::new(),
             deltas: broadcast::channel(DELTAS).0,
-            waking: Waking::default(),
+            waking: WakeSignal::default(),
             base,
             services,
         }

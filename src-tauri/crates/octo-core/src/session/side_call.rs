@@ -1,7 +1,7 @@
 //! Side calls: model calls whose answers are not messages. One at a time, and any new work ends it.
 
 use super::{
-    Report,
+    JobReport,
     compacting::RunningCompaction,
     current_turn::RunningTurn,
     meter::{CallMeter, MeteredRequest, millis},
@@ -26,11 +26,11 @@ pub(crate) struct SideCall {
     cancel: CancellationToken,
     /// `None` once it has ended and its ledger row is written.
     meter: Option<CallMeter>,
-    aim: Aim,
+    aim: SideCallAim,
 }
 
 /// The purpose of a side call.
-pub(super) enum Aim {
+pub(super) enum SideCallAim {
     /// Summarising earlier messages.
     Compaction(Box<RunningCompaction>),
     /// Keeping the cache alive.
@@ -76,16 +76,16 @@ impl Session {
     /// It starts after a pause, which is part of it: ending the call also ends the pause.
     pub(super) fn begin_side_call(
         &mut self,
-        aim: Aim,
+        aim: SideCallAim,
         request: RequestMessages,
         pause: Duration,
         step: &mut Step,
     ) {
         self.end_side_call(step);
         let purpose = match &aim {
-            Aim::Compaction(_) => Purpose::Compaction,
-            Aim::Warmth => Purpose::Warmth,
-            Aim::Suggestion(_) => Purpose::Suggestion,
+            SideCallAim::Compaction(_) => Purpose::Compaction,
+            SideCallAim::Warmth => Purpose::Warmth,
+            SideCallAim::Suggestion(_) => Purpose::Suggestion,
         };
         let cancel = self.turn.get().map_or_else(|| self.actor.child_token(), RunningTurn::child_token);
         let (id, model) = (MessageId::new(), request.model().or_else(|| self.model()));
@@ -110,7 +110,7 @@ impl Session {
         let blocks = vec![Block::Text { text: question }];
         let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
         let request = RequestMessages::aside(messages, model, suggestion::SYSTEM, suggestion::LONGEST_ANSWER);
-        self.begin_side_call(Aim::Suggestion(turn), request, Duration::ZERO, &mut step);
+        self.begin_side_call(SideCallAim::Suggestion(turn), request, Duration::ZERO, &mut step);
         self.finish(step).await
     }
 
@@ -124,7 +124,7 @@ impl Session {
         let (outgoing, report) = (self.outgoing().to(&request), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report.send(Report::Beside(SideCallReport { id, what }));
+            let send = |what| report.send(JobReport::Beside(SideCallReport { id, what }));
             if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 let error = ProviderError::new(ErrorClass::Cancelled, "it was stopped before it began");
                 return send(SideCallEvent::Ended(Err(error)));
@@ -168,7 +168,7 @@ impl Session {
                 tracing::error!(%error, "a side call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken.send(Report::Beside(SideCallReport { id, what: SideCallEvent::Ended(Err(error)) }));
+                broken.send(JobReport::Beside(SideCallReport { id, what: SideCallEvent::Ended(Err(error)) }));
             }
         });
     }
@@ -181,8 +181,8 @@ impl Session {
             SideCallEvent::Asked(asked) => {
                 meter.asked(*asked);
                 match side.aim {
-                    Aim::Compaction(_) | Aim::Warmth => self.warmth.cache_used(),
-                    Aim::Suggestion(_) => {}
+                    SideCallAim::Compaction(_) | SideCallAim::Warmth => self.warmth.cache_used(),
+                    SideCallAim::Suggestion(_) => {}
                 }
                 return Ok(());
             }
@@ -202,10 +202,12 @@ impl Session {
             self.bill(meter, outcome, &mut step);
         }
         match self.side.take().map(|side| side.aim) {
-            Some(Aim::Compaction(compacting)) => self.compaction_answered(compacting, answer, &mut step),
-            Some(Aim::Warmth) => self.refreshed(answer.is_ok()),
+            Some(SideCallAim::Compaction(compacting)) => {
+                self.compaction_answered(compacting, answer, &mut step)
+            }
+            Some(SideCallAim::Warmth) => self.refreshed(answer.is_ok()),
             // A failed guess is no loss.
-            Some(Aim::Suggestion(turn)) => {
+            Some(SideCallAim::Suggestion(turn)) => {
                 let guess = answer.ok().and_then(|answer| suggestion::read(&answer.text));
                 if let Some(text) = guess {
                     let suggestion = Suggestion { turn, text };

@@ -6,13 +6,15 @@
 
 use super::{confined::SessionConfinement, ready::facts, state::Session};
 use crate::{
-    hooks::{Hooks, Moment},
-    permission::{self, Basis, CallDecision, Decision, Ground},
+    hooks::{HookMoment, Hooks},
+    permission::{self, CallDecision, Decision, PermissionContext, RunBasis},
     skills::{SkillCommandOutcome, SkillCommands},
 };
 use futures::future::BoxFuture;
 use octo_protocol::{CallId, CommandState, Mode};
-use octo_shell::{CarryScope, CommandRun, Confinement, DEFAULT_WAIT, Pace, Report, Shell, ShellError};
+use octo_shell::{
+    CarryScope, CommandReport, CommandRun, Confinement, DEFAULT_WAIT, RunMode, Shell, ShellError,
+};
 use octo_tools::{CommandEffect, Effects, TERMINAL};
 use serde_json::Map;
 use std::{sync::Arc, time::Duration};
@@ -33,7 +35,7 @@ const LATE: &str = "(not run: the commands before it took too long)";
 /// Runs the commands the policy allows without asking.
 #[derive(Clone)]
 pub(super) struct PolicyRunner {
-    ground: Ground,
+    ground: PermissionContext,
     fence: SessionConfinement,
     shell: Shell,
     hooks: Hooks,
@@ -47,7 +49,7 @@ pub(super) struct CallRunner {
 }
 
 impl Session {
-    pub(super) fn policy_runner(&self, mut ground: Ground) -> PolicyRunner {
+    pub(super) fn policy_runner(&self, mut ground: PermissionContext) -> PolicyRunner {
         if ground.mode == Mode::Autonomous {
             ground.mode = Mode::AskRisky;
         }
@@ -95,19 +97,19 @@ impl CallRunner {
         let CallDecision { decision, rewritten, nature } =
             permission::decide_off_thread(ground, &effects).await;
         let Some(CommandEffect::Start { line, .. }) = effects.command else { return left(LEFT) };
-        if decision != Decision::Run(Basis::Policy) || !nature.only_reads || rewritten.is_some() {
+        if decision != Decision::Run(RunBasis::Policy) || !nature.only_reads || rewritten.is_some() {
             return left(LEFT);
         }
         let about =
             || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
-        let before = hooks.hear(Moment::BeforeTool, Some(TERMINAL), about()).await;
+        let before = hooks.hear(HookMoment::BeforeTool, Some(TERMINAL), about()).await;
         if let Some(why) = before.deny {
             return SkillCommandOutcome::Left(format!("{HOOK}: {why})"));
         }
         let report = self.output(&line, fence.confinement(&decision, &nature), patience).await;
         let mut facts = about();
         facts.insert("failed".to_owned(), report.is_err().into());
-        let after = hooks.hear(Moment::AfterTool, Some(TERMINAL), facts).await;
+        let after = hooks.hear(HookMoment::AfterTool, Some(TERMINAL), facts).await;
         match report {
             Ok(report) => {
                 let told = [before.context, after.context].into_iter().flatten();
@@ -124,7 +126,7 @@ impl CallRunner {
         line: &str,
         confinement: Option<Confinement>,
         patience: Duration,
-    ) -> Result<Report, ShellError> {
+    ) -> Result<CommandReport, ShellError> {
         let PolicyRunner { ground, shell, .. } = &self.runner;
         let cancel = self.cancel.child_token();
         let run = CommandRun {
@@ -138,7 +140,7 @@ impl CallRunner {
             live: Arc::new(|_| {}),
             cancel: cancel.clone(),
             wait: DEFAULT_WAIT,
-            pace: Pace::Foreground,
+            pace: RunMode::Foreground,
             confinement,
         };
         let mut running = std::pin::pin!(shell.run(run));
@@ -158,7 +160,7 @@ impl CallRunner {
 }
 
 /// Returns the text for the instructions: the output, and the status unless it succeeded.
-fn outcome_text(report: &Report) -> String {
+fn outcome_text(report: &CommandReport) -> String {
     let output = report.output_model.trim_end();
     let end = match report.state {
         CommandState::Exited { code: 0 } => return output.to_owned(),

@@ -3,7 +3,7 @@
 use super::{
     Runtime,
     actor::{Actor, Reporter},
-    after::After,
+    after::LookBackState,
     attached::AttachmentMode,
     background::BackgroundCommands,
     before_call::Budget,
@@ -23,7 +23,7 @@ use super::{
     warmth::Warmth,
     workspace::Workspace,
 };
-use crate::{browsing::BrowserSession, clock::now, library::Shelf, live::Live};
+use crate::{browsing::BrowserSession, clock::now, library::SkillSet, live::LiveStreams};
 use octo_protocol::{
     ApiError, Block, Event, Message, MessageId, Meta, Origin, Role, SessionId, SessionInfo, Source,
     TroubleStage, TurnId,
@@ -35,7 +35,7 @@ use std::sync::Arc;
 pub(crate) struct Session {
     pub(super) runtime: Arc<Runtime>,
     pub(super) actor: Actor,
-    pub(super) live: Live,
+    pub(super) live: LiveStreams,
     pub(super) info: SessionInfo,
     pub(super) prefix: Prefix,
     pub(super) conversation: Conversation,
@@ -44,7 +44,7 @@ pub(crate) struct Session {
     pub(super) background: BackgroundCommands,
     pub(super) todos: TodoList,
     /// The skills as of the last message; `None` before the first.
-    pub(super) shelf: Option<Arc<Shelf>>,
+    pub(super) shelf: Option<Arc<SkillSet>>,
     pub(super) grants: Grants,
     /// Its use of the browser.
     pub(super) seat: BrowserSession,
@@ -61,7 +61,7 @@ pub(crate) struct Session {
     pub(super) restoring: Restoring,
     /// Its state as a sub-agent; `None` for any other session.
     pub(super) sub_agent: Option<SubAgent>,
-    pub(super) after: After,
+    pub(super) after: LookBackState,
     pub(super) observers: Observers,
 }
 

@@ -6,9 +6,9 @@
 //! first change waits until the previous step has ended, so steps are in the order of their turns.
 
 use super::{
-    Report,
+    JobReport,
     current_turn::RunningTurn,
-    journey::{Extent, RestoreRequester, RestoreTarget},
+    journey::{RestoreExtent, RestoreRequester, RestoreTarget},
     state::Session,
     step::Step,
 };
@@ -277,7 +277,12 @@ impl Session {
             };
             // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
             let kept = self.conversation.turns_asking(task.turn);
-            self.start_restore(target, Extent::Everything { kept }, Vec::new(), RestoreRequester::Tool);
+            self.start_restore(
+                target,
+                RestoreExtent::Everything { kept },
+                Vec::new(),
+                RestoreRequester::Tool,
+            );
         }
         tokio::spawn(async move {
             // Also fired on a panic, so no waiter blocks forever.
@@ -292,7 +297,7 @@ impl Session {
                 tracing::warn!(%session, %error, "a task was not ended");
             }
             drop(settled);
-            report.send(Report::Settled);
+            report.send(JobReport::Settled);
         });
     }
 

@@ -4,7 +4,7 @@
 //! and only then start the jobs. So "call started" is always stored before its effect begins.
 
 use super::{
-    Report,
+    JobReport,
     before_call::{Gate, Next},
     current_turn::RunningTurn,
     inbox::UserMessage,
@@ -270,8 +270,8 @@ impl Session {
         if is_finished && self.queue.is_empty() {
             step.job(move |session| {
                 let report = session.reporter();
-                report.send(Report::Finished(id));
-                report.send(Report::Over(finished));
+                report.send(JobReport::Finished(id));
+                report.send(JobReport::Over(finished));
             });
         }
         step.change(self.head());
@@ -294,7 +294,7 @@ impl Session {
         let report = self.reporter();
         tokio::spawn(async move {
             tokio::time::sleep(STOP_TIMEOUT).await;
-            report.send(Report::StopOverdue(turn));
+            report.send(JobReport::StopOverdue(turn));
         });
         // Stored before anything ends, so that no crash revives the turn.
         self.feed_with(Input::Stop, Step::default().with(Event::TurnStopping { turn })).await

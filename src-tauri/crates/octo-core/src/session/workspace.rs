@@ -3,7 +3,7 @@
 use super::{Runtime, actor::Actor, confined::SessionConfinement};
 use octo_protocol::{ApiError, SessionId};
 use octo_shell::{Shell, ShellConfig};
-use octo_workspace::{Files, Scope};
+use octo_workspace::{FileScope, Files};
 use std::path::{Path, PathBuf};
 
 /// A session's folder, files and shell.
@@ -58,7 +58,7 @@ impl Owner {
             readable.push(runtime.base.paths.outputs(*ancestor));
             readable.push(runtime.base.paths.shell(*ancestor)?.join("logs"));
         }
-        let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
+        let scope = FileScope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
         Ok(Files::new(scope)
             .recording(runtime.services.time.recorder(self.root))
             .noting(runtime.base.unfinished.clone()))
@@ -144,7 +144,7 @@ impl Workspace {
     /// Limits writing to the scratch folder, without recording it: drafts belong to no turn.
     pub(super) fn limit_to_drafts(&mut self, runtime: &Runtime) {
         let writable = vec![self.scratch.clone()];
-        self.files = Files::new(Scope {
+        self.files = Files::new(FileScope {
             folder: self.scratch.clone(),
             readable: runtime.base.paths.readable(),
             writable,

@@ -5,7 +5,7 @@ use super::{Sessions, neighbours::Asked};
 use crate::{
     clock::now,
     naming,
-    session::{Ask, LockedSessions, SessionHandle, command_gone},
+    session::{ActorRequest, LockedSessions, SessionHandle, command_gone},
 };
 use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
@@ -55,7 +55,7 @@ impl Sessions {
             if let Some(handle) = handle {
                 if handle.is_open() {
                     handle.stop().await?;
-                    handle.ask(Ask::WhenIdle).await?;
+                    handle.ask(ActorRequest::WhenIdle).await?;
                 }
                 handle.shut_down().await;
                 self.runtime.open.remove(fork).await;
@@ -75,7 +75,7 @@ impl Sessions {
         match handle {
             Some(handle) => {
                 drop(open);
-                handle.ask(|reply| Ask::Change(Box::new(change), reply)).await
+                handle.ask(|reply| ActorRequest::Change(Box::new(change), reply)).await
             }
             None => self.in_store(id, move |tx| tx.change_head(id, change)).await,
         }
@@ -113,7 +113,7 @@ impl Sessions {
                 Asked::Nobody => Err(command_gone()),
             };
         };
-        handle.ask(|reply| Ask::StopCommand(command, reply)).await
+        handle.ask(|reply| ActorRequest::StopCommand(command, reply)).await
     }
 
     /// Stops running work, then removes the session from the list.
@@ -130,7 +130,7 @@ impl Sessions {
             Some(handle) => {
                 drop(open);
                 handle.stop().await?;
-                handle.ask(Ask::WhenIdle).await?;
+                handle.ask(ActorRequest::WhenIdle).await?;
                 self.rest_forks(id).await?;
                 handle.shut_down().await;
                 self.runtime.open.remove(id).await;

@@ -3,12 +3,12 @@
 use super::Sessions;
 use crate::{
     clock::now,
-    hooks::Moment,
+    hooks::HookMoment,
     naming,
     prompt::Surroundings,
     schedule::{must_wait, running},
     session::{ChatOrigin, asked_call, sendable},
-    slash::{self, Parsed},
+    slash::{self, ParsedMessage},
 };
 use octo_protocol::{
     ApiError, Block, Effort, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile,
@@ -32,9 +32,11 @@ impl Sessions {
         let shelf = self.runtime.services.library.shelf(Some(folder.clone())).await?;
         let mut wish = None;
         match slash::parse(&blocks) {
-            Parsed::Message => {}
-            Parsed::Unknown { name, near } => wish = Some(shelf.called(&blocks, &name, &near, &profile)?),
-            Parsed::Command(_) | Parsed::Misused { .. } => {
+            ParsedMessage::Message => {}
+            ParsedMessage::Unknown { name, near } => {
+                wish = Some(shelf.called(&blocks, &name, &near, &profile)?)
+            }
+            ParsedMessage::Command(_) | ParsedMessage::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
             }
         }
@@ -90,7 +92,7 @@ impl Sessions {
             .runtime
             .services
             .hooks(&self.runtime.base, PathBuf::from(folder))
-            .hear(Moment::SessionStart, None, facts)
+            .hear(HookMoment::SessionStart, None, facts)
             .await;
         all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);

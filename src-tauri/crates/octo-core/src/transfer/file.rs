@@ -1,6 +1,6 @@
 //! The file of a session: everything that another Octo, or a program, can read.
 
-use super::{Outgoing, redact::Redaction};
+use super::{ExportedSession, redact::Redaction};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::{ApiError, BlobHash, Block, CallView, Message, MessageId, Millis, Source, TurnView};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 
 /// The session head in a file.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Head {
+pub(super) struct SessionHead {
     pub title: String,
     pub folder: String,
     /// A profile's name; read as text, because this Octo may not have it.
@@ -37,7 +37,7 @@ pub(super) struct FilePicture {
 /// The content of a file, as read.
 #[derive(Deserialize)]
 pub(super) struct FileContent {
-    pub session: Head,
+    pub session: SessionHead,
     pub turns: Vec<TurnView>,
     pub messages: Vec<Message>,
     /// Read individually: a call that cannot be shown is left out.
@@ -52,7 +52,7 @@ pub(super) struct FileContent {
 /// The exported part of a call.
 #[derive(Serialize)]
 struct ExportedContent<'a> {
-    session: Head,
+    session: SessionHead,
     turns: &'a [TurnView],
     messages: Vec<Message>,
     calls: &'a [CallView],
@@ -63,11 +63,11 @@ struct ExportedContent<'a> {
 ///
 /// # Errors
 /// `internal` if a value cannot be written as JSON.
-pub(super) fn written(session: &Outgoing, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
+pub(super) fn written(session: &ExportedSession, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
     let info = &session.info;
     let broken = |error: serde_json::Error| ApiError::new("internal").detail(error);
     let content = ExportedContent {
-        session: Head {
+        session: SessionHead {
             title: info.title.clone(),
             folder: info.folder.clone(),
             profile: info.profile.to_string(),

@@ -1,6 +1,6 @@
 //! A session as one page: no script, no external content, pictures embedded.
 
-use super::{ExportWords, Outgoing, moment, pieces::ExportPiece};
+use super::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
@@ -21,7 +21,7 @@ img{max-width:100%;margin-top:.5rem;border-radius:6px}figure{margin:0}figcaption
 /// Returns the session as one page.
 pub(super) fn written(
     title: &str,
-    session: &Outgoing,
+    session: &ExportedSession,
     pieces: &[ExportPiece],
     words: &ExportWords,
 ) -> String {
@@ -48,7 +48,7 @@ pub(super) fn written(
     page
 }
 
-fn section(piece: &ExportPiece, session: &Outgoing, words: &ExportWords) -> String {
+fn section(piece: &ExportPiece, session: &ExportedSession, words: &ExportWords) -> String {
     let class = match piece.kind {
         ExportKind::Asked => "asked",
         ExportKind::Answers => "answer",

@@ -1,12 +1,12 @@
 //! A session as Markdown.
 
-use super::{ExportWords, Outgoing, moment, pieces::ExportPiece};
+use super::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
 use octo_protocol::ExportKind;
 
 /// Returns the session as one text.
 pub(super) fn written(
     title: &str,
-    session: &Outgoing,
+    session: &ExportedSession,
     pieces: &[ExportPiece],
     words: &ExportWords,
 ) -> String {

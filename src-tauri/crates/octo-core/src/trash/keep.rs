@@ -2,7 +2,7 @@
 
 use super::{
     HomeTrash,
-    passage::{Passage, Trust},
+    passage::{ClockTrust, TimePassage},
 };
 use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, TrashChoice, TrashId, TrashLimits};
@@ -23,8 +23,8 @@ impl HomeTrash {
             // The first entry is judged with the knowledge of that time.
             return Ok(());
         }
-        let (passage, until, trust) = Passage::look(before.as_ref(), now);
-        if trust == Trust::Leapt {
+        let (passage, until, trust) = TimePassage::look(before.as_ref(), now);
+        if trust == ClockTrust::Leapt {
             tracing::warn!(
                 "the clock is far from where it was at the last look: nothing leaves the trash for its age before \
                  a day has gone by as it should"
@@ -48,9 +48,9 @@ impl HomeTrash {
         Ok(self.passage().await?.map_or(at, |passage| passage.counted(at, Millis::MAX)))
     }
 
-    async fn passage(&self) -> Result<Option<Passage>, ApiError> {
+    async fn passage(&self) -> Result<Option<TimePassage>, ApiError> {
         let place = self.passage_place();
-        blocking(move || Ok(Passage::read(&place))).await
+        blocking(move || Ok(TimePassage::read(&place))).await
     }
 
     /// Next to the trash's contents; no entry has such a name.
@@ -78,7 +78,7 @@ impl HomeTrash {
 fn expired_by_passage(
     ages: &[TrashAge],
     limits: TrashLimits,
-    passage: &Passage,
+    passage: &TimePassage,
     until: Option<Millis>,
 ) -> Vec<TrashId> {
     let Some(until) = until else {

@@ -7,7 +7,9 @@ use octo_protocol::{
     TrashChoice, TrashExcerpt, TrashId, TrashTotals,
 };
 use octo_store::TrashRow;
-use octo_workspace::{Blobs, ItemPreview, Present, Removal, TakenNamePolicy, TrashError, TrashScan, path_of};
+use octo_workspace::{
+    Blobs, ItemPreview, OccupyingItem, Removal, TakenNamePolicy, TrashError, TrashScan, path_of,
+};
 use std::{
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
@@ -177,7 +179,7 @@ impl HomeTrash {
     /// Returns the thing now at a file's old place.
     pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
         let path = self.residence.current_path(&path_of(path));
-        blocking(move || Ok(Present::at(&path).map(|present| present_thing(&present)))).await
+        blocking(move || Ok(OccupyingItem::at(&path).map(|present| present_thing(&present)))).await
     }
 }
 
@@ -191,7 +193,7 @@ fn kept(report: &mut EmptyReport, error: ApiError) {
     report.error.get_or_insert(error);
 }
 
-fn present_thing(present: &Present) -> ConflictingFile {
+fn present_thing(present: &OccupyingItem) -> ConflictingFile {
     let modified = present.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     ConflictingFile {
         path: present.path.to_string_lossy().into_owned(),

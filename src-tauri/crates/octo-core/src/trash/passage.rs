@@ -1,6 +1,6 @@
 //! The passage of time, to the extent that it is known. A computer's clock may be a year off for a day, and
 //! deletion because of age is permanent: so the clock is trusted only once time has passed on it as expected,
-//! from look to look. Pure, except for [`Passage::read`] and [`Passage::keep`].
+//! from look to look. Pure, except for [`TimePassage::read`] and [`TimePassage::keep`].
 
 use super::keep::DAY;
 use octo_protocol::Millis;
@@ -15,7 +15,7 @@ const TRUST_AFTER: Millis = 20 * 60 * 60 * 1_000;
 
 /// The known passage of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Passage {
+pub(super) struct TimePassage {
     /// The last look.
     at: Millis,
     /// Since when time has passed as expected.
@@ -33,7 +33,7 @@ struct ClockLeap {
 
 /// The trust in the clock at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum ClockTrust {
     /// It is trusted.
     Believed,
     /// Not enough time has passed since it was last doubted.
@@ -42,29 +42,29 @@ pub(super) enum Trust {
     Leapt,
 }
 
-impl Passage {
+impl TimePassage {
     /// Evaluates a look at this moment. Returns the resulting knowledge, the time up to which entries may
     /// expire (`None` if unknown), and whether the clock is trusted.
-    pub(super) fn look(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, Trust) {
+    pub(super) fn look(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
         let doubted = |leaps| Self { at: now, since: now, leaps };
         let Some(before) = before else {
             // The age of every entry is unknown.
-            return (doubted(vec![ClockLeap { from: 0, to: now }]), None, Trust::Doubted);
+            return (doubted(vec![ClockLeap { from: 0, to: now }]), None, ClockTrust::Doubted);
         };
         let mut leaps = before.leaps.clone();
         if now < before.at {
             // Future periods never happened.
             leaps.iter_mut().for_each(|leap| leap.to = leap.to.min(now));
             leaps.retain(|leap| leap.to.saturating_sub(leap.from) > MAX_BELIEVED);
-            return (doubted(leaps), None, Trust::Leapt);
+            return (doubted(leaps), None, ClockTrust::Leapt);
         }
         if now.saturating_sub(before.at) > MAX_BELIEVED {
             leaps.push(ClockLeap { from: before.at, to: now });
             // The last look is in the past by any clock.
-            return (doubted(leaps), Some(before.at), Trust::Leapt);
+            return (doubted(leaps), Some(before.at), ClockTrust::Leapt);
         }
         let is_proven = now.saturating_sub(before.since) >= TRUST_AFTER;
-        let trust = if is_proven { Trust::Believed } else { Trust::Doubted };
+        let trust = if is_proven { ClockTrust::Believed } else { ClockTrust::Doubted };
         (Self { at: now, since: before.since, leaps }, is_proven.then_some(now), trust)
     }
 
@@ -114,11 +114,11 @@ mod tests {
     const T: Millis = 20_000 * DAY;
 
     /// Looks at these moments. Returns the last result, and the time up to which entries may expire.
-    fn looks(moments: impl IntoIterator<Item = Millis>) -> (Passage, Option<Millis>) {
+    fn looks(moments: impl IntoIterator<Item = Millis>) -> (TimePassage, Option<Millis>) {
         let mut known = None;
         let mut until = None;
         for now in moments {
-            let (passage, had, _) = Passage::look(known.as_ref(), now);
+            let (passage, had, _) = TimePassage::look(known.as_ref(), now);
             (known, until) = (Some(passage), had);
         }
         (known.unwrap(), until)

@@ -10,11 +10,11 @@ fn key(tool: &str) -> CallKey {
 
 fn answered(calls: &[CallId]) -> Input {
     let calls = calls.iter().enumerate().map(|(n, call)| (*call, key(&format!("tool{n}")))).collect();
-    Input::Answered { calls, finish: Finish::Complete }
+    Input::Answered { calls, finish: MessageFinish::Complete }
 }
 
 fn done() -> Input {
-    Input::Answered { calls: Vec::new(), finish: Finish::Complete }
+    Input::Answered { calls: Vec::new(), finish: MessageFinish::Complete }
 }
 
 fn run(call: CallId, order: CallOrder) -> Input {
@@ -22,7 +22,7 @@ fn run(call: CallId, order: CallOrder) -> Input {
 }
 
 fn thinking() -> Turn {
-    let mut turn = Turn::new(Limits::default());
+    let mut turn = Turn::new(TurnLimits::default());
     assert_eq!(turn.on(Input::Begin), [TurnAction::CallModel]);
     turn
 }
@@ -46,14 +46,14 @@ fn a_waiting_message_keeps_the_turn_going() {
 fn a_turn_may_begin_with_calls_of_the_persons_and_asks_the_model_after_them() {
     let call = CallId::new();
     let begin = || Input::BeginWith { calls: vec![(call, key("invoke_skill"))] };
-    let mut turn = Turn::new(Limits::default());
+    let mut turn = Turn::new(TurnLimits::default());
     assert_eq!(turn.on(begin()), [TurnAction::Prepare(call)]);
     assert_eq!(turn.on(begin()), [], "it begins once");
     assert_eq!(turn.on(run(call, CallOrder::Parallel)), [TurnAction::Start(call)]);
     assert_eq!(turn.on(Input::Ended { call }), [TurnAction::CloseBatch, TurnAction::CallModel]);
     assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
 
-    let mut stopped = Turn::new(Limits::default());
+    let mut stopped = Turn::new(TurnLimits::default());
     stopped.on(begin());
     let settled = TurnAction::Settle(call, SettleReason::Stopped);
     assert_eq!(
@@ -159,7 +159,7 @@ fn stop_while_asking_withdraws_the_question() {
 fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
     let mut turn = thinking();
     let a = CallId::new();
-    let cut = |calls: Vec<(CallId, CallKey)>| Input::Answered { calls, finish: Finish::Truncated };
+    let cut = |calls: Vec<(CallId, CallKey)>| Input::Answered { calls, finish: MessageFinish::Truncated };
     assert_eq!(
         turn.on(cut(vec![(a, key("write"))])),
         [
@@ -175,18 +175,19 @@ fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
 
 #[test]
 fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
-    let limits = Limits { same_call: 2, refusals: 2, ..Limits::default() };
+    let limits = TurnLimits { same_call: 2, refusals: 2, ..TurnLimits::default() };
     let mut turn = Turn::new(limits);
     turn.on(Input::Begin);
     for _ in 0..2 {
         let call = CallId::new();
-        turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: Finish::Complete });
+        turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: MessageFinish::Complete });
         turn.on(run(call, CallOrder::Parallel));
         turn.on(Input::Ended { call });
     }
     let again = |turn: &mut Turn| {
         let call = CallId::new();
-        let actions = turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: Finish::Complete });
+        let actions =
+            turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: MessageFinish::Complete });
         assert_eq!(actions[0], TurnAction::Settle(call, SettleReason::Repeated));
         actions
     };
@@ -196,7 +197,7 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
 
 #[test]
 fn model_calls_are_bounded() {
-    let mut turn = Turn::new(Limits { model_calls: 1, ..Limits::default() });
+    let mut turn = Turn::new(TurnLimits { model_calls: 1, ..TurnLimits::default() });
     turn.on(Input::Begin);
     let a = CallId::new();
     turn.on(answered(&[a]));
@@ -216,9 +217,9 @@ fn restore_table() {
         open: Vec::new(),
         message_ended: true,
         queued: 0,
-        stop: Stop::NotPressed,
+        stop: StopState::NotPressed,
     };
-    let limits = Limits::default();
+    let limits = TurnLimits::default();
 
     let (_, actions) = Turn::restore(limits, &base);
     assert_eq!(actions, [TurnAction::CallModel], "nothing owed: the model is called");
@@ -229,7 +230,7 @@ fn restore_table() {
         (c, key("3"), StoredCallState::Asking),
         (d, key("4"), StoredCallState::Planned),
     ];
-    let stopped = StoredTurnState { open: open.clone(), stop: Stop::Pressed, queued: 1, ..base.clone() };
+    let stopped = StoredTurnState { open: open.clone(), stop: StopState::Pressed, queued: 1, ..base.clone() };
     let (_, actions) = Turn::restore(limits, &stopped);
     let settled = [(b, SettleReason::Interrupted), (c, SettleReason::Stopped), (d, SettleReason::Stopped)];
     let mut ending: Vec<TurnAction> = settled.map(|(call, how)| TurnAction::Settle(call, how)).to_vec();

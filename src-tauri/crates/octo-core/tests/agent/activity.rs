@@ -5,7 +5,7 @@ mod parts;
 use super::{
     rig::{PATIENCE, Rig, reached, words},
     schedule::world::{DAY, HOUR, MINUTE, at_ten, last_run, runs, save, settled, world},
-    shelf::{Shelf, cards, end_of, forking, is_forked, skill},
+    shelf::{TestSkills, cards, end_of, forking, is_forked, skill},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -334,7 +334,7 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
         }
         _ => Reply::text("done"),
     });
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let serve = rig.start(Mode::Autonomous, "serve").await;
     assert_eq!(end_of(&mut rig, serve).await, TurnEnd::Finished);
     let fork = rig.start(Mode::Autonomous, "fork").await;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// The aim of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aim {
+enum SubAgentAim {
     Remember,
     Reflect,
     Propose,
@@ -26,26 +26,29 @@ enum Aim {
     Skill,
 }
 
-fn aim(request: &RecordedRequest) -> Aim {
+fn aim(request: &RecordedRequest) -> SubAgentAim {
     let text = String::from_utf8_lossy(&request.raw);
     let asks = |words: &str| text.contains(words);
     match () {
-        () if asks("is to be remembered in later sessions") => Aim::Remember,
-        () if asks("whether that skill should be better") => Aim::Reflect,
-        () if asks("whether a new skill should be proposed") => Aim::Propose,
-        () => Aim::Skill,
+        () if asks("is to be remembered in later sessions") => SubAgentAim::Remember,
+        () if asks("whether that skill should be better") => SubAgentAim::Reflect,
+        () if asks("whether a new skill should be proposed") => SubAgentAim::Propose,
+        () => SubAgentAim::Skill,
     }
 }
 
 /// Returns a conversation whose turns have this many answers each, with sub-agents answered by `child`.
-fn turns(answers: &[usize], child: impl FnMut(Aim, &RecordedRequest) -> Reply + Send + 'static) -> Script {
+fn turns(
+    answers: &[usize],
+    child: impl FnMut(SubAgentAim, &RecordedRequest) -> Reply + Send + 'static,
+) -> Script {
     turns_with(answers, |at| Reply::call("glob", json!({ "pattern": format!("{at}*") })), child)
 }
 
 fn turns_with(
     answers: &[usize],
     step: impl Fn(usize) -> Reply + Send + 'static,
-    mut child: impl FnMut(Aim, &RecordedRequest) -> Reply + Send + 'static,
+    mut child: impl FnMut(SubAgentAim, &RecordedRequest) -> Reply + Send + 'static,
 ) -> Script {
     let mut last = answers
         .iter()
@@ -75,12 +78,12 @@ fn terminal(command: &str) -> Reply {
     Reply::call("terminal", json!({ "command": command }))
 }
 
-fn nothing(_: Aim, _: &RecordedRequest) -> Reply {
+fn nothing(_: SubAgentAim, _: &RecordedRequest) -> Reply {
     Reply::text("No memory updates needed.")
 }
 
 /// Returns sub-agents that give these answers, whatever their aim.
-fn steps(replies: Vec<Reply>) -> impl FnMut(Aim, &RecordedRequest) -> Reply {
+fn steps(replies: Vec<Reply>) -> impl FnMut(SubAgentAim, &RecordedRequest) -> Reply {
     let mut replies = replies.into_iter();
     move |_, _| replies.next().unwrap_or_else(|| Reply::text("that was all"))
 }
@@ -118,8 +121,8 @@ async fn settled(rig: &mut Rig, session: SessionId) {
     assert_eq!(end_of(rig, other).await, TurnEnd::Finished);
 }
 
-fn aims(rig: &Rig) -> Vec<Aim> {
-    let mut aims: Vec<Aim> =
+fn aims(rig: &Rig) -> Vec<SubAgentAim> {
+    let mut aims: Vec<SubAgentAim> =
         rig.server.requests().iter().filter(|request| is_forked(request)).map(aim).collect();
     aims.dedup();
     aims
@@ -183,7 +186,7 @@ async fn a_long_turn_may_be_remembered_unasked_from_the_parents_cache_and_the_pe
     // Its first request is the parent's last one with the answer and one more message, read from the cache.
     let requests = rig.server.requests();
     let (parent, child) = (&requests[9], &requests[10]);
-    assert!(!is_forked(parent) && aim(child) == Aim::Remember);
+    assert!(!is_forked(parent) && aim(child) == SubAgentAim::Remember);
     for part in ["tools", "system"] {
         assert_eq!(child.body[part], parent.body[part], "{part}");
     }
@@ -219,7 +222,7 @@ async fn where_nothing_is_worth_it_nothing_is_said() {
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     assert!(!rig.seen.iter().any(|one| matches!(one.event, Event::CommandAnswered { .. })));
     assert!(rig.octo.call(ListMemories { query: String::new() }).await.unwrap().memories.is_empty());
-    assert_eq!(aims(&rig), [Aim::Remember], "a short turn adds nothing");
+    assert_eq!(aims(&rig), [SubAgentAim::Remember], "a short turn adds nothing");
     assert_prefix(&rig);
 }
 
@@ -230,11 +233,11 @@ async fn what_is_looked_for_depends_on_the_turn_and_the_switches() {
     for (answers, settings, expected) in [
         (3, library(on, on), vec![]),
         (9, library(on, on), vec![]),
-        (10, library(on, on), vec![Aim::Remember]),
+        (10, library(on, on), vec![SubAgentAim::Remember]),
         (10, library(on, off), vec![]),
-        (12, library(on, on), vec![Aim::Propose, Aim::Remember]),
-        (12, library(on, off), vec![Aim::Propose]),
-        (12, library(off, on), vec![Aim::Remember]),
+        (12, library(on, on), vec![SubAgentAim::Propose, SubAgentAim::Remember]),
+        (12, library(on, off), vec![SubAgentAim::Propose]),
+        (12, library(off, on), vec![SubAgentAim::Remember]),
         (12, library(off, off), vec![]),
     ] {
         let mut rig = rig(turns(&[answers, 1], nothing)).await;
@@ -288,8 +291,8 @@ fn folder_of_drafts(request: &RecordedRequest) -> String {
 fn proposing(
     name: &'static str,
     text: &'static str,
-    wanted: Aim,
-) -> impl FnMut(Aim, &RecordedRequest) -> Reply {
+    wanted: SubAgentAim,
+) -> impl FnMut(SubAgentAim, &RecordedRequest) -> Reply {
     let mut step = 0;
     move |aim, request| {
         if aim != wanted {
@@ -327,7 +330,7 @@ fn of(name: &str) -> SkillRef {
 
 #[tokio::test]
 async fn a_skill_the_person_called_may_be_proposed_better_with_task_and_cost() {
-    let mut rig = rig(turns(&[1, 5, 1, 1], proposing("tidy", TIDIER, Aim::Reflect))).await;
+    let mut rig = rig(turns(&[1, 5, 1, 1], proposing("tidy", TIDIER, SubAgentAim::Reflect))).await;
     write_skill(&rig, "tidy", TIDY);
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -348,13 +351,13 @@ async fn a_skill_the_person_called_may_be_proposed_better_with_task_and_cost() {
     let answer = SuggestionAnswer::Accept { text: None };
     rig.octo.call(AnswerSuggestion { id: made.id, answer }).await.unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), TIDIER);
-    assert_eq!(aims(&rig), [Aim::Reflect]);
+    assert_eq!(aims(&rig), [SubAgentAim::Reflect]);
 
     // The next turn starts afresh: a skill of an earlier turn is no reason.
     rig.send(session, "thanks").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     settled(&mut rig, session).await;
-    assert_eq!(aims(&rig), [Aim::Reflect]);
+    assert_eq!(aims(&rig), [SubAgentAim::Reflect]);
     assert_prefix(&rig);
 }
 
@@ -378,14 +381,14 @@ async fn reflection_is_for_the_persons_own_skills_alone() {
 #[tokio::test]
 async fn a_long_turn_without_a_skill_may_become_one_that_is_used_at_once() {
     const NEW: &str = "---\nname: sort-photos\ndescription: 'Sorts photos by year.'\ndisable-model-invocation: false\nuser-invocable: true\n---\n\n1. Sort by year.\n";
-    let mut rig = rig(turns(&[12, 1, 2], proposing("sort-photos", NEW, Aim::Propose))).await;
+    let mut rig = rig(turns(&[12, 1, 2], proposing("sort-photos", NEW, SubAgentAim::Propose))).await;
     let session = rig.start(Mode::Ask, "sort my photos").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let turn = rig.snapshot(session).await.page.turns[0].id;
     // The proposal, then the memory.
     child_end(&mut rig, session).await;
     child_end(&mut rig, session).await;
-    assert_eq!(aims(&rig), [Aim::Propose, Aim::Remember]);
+    assert_eq!(aims(&rig), [SubAgentAim::Propose, SubAgentAim::Remember]);
     let made = only_suggestion(&rig).await;
     assert_eq!((made.name.as_str(), made.kind), ("sort-photos", SuggestionKind::New));
     assert_eq!((made.session, made.turn), (Some(session), Some(turn)));

@@ -6,7 +6,7 @@ use octo_protocol::{
     NoticeKind, Purpose, Role, SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch,
     TurnEnd,
 };
-use octo_testkit::{Finish, Gate, RecordedRequest, Reply, Script};
+use octo_testkit::{Gate, RecordedRequest, Reply, ReplyFinish, Script};
 use serde_json::json;
 
 const SUMMARY: &str =
@@ -135,7 +135,7 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
     for failing in [
         Reply::call("grep", json!({ "pattern": "x" })),
         Reply::text("  "),
-        Reply::text("<summary>half of").finish(Finish::Length),
+        Reply::text("<summary>half of").finish(ReplyFinish::Length),
         Reply::error(400, "invalid_request_error", "no such field"),
     ] {
         let mut rig = rig(reader(8, move |_| failing.clone()), 8).await;

@@ -4,7 +4,7 @@ use super::rig::{Rig, answers, statuses, words};
 use octo_protocol::{
     CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, Topic, TroubleStage, TurnEnd, Update,
 };
-use octo_testkit::{Cut, Finish, Reply, Script};
+use octo_testkit::{Reply, ReplyFinish, Script, StreamCut};
 use serde_json::json;
 
 fn failed_with(end: &TurnEnd) -> &str {
@@ -35,7 +35,7 @@ async fn an_overloaded_server_is_tried_again() {
 
 #[tokio::test]
 async fn a_stream_that_is_cut_is_never_taken_for_an_answer() {
-    let cut = Reply::text("Only the first").cut_after(400, Cut::End);
+    let cut = Reply::text("Only the first").cut_after(400, StreamCut::End);
     let mut rig = Rig::new(Script::new().reply(cut).text("The whole of it")).await;
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -107,7 +107,7 @@ async fn a_model_that_loops_is_stopped() {
 
 #[tokio::test]
 async fn an_answer_cut_by_the_output_limit_goes_on() {
-    let script = Script::new().reply(Reply::text("part one").finish(Finish::Length)).text("part two");
+    let script = Script::new().reply(Reply::text("part one").finish(ReplyFinish::Length)).text("part two");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "long").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

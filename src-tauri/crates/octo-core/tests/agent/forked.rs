@@ -2,7 +2,7 @@
 
 use super::{
     rig::{Rig, results, statuses, words},
-    shelf::{Shelf, card, cards, end_of, forking, is_forked, skill},
+    shelf::{TestSkills, card, cards, end_of, forking, is_forked, skill},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -48,7 +48,7 @@ async fn tools_it_may_not_use_are_refused_when_called_and_stay_in_the_schema() {
         Reply::text("could not"),
     ];
     let script = forking(vec![skill("careful", "look")], steps(replies));
-    let shelf = Shelf::new().with("careful", "inherit", &["bash"]);
+    let shelf = TestSkills::new().with("careful", "inherit", &["bash"]);
     let mut rig = Rig::skilled(script, shelf).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -73,7 +73,7 @@ async fn what_it_does_to_files_is_part_of_its_parents_task() {
         Reply::text("made two files"),
     ];
     let script = forking(one("make files"), steps(replies));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     rig.event("the task's end", |event| matches!(event, Event::TasksChanged).then_some(())).await;
@@ -105,7 +105,7 @@ async fn what_it_does_to_files_is_part_of_its_parents_task() {
 async fn its_question_is_asked_in_its_session_and_its_parent_waits_for_the_person() {
     let script =
         forking(one("make a file"), steps(vec![write("a.txt"), write("b.txt"), Reply::text("made")]));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
     let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
@@ -133,7 +133,7 @@ async fn its_question_is_asked_in_its_session_and_its_parent_waits_for_the_perso
 async fn a_rule_for_the_session_holds_for_both() {
     let script =
         forking(one("make a file"), steps(vec![write("a.txt"), write("a.txt"), Reply::text("made")]));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
     let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
@@ -150,7 +150,7 @@ async fn a_rule_for_the_session_holds_for_both() {
 #[tokio::test]
 async fn stop_of_the_parent_stops_it_within_three_seconds() {
     let script = forking(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::hang());
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     rig.server.received(3).await;
     let began = Instant::now();
@@ -174,7 +174,7 @@ async fn stop_of_the_parent_stops_it_within_three_seconds() {
 async fn stopped_alone_it_says_so_and_its_parent_goes_on() {
     let look = Reply::text("I look.").and_call("glob", json!({ "pattern": "*" }));
     let script = forking(one("for ever"), steps(vec![look, Reply::hang()]));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let view = card(&mut rig, "a step", |view| view.steps == 1).await;
     rig.server.received(3).await;
@@ -191,7 +191,7 @@ async fn stopped_alone_it_says_so_and_its_parent_goes_on() {
 #[tokio::test]
 async fn after_a_restart_it_does_not_go_on_by_itself_and_its_parent_is_told() {
     let script = forking(one("for ever"), steps(vec![write("a.txt"), Reply::hang()]));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     rig.server.received(3).await;
     let child = only_card(&rig, session).await.session.unwrap();
@@ -218,7 +218,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
     let held = gate.clone();
     let tasks = ["one", "two", "three", "four", "five"].map(|task| skill("explore", task));
     let script = forking(tasks.into(), move |_| Reply::text("found").hold_after(0, &held));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     rig.server.received(4).await;
     let begun = |cards: &[octo_protocol::SubAgentView]| {
@@ -247,7 +247,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
 #[tokio::test]
 async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     let script = forking(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
-    let shelf = Shelf::new().with("cheap", "Other\neffort: low", &[]).with("gone", "nobody", &[]);
+    let shelf = TestSkills::new().with("cheap", "Other\neffort: low", &[]).with("gone", "nobody", &[]);
     let mut rig = Rig::skilled(script, shelf).await;
     let draft = ModelDraft {
         id: None,
@@ -287,7 +287,7 @@ async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
 #[tokio::test]
 async fn a_budget_of_the_parents_task_covers_it() {
     let script = forking(one("spend"), steps(vec![write("a.txt"), Reply::text("made")]));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     // The parent's first call fits; its cost counts when its sub-agent starts.
     let little = Budgets { task: Some(Cost::from_nano_dollars(1_000)), ..Budgets::default() };
     set(&rig, SettingsPatch { budgets: Some(little), ..SettingsPatch::default() }).await;
@@ -326,7 +326,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
         (false, 0) => Reply::text("hello"),
         (false, _) => Reply::text("as you see"),
     });
-    let mut rig = Rig::skilled(script, Shelf::new().inline("style", "Write short lines.")).await;
+    let mut rig = Rig::skilled(script, TestSkills::new().inline("style", "Write short lines.")).await;
     let session = rig.start(Mode::Ask, &format!("hi {}", "and a long text. ".repeat(500))).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let wish = SkillTask { name: "explore".into(), task: "find the heron".into() };
@@ -372,7 +372,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
 #[tokio::test]
 async fn it_goes_into_the_trash_with_its_parent_comes_back_and_is_purged_with_it() {
     let script = forking(one("look"), |_| Reply::text("a word of its own"));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let child = only_card(&rig, session).await.session.unwrap();
@@ -421,7 +421,7 @@ async fn its_own_conversation_is_compacted_when_it_is_too_long() {
             _ => Reply::text("the sum is 105"),
         }
     });
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     for number in 1..=14 {
         rig.home.write(format!("{number}.txt"), format!("The number of file {number}.\n").repeat(200));
     }
@@ -448,7 +448,8 @@ async fn a_long_summary_is_cut_and_a_long_skill_is_kept_whole_beside() {
     let said = long.clone();
     let script =
         forking(vec![skill("explore", "talk"), skill("book", "read")], move |_| Reply::text(said.clone()));
-    let mut rig = Rig::skilled(script, Shelf::new().inline("book", &"line of a book\n".repeat(4_000))).await;
+    let mut rig =
+        Rig::skilled(script, TestSkills::new().inline("book", &"line of a book\n".repeat(4_000))).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await);

@@ -2,7 +2,7 @@
 
 use super::{
     rig::{Rig, results, words},
-    shelf::{Shelf, cards, end_of, forking, is_forked, skill},
+    shelf::{TestSkills, cards, end_of, forking, is_forked, skill},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -36,7 +36,7 @@ fn long(text: &str) -> String {
 #[tokio::test]
 async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() {
     let script = forking(vec![skill("explore", "Find the heron.")], |_| Reply::text("It is in a.txt."));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, &long("Where is the heron? ")).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
 
@@ -175,7 +175,7 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
     let (mut forks, mut inlines, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
         let shelf =
-            Shelf::new().with("other", "inherit", &["terminal"]).inline("style", "Write short lines.");
+            TestSkills::new().with("other", "inherit", &["terminal"]).inline("style", "Write short lines.");
         let mut rig = Rig::skilled(mixed(seed), shelf).await;
         // A look back at a turn branches off while the next one starts: the order of their requests is random.
         let library =

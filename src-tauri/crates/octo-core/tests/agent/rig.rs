@@ -1,7 +1,7 @@
 //! Support for these tests: an application in a temporary home, connected to a scripted model.
 
-use super::shelf::Shelf;
-use octo_core::{Config, HomeAtStart, HomeLocation, Keys, NoHost, Octo, OpenTurnPolicy};
+use super::shelf::TestSkills;
+use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, SendOutcome, SessionId, SessionSnapshot, Source,
@@ -29,7 +29,7 @@ pub fn config(home: &TempHome) -> Config {
         settled: HomeAtStart::at(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
-        keys: Keys::Memory,
+        keys: KeyStorage::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::System,
@@ -50,7 +50,7 @@ pub async fn open(home: &TempHome) -> Octo {
 
 impl Rig {
     /// Creates a rig with skills, and a model whose prices are known.
-    pub async fn skilled(script: impl Into<Script>, skills: Shelf) -> Self {
+    pub async fn skilled(script: impl Into<Script>, skills: TestSkills) -> Self {
         let (home, server) = (TempHome::new(), ModelServer::start(script));
         std::fs::create_dir_all(home.octo()).expect("a home");
         std::fs::write(home.octo().join("presets.json"), prices(&server.url(), &markers())).expect("presets");

@@ -8,9 +8,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 /// The person's own skills by name, as their files.
 #[derive(Clone, Default)]
-pub struct Shelf(BTreeMap<String, String>);
+pub struct TestSkills(BTreeMap<String, String>);
 
-impl Shelf {
+impl TestSkills {
     /// Creates a set with the skill `explore`, which runs in a sub-agent on its parent's model.
     pub fn new() -> Self {
         Self::default().with("explore", "inherit", &[])

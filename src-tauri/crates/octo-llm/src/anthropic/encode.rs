@@ -1,7 +1,7 @@
 //! Encodes Octo's messages for Anthropic.
 
 use crate::{
-    CacheKeyField, Dialect, Life, ModelRequest, ProviderId, effort,
+    CacheKeyField, CacheLifetime, Dialect, ModelRequest, ProviderId, effort,
     wire::{self, CallIds, WirePicture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
@@ -45,7 +45,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     let mut encoder = Encoder { request, provider, ids: CallIds::default() };
     let mut messages: Vec<Value> = request.messages.iter().map(|message| encoder.message(message)).collect();
     // If there are too many, the last ones are worth most.
-    let known: Vec<(usize, Life)> =
+    let known: Vec<(usize, CacheLifetime)> =
         request.cache.messages.iter().copied().filter(|(index, _)| *index < messages.len()).collect();
     for (index, life) in known.into_iter().rev().take(MAX_MARKERS - fixed_marks) {
         if let Some(message) = messages.get_mut(index) {
@@ -62,10 +62,10 @@ fn tools(request: &ModelRequest) -> Vec<Value> {
 }
 
 /// Marks a block. Adds only this field: a marker never changes content.
-fn mark(block: &mut Value, life: Life) -> bool {
+fn mark(block: &mut Value, life: CacheLifetime) -> bool {
     let marker = match life {
-        Life::FiveMinutes => json!({ "type": "ephemeral" }),
-        Life::Hour => json!({ "type": "ephemeral", "ttl": "1h" }),
+        CacheLifetime::FiveMinutes => json!({ "type": "ephemeral" }),
+        CacheLifetime::Hour => json!({ "type": "ephemeral", "ttl": "1h" }),
     };
     match block.as_object_mut() {
         Some(block) => block.insert("cache_control".into(), marker).is_none(),
@@ -74,7 +74,7 @@ fn mark(block: &mut Value, life: Life) -> bool {
 }
 
 /// Marks the last block that is not reasoning, since reasoning takes no marker.
-fn mark_last_block(message: &mut Value, life: Life) {
+fn mark_last_block(message: &mut Value, life: CacheLifetime) {
     let blocks = message.get_mut("content").and_then(Value::as_array_mut);
     let takes_marker = |block: &&mut Value| {
         !matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))

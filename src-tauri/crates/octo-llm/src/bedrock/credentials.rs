@@ -32,14 +32,14 @@ pub struct AwsEnvironment {
 
 /// Means of authentication for a request.
 #[derive(Debug)]
-pub(crate) enum Access {
+pub(crate) enum BedrockAuth {
     /// A key, sent unchanged.
     Bearer(SecretString),
     /// Credentials that sign for a region.
     Signature { credentials: Credentials, region: String },
 }
 
-impl Access {
+impl BedrockAuth {
     /// Returns the headers that authenticate a request.
     ///
     /// # Errors
@@ -78,15 +78,15 @@ impl Access {
 ///
 /// Returns [`ErrorClass::Auth`] when there are no credentials, with the sources that were searched, and
 /// [`ErrorClass::Address`] when the region to sign for is unknown.
-pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<Access, ProviderError> {
+pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<BedrockAuth, ProviderError> {
     // A signature reveals nothing; a key does, so it is sent only to AWS or to this machine.
     let is_trusted = base.host_str().is_some_and(|host| region_of_host(host).is_some())
-        || crate::endpoint::reach(base) == crate::endpoint::Reach::Machine;
+        || crate::endpoint::reach(base) == crate::endpoint::NetworkDistance::Machine;
     if let Some(key) = environment.variable(BEARER_VARIABLE).filter(|_| is_trusted) {
-        return Ok(Access::Bearer(SecretString::from(key)));
+        return Ok(BedrockAuth::Bearer(SecretString::from(key)));
     }
     let credentials = environment.credentials()?;
-    Ok(Access::Signature { credentials, region: region(base, environment)? })
+    Ok(BedrockAuth::Signature { credentials, region: region(base, environment)? })
 }
 
 /// Signing credentials.
@@ -289,8 +289,8 @@ mod tests {
             // Without a known region to sign for there is no access at all, and so no key either.
             let found = access(&environment, &Url::parse(base).unwrap());
             let key = match &found {
-                Ok(Access::Bearer(key)) => Some(key.expose_secret()),
-                Ok(Access::Signature { .. }) | Err(_) => None,
+                Ok(BedrockAuth::Bearer(key)) => Some(key.expose_secret()),
+                Ok(BedrockAuth::Signature { .. }) | Err(_) => None,
             };
             assert_eq!(key, sent.then_some("bedrock-key"), "{base}");
         }

@@ -1,7 +1,7 @@
 //! Encodes Octo's messages for Bedrock.
 
 use crate::{
-    Life, ModelRequest, ProviderId, effort,
+    CacheLifetime, ModelRequest, ProviderId, effort,
     wire::{self, CallIds, WirePicture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
@@ -17,7 +17,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
     let known = request.cache.messages.iter().copied().filter(|(index, _)| *index < request.messages.len());
     let fixed = request.cache.fixed.filter(|_| has_system || !request.tools.is_empty());
     // If there are too many, the last ones are worth most.
-    let points: Vec<(usize, Life)> = known.rev().take(MAX_POINTS - usize::from(fixed.is_some())).collect();
+    let points: Vec<(usize, CacheLifetime)> =
+        known.rev().take(MAX_POINTS - usize::from(fixed.is_some())).collect();
     let mut encoder = Encoder { request, provider, ids: CallIds::default(), documents: 0 };
     let mut messages: Vec<(Role, Vec<Value>)> = Vec::new();
     for (index, message) in request.messages.iter().enumerate() {
@@ -63,15 +64,15 @@ fn tool(tool: &crate::ToolSchema) -> Value {
     } })
 }
 
-fn point(life: Life) -> Value {
+fn point(life: CacheLifetime) -> Value {
     match life {
-        Life::FiveMinutes => json!({ "cachePoint": { "type": "default" } }),
-        Life::Hour => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
+        CacheLifetime::FiveMinutes => json!({ "cachePoint": { "type": "default" } }),
+        CacheLifetime::Hour => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
     }
 }
 
 /// Inserts the point after the last block that is not reasoning, since reasoning takes none.
-fn insert_point(content: &mut Vec<Value>, life: Life) {
+fn insert_point(content: &mut Vec<Value>, life: CacheLifetime) {
     if let Some(last) = content.iter().rposition(|block| block.get("reasoningContent").is_none()) {
         content.insert(last + 1, point(life));
     }

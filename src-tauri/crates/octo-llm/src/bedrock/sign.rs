@@ -11,7 +11,7 @@ use secrecy::ExposeSecret;
 use std::time::SystemTime;
 
 /// Name and value of a signed header, or of the signature itself.
-pub(crate) type Signed = (String, String);
+pub(crate) type SignedHeader = (String, String);
 
 /// Request to sign.
 pub(crate) struct UnsignedRequest<'a> {
@@ -37,7 +37,7 @@ pub(crate) fn sign(
     region: &str,
     service: &str,
     now: SystemTime,
-) -> Result<Vec<Signed>, ProviderError> {
+) -> Result<Vec<SignedHeader>, ProviderError> {
     let refused =
         || ProviderError::new(ErrorClass::Auth, "The request cannot be signed with these AWS credentials.");
     let identity = AwsCredentials::new(
@@ -78,7 +78,7 @@ mod tests {
     const THEN: Duration = Duration::from_secs(1_440_938_160);
     const TOKEN: &str = "6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267";
 
-    fn signed(request: &UnsignedRequest<'_>, token: Option<&str>, service: &str) -> Vec<Signed> {
+    fn signed(request: &UnsignedRequest<'_>, token: Option<&str>, service: &str) -> Vec<SignedHeader> {
         let credentials = Credentials {
             access_key: "AKIDEXAMPLE".to_owned(),
             secret_key: SecretString::from("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),

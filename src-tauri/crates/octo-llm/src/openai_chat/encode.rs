@@ -11,7 +11,7 @@
 //! with reasoning have it, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
 
 use super::{
-    marks::{Marks, Shape},
+    marks::{ContentShape, MarkerPositions},
     sealed::{self, CALL_FIELD, MESSAGE_FIELD, SealedData},
 };
 use crate::{
@@ -63,11 +63,11 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             ReasoningPadding::Always => Some(REASONING_FIELDS[0]),
             ReasoningPadding::Following => None,
         },
-        shape: Shape::of(dialect),
+        shape: ContentShape::of(dialect),
         signed: dialect.signatures == CallSignatures::Asked && sealed::signs(&request.model),
         messages: Vec::with_capacity(request.messages.len() + 1),
     };
-    let marks = Marks::of(request, dialect);
+    let marks = MarkerPositions::of(request, dialect);
     if wire::has_content(&request.system) {
         let mut parts = ContentParts::default();
         parts.say(&request.system);
@@ -93,7 +93,7 @@ struct Encoder<'a> {
     ids: CallIds,
     /// Field that assistant messages without reasoning carry empty, once one is known.
     padding: Option<&'static str>,
-    shape: Shape,
+    shape: ContentShape,
     /// Whether the model refuses calls without a signature.
     signed: bool,
     messages: Vec<Value>,
@@ -131,8 +131,8 @@ impl ContentParts {
     }
 
     /// Returns the content in the dialect's shape; no content at all, as with calls, is always empty text.
-    fn content(self, shape: Shape) -> Value {
-        if self.pictures > 0 || (shape == Shape::Parts && !self.parts.is_empty()) {
+    fn content(self, shape: ContentShape) -> Value {
+        if self.pictures > 0 || (shape == ContentShape::Parts && !self.parts.is_empty()) {
             return self.parts.into();
         }
         let words: Vec<&str> =

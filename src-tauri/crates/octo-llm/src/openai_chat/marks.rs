@@ -1,6 +1,6 @@
 //! Sets cache markers on the parts of messages, for servers that take them.
 
-use crate::{BreakpointSupport, Dialect, Life, MarkerStyle, ModelRequest};
+use crate::{BreakpointSupport, CacheLifetime, Dialect, MarkerStyle, ModelRequest};
 use serde_json::{Value, json};
 
 /// Maximum markers in a request (Anthropic's and Qwen's documentation).
@@ -10,14 +10,14 @@ const MAX_BREAKPOINTS: usize = 3;
 
 /// Shape of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ContentShape {
     /// Plain text if there is only text, since many servers take nothing else; parts if there are pictures.
     Plain,
     /// Always parts, which a marker does not change.
     Parts,
 }
 
-impl Shape {
+impl ContentShape {
     pub(super) fn of(dialect: &Dialect) -> Self {
         match (dialect.markers, dialect.breakpoints) {
             (MarkerStyle::Unknown, BreakpointSupport::Unknown) => Self::Plain,
@@ -27,10 +27,10 @@ impl Shape {
 }
 
 /// The markers of a request.
-pub(super) struct Marks {
+pub(super) struct MarkerPositions {
     kind: MarkerKind,
-    fixed: Option<Life>,
-    messages: Vec<(usize, Life)>,
+    fixed: Option<CacheLifetime>,
+    messages: Vec<(usize, CacheLifetime)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ enum MarkerKind {
     Breakpoint,
 }
 
-impl Marks {
+impl MarkerPositions {
     /// Selects the markers of a request. If there are too many, the last ones are worth most.
     pub(super) fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
         let (kind, most) = match (dialect.markers, dialect.breakpoints) {
@@ -70,13 +70,13 @@ impl Marks {
     }
 
     /// Adds only a field: a marker never changes content. OpenAI allows no breakpoints on the model's messages.
-    fn mark_last_part(&self, messages: &mut [Value], life: Life) {
+    fn mark_last_part(&self, messages: &mut [Value], life: CacheLifetime) {
         let (field, marker) = match (self.kind, life) {
             (MarkerKind::None, _) => return,
-            (MarkerKind::CacheControl, Life::FiveMinutes) => {
+            (MarkerKind::CacheControl, CacheLifetime::FiveMinutes) => {
                 ("cache_control", json!({ "type": "ephemeral" }))
             }
-            (MarkerKind::CacheControl, Life::Hour) => {
+            (MarkerKind::CacheControl, CacheLifetime::Hour) => {
                 ("cache_control", json!({ "type": "ephemeral", "ttl": "1h" }))
             }
             (MarkerKind::Breakpoint, _) => ("prompt_cache_breakpoint", json!({ "mode": "explicit" })),

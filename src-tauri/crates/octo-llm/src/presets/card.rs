@@ -1,7 +1,7 @@
 //! Facts about one model at one address.
 
-use super::file::{Preset, Table};
-use crate::{CacheKind, Caching, Life, Prices};
+use super::file::{Preset, PresetTable};
+use crate::{CacheKind, CacheLifetime, Caching, Prices};
 use octo_protocol::{CachingFacts, Effort, ModelFacts, Protocol};
 
 /// Facts about one model at one address.
@@ -63,7 +63,9 @@ impl ModelCard {
             price: self.prices.as_ref().map(Prices::facts),
             caching: match &self.caching.kind {
                 CacheKind::None => CachingFacts::Unknown,
-                CacheKind::Markers { lives, .. } if lives.contains(&Life::Hour) => CachingFacts::MarkedLong,
+                CacheKind::Markers { lives, .. } if lives.contains(&CacheLifetime::Hour) => {
+                    CachingFacts::MarkedLong
+                }
                 CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => CachingFacts::Marked,
                 CacheKind::Prefix { .. } | CacheKind::Units { .. } => CachingFacts::Automatic,
                 CacheKind::Chance { .. } => CachingFacts::Chance,
@@ -87,7 +89,7 @@ pub(super) enum PriceScope {
     Otherwise,
 }
 
-impl Table {
+impl PresetTable {
     /// Returns the facts about a model at a provider: the model's own entry, overridden by the provider's.
     pub(super) fn card(
         &self,

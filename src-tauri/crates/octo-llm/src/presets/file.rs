@@ -12,7 +12,7 @@ pub type PresetId = String;
 /// A whole table. Unknown fields are rejected: a misspelt one would silently have no effect.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Table {
+pub(super) struct PresetTable {
     /// Format version; read before the rest.
     #[expect(dead_code, reason = "read by itself, before the form is known to fit")]
     pub version: u32,
@@ -66,7 +66,7 @@ pub struct Preset {
     pub name_zh: Option<String>,
     /// Its addresses, the usual one first.
     #[serde(default)]
-    pub addresses: Vec<Address>,
+    pub addresses: Vec<ProviderAddress>,
     /// Additional hosts, not among its addresses; `*` matches one part of a name.
     #[serde(default)]
     pub hosts: Vec<String>,
@@ -107,13 +107,13 @@ pub struct Preset {
     pub unpriced: Vec<String>,
     /// Facts about individual models.
     #[serde(default)]
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<ProviderModel>,
 }
 
 /// An address of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Address {
+pub struct ProviderAddress {
     /// The address, without a trailing slash.
     pub url: String,
     /// Distinguishes it from the others: a key of the message catalogue, `preset.at.<label>`.
@@ -149,7 +149,7 @@ pub enum LocalKind {
 /// A provider's facts about a model.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Row {
+pub(super) struct ProviderModel {
     /// The model's name, in lower case.
     pub name: String,
     /// Its other names.
@@ -208,8 +208,8 @@ impl Preset {
     }
 
     /// Returns the row that applies to a model.
-    pub(super) fn row(&self, model: &str) -> Option<&Row> {
-        names::longest(&self.rows, model, Row::names)
+    pub(super) fn row(&self, model: &str) -> Option<&ProviderModel> {
+        names::longest(&self.rows, model, ProviderModel::names)
     }
 
     /// Returns the prices of exactly this model: a variant does not count as the model.
@@ -225,7 +225,7 @@ impl Preset {
     }
 }
 
-impl Row {
+impl ProviderModel {
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.name).chain(&self.aliases)
     }

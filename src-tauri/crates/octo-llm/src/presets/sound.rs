@@ -1,11 +1,11 @@
 //! Checks the statements of a table.
 
-use super::file::{Preset, Row, Table};
+use super::file::{Preset, PresetTable, ProviderModel};
 use crate::{CacheKind, Caching, Prices, endpoint};
 use reqwest::Url;
 use std::collections::HashSet;
 
-impl Table {
+impl PresetTable {
     /// Returns why the table cannot be true, as an error.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.date.is_empty() && !is_day(&self.date) {
@@ -43,7 +43,7 @@ impl Preset {
                 .and_then(|_| Url::parse(&address.url).ok())
                 .ok_or_else(|| format!("{} is no address", address.url))?;
             // The search for local servers must never leave this machine, whatever a file says.
-            if self.local.is_some() && endpoint::reach(&url) != endpoint::Reach::Machine {
+            if self.local.is_some() && endpoint::reach(&url) != endpoint::NetworkDistance::Machine {
                 return Err(format!("{} is not on this machine", address.url));
             }
         }
@@ -64,7 +64,7 @@ impl Preset {
     }
 }
 
-impl Row {
+impl ProviderModel {
     fn check(&self, names: &mut HashSet<String>) -> Result<(), String> {
         for name in self.names() {
             check_name(name, names)?;

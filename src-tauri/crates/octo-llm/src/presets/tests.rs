@@ -1,7 +1,7 @@
 //! Tests of the table and its overrides.
 
 use super::*;
-use crate::{CacheKind, Caching, Life};
+use crate::{CacheKind, CacheLifetime, Caching};
 use octo_protocol::{Cost, Effort, Usage};
 use proptest::prelude::*;
 
@@ -191,7 +191,7 @@ fn prices_are_those_of_exactly_this_model_at_exactly_this_provider() {
 #[test]
 fn caches_are_the_providers_and_minimums_the_models() {
     let markers = |card: &ModelCard| match &card.caching.kind {
-        CacheKind::Markers { lives, .. } => lives.contains(&Life::Hour),
+        CacheKind::Markers { lives, .. } => lives.contains(&CacheLifetime::Hour),
         _ => false,
     };
     for (address, model, minimum) in [

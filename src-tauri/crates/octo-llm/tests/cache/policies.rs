@@ -1,7 +1,7 @@
 //! Compares marker policies by cost: the measured decision behind the planner's default.
 
-use crate::workload::{Bill, Disorder, KeepWarm, Talk};
-use octo_llm::{Caching, Life, MarkerPolicy};
+use crate::workload::{Bill, KeepWarm, WorkloadConversation, WorkloadRandom};
+use octo_llm::{CacheLifetime, Caching, MarkerPolicy};
 use octo_protocol::Protocol;
 use octo_testkit::{CachePolicy, CacheSimulator};
 use std::{fmt::Write, time::Duration};
@@ -9,8 +9,8 @@ use std::{fmt::Write, time::Duration};
 /// Number of chats, and of pauses in each.
 const CHATS: usize = 6;
 const PAUSES: usize = 11;
-const HOUR: Life = Life::Hour;
-const SHORT: Life = Life::FiveMinutes;
+const HOUR: CacheLifetime = CacheLifetime::Hour;
+const SHORT: CacheLifetime = CacheLifetime::FiveMinutes;
 
 const POLICIES: [(&str, MarkerPolicy); 5] = [
     ("two rolling markers", MarkerPolicy { fixed: None, finished: SHORT, current: SHORT }),
@@ -20,9 +20,9 @@ const POLICIES: [(&str, MarkerPolicy); 5] = [
     ("everything for an hour", MarkerPolicy { fixed: Some(HOUR), finished: HOUR, current: HOUR }),
 ];
 
-fn talk(policy: MarkerPolicy) -> Talk {
+fn talk(policy: MarkerPolicy) -> WorkloadConversation {
     let cache = CacheSimulator::new(CachePolicy::anthropic());
-    Talk::new(Protocol::Anthropic, Caching::anthropic(), policy, cache)
+    WorkloadConversation::new(Protocol::Anthropic, Caching::anthropic(), policy, cache)
 }
 
 fn coding(policy: MarkerPolicy) -> Bill {
@@ -33,7 +33,7 @@ fn coding(policy: MarkerPolicy) -> Bill {
 
 fn chats(policy: MarkerPolicy, warm: KeepWarm) -> Bill {
     let mut all = Bill::default();
-    for pauses in Disorder::new(1).pauses(CHATS * PAUSES).chunks(PAUSES) {
+    for pauses in WorkloadRandom::new(1).pauses(CHATS * PAUSES).chunks(PAUSES) {
         let mut talk = talk(policy);
         talk.chat(pauses, warm);
         all.cost += talk.bill.cost;

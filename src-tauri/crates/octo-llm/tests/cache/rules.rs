@@ -1,8 +1,8 @@
 //! Mistakes an agent can make with its own cache, and that this one does not make: the checklist items of the
 //! planner and the codecs.
 
-use crate::workload::{KeepWarm, Talk};
-use octo_llm::{CacheKind, CachePlan, Caching, Layout, Life, MarkerPolicy, plan};
+use crate::workload::{KeepWarm, WorkloadConversation};
+use octo_llm::{CacheKind, CacheLifetime, CachePlan, Caching, Layout, MarkerPolicy, plan};
 use octo_protocol::{Block, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId, TurnId};
 use octo_testkit::{CachePolicy, CacheSimulator, MissReason, Routing};
 use proptest::prelude::*;
@@ -21,11 +21,11 @@ fn units() -> Caching {
 }
 
 /// Returns every provider that promises to read previously sent input, in its own wire format.
-fn providers() -> Vec<(&'static str, Talk)> {
+fn providers() -> Vec<(&'static str, WorkloadConversation)> {
     let mut automatic = CachePolicy::openai_automatic();
     automatic.routing = Routing::ByKey { per_minute: None };
     let talk = |protocol, caching, policy| {
-        Talk::new(protocol, caching, MarkerPolicy::default(), CacheSimulator::new(policy))
+        WorkloadConversation::new(protocol, caching, MarkerPolicy::default(), CacheSimulator::new(policy))
     };
     vec![
         ("anthropic", talk(Protocol::Anthropic, Caching::anthropic(), CachePolicy::anthropic())),
@@ -36,9 +36,9 @@ fn providers() -> Vec<(&'static str, Talk)> {
     ]
 }
 
-fn anthropic() -> Talk {
+fn anthropic() -> WorkloadConversation {
     let cache = CacheSimulator::new(CachePolicy::anthropic());
-    Talk::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache)
+    WorkloadConversation::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache)
 }
 
 #[test]
@@ -259,8 +259,8 @@ fn outline() -> impl Strategy<Value = Vec<Message>> {
     })
 }
 
-fn lives() -> impl Strategy<Value = Life> {
-    prop::sample::select(vec![Life::FiveMinutes, Life::Hour])
+fn lives() -> impl Strategy<Value = CacheLifetime> {
+    prop::sample::select(vec![CacheLifetime::FiveMinutes, CacheLifetime::Hour])
 }
 
 fn policies() -> impl Strategy<Value = MarkerPolicy> {
@@ -278,7 +278,7 @@ proptest! {
         vanishing in 0..3_usize,
         policy in policies(),
         limit in 0..5_usize,
-        offered in prop::sample::subsequence(vec![Life::FiveMinutes, Life::Hour], 1..=2),
+        offered in prop::sample::subsequence(vec![CacheLifetime::FiveMinutes, CacheLifetime::Hour], 1..=2),
     ) {
         let kind = CacheKind::Markers { limit, lookback: 20, lives: offered.clone() };
         let caching = Caching { kind, minimum: 1024 };
@@ -286,7 +286,7 @@ proptest! {
         let CachePlan { fixed, messages: marks, .. } = plan(&layout, &caching, &policy);
         prop_assert!(marks.len() + usize::from(fixed.is_some()) <= limit);
         prop_assert!(marks.is_sorted_by(|one, other| one.0 < other.0), "rising, each once");
-        let all: Vec<Life> = fixed.into_iter().chain(marks.iter().map(|mark| mark.1)).collect();
+        let all: Vec<CacheLifetime> = fixed.into_iter().chain(marks.iter().map(|mark| mark.1)).collect();
         prop_assert!(all.is_sorted_by(|one, other| one >= other), "longer lives first: {:?}", all);
         prop_assert!(all.iter().all(|life| offered.contains(life)), "{:?} of {:?}", all, offered);
         let lasting = messages.len().saturating_sub(vanishing);

@@ -1,6 +1,6 @@
 //! The scripted server bills its cache's usage, over HTTP.
 
-use crate::workload::Talk;
+use crate::workload::WorkloadConversation;
 use futures::StreamExt;
 use octo_llm::{
     Caching, Endpoint, MarkerPolicy, ModelEvent, ModelRequest, SentRequest, connect, expected, explain,
@@ -30,9 +30,10 @@ fn server(cache: Option<CachePolicy>) -> ModelServer {
 }
 
 /// Returns a conversation that is not sent automatically.
-fn talk() -> Talk {
+fn talk() -> WorkloadConversation {
     let cache = CacheSimulator::new(CachePolicy::none());
-    let mut talk = Talk::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache);
+    let mut talk =
+        WorkloadConversation::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache);
     talk.say(6_000);
     talk
 }

@@ -1,8 +1,8 @@
 //! Conversations as the harness builds them, sent according to the plan to a simulated provider with a clock.
 
 use octo_llm::{
-    Caching, Layout, MarkerPolicy, ModelRequest, Price, ProviderId, Rates, ToolSchema, Warmth, anthropic,
-    bedrock, keep_warm, openai_responses, plan,
+    Caching, Layout, MarkerPolicy, ModelRequest, Price, ProviderId, Rates, ToolSchema, WarmKeepingCosts,
+    anthropic, bedrock, keep_warm, openai_responses, plan,
 };
 use octo_protocol::{
     Block, CallId, CallStatus, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId,
@@ -17,9 +17,9 @@ const FIRST_TOKEN: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_secs(6);
 
 /// Numbers that look random and are the same each time (splitmix64).
-pub struct Disorder(u64);
+pub struct WorkloadRandom(u64);
 
-impl Disorder {
+impl WorkloadRandom {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
     /// Creates a different series for each seed. The seed is mixed, because consecutive seeds would give one
@@ -93,7 +93,7 @@ impl Bill {
 }
 
 /// A conversation with a provider.
-pub struct Talk {
+pub struct WorkloadConversation {
     pub protocol: Protocol,
     pub caching: Caching,
     pub policy: MarkerPolicy,
@@ -113,7 +113,7 @@ pub struct Talk {
     words: usize,
 }
 
-impl Talk {
+impl WorkloadConversation {
     pub fn new(protocol: Protocol, caching: Caching, policy: MarkerPolicy, cache: CacheSimulator) -> Self {
         let tool = |n: usize| ToolSchema {
             name: format!("tool_{n}"),
@@ -278,7 +278,7 @@ impl Talk {
             write: price(prices.write),
             ..Rates::default()
         };
-        let warmth = Warmth::of(&self.caching, &rates).filter(|_| warm == KeepWarm::Kept);
+        let warmth = WarmKeepingCosts::of(&self.caching, &rates).filter(|_| warm == KeepWarm::Kept);
         let mut refreshes = 0;
         while let Some(delay) =
             warmth.as_ref().and_then(|warmth| keep_warm(&self.pauses, self.last_read, warmth, refreshes))
@@ -313,7 +313,7 @@ impl Talk {
 
     /// Runs turns of two or three calls, one more than `pauses`.
     pub fn chat(&mut self, pauses: &[Duration], warm: KeepWarm) {
-        let mut disorder = Disorder::new(7);
+        let mut disorder = WorkloadRandom::new(7);
         for turn in 0..=pauses.len() {
             if let Some(pause) = turn.checked_sub(1).and_then(|turn| pauses.get(turn)) {
                 self.pause(*pause, warm);

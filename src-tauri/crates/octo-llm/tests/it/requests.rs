@@ -5,9 +5,9 @@ mod sealed;
 
 use crate::marked;
 use octo_llm::{
-    BreakpointSupport, CacheKeyField, CachePlan, CallSignatures, Dialect, KeyHeaders, Life, MarkerStyle,
-    ModelRequest, OutputLimit, ProviderId, ReasoningItems, ReasoningPadding, ToolSchema, UnsignedReasoning,
-    anthropic, bedrock, openai_chat, openai_responses,
+    BreakpointSupport, CacheKeyField, CacheLifetime, CachePlan, CallSignatures, Dialect, KeyHeaders,
+    MarkerStyle, ModelRequest, OutputLimit, ProviderId, ReasoningItems, ReasoningPadding, ToolSchema,
+    UnsignedReasoning, anthropic, bedrock, openai_chat, openai_responses,
 };
 use octo_protocol::{
     BlobHash, Block, CallId, CallStatus, Effort, Message, MessageId, Meta, NoticeKind, Origin, Replay,
@@ -338,7 +338,7 @@ fn there_are_never_more_than_four_markers() {
         .map(|index| message(if index % 2 == 0 { Role::User } else { Role::Assistant }, vec![text("x")]))
         .collect();
     let mut request = request(messages);
-    request.cache.messages = [0, 2, 4, 6, 8, 99].map(|index| (index, Life::FiveMinutes)).to_vec();
+    request.cache.messages = [0, 2, 4, 6, 8, 99].map(|index| (index, CacheLifetime::FiveMinutes)).to_vec();
     let body = encode_anthropic(&request);
     assert_eq!(body.to_string().matches("cache_control").count(), 4);
     assert!(body["system"][0]["cache_control"].is_object());
@@ -355,8 +355,12 @@ fn two_turns() -> ModelRequest {
         user(vec![text("queued"), image("here", "image/png")]),
     ]);
     request.cache = CachePlan {
-        fixed: Some(Life::Hour),
-        messages: vec![(0, Life::Hour), (2, Life::FiveMinutes), (3, Life::FiveMinutes)],
+        fixed: Some(CacheLifetime::Hour),
+        messages: vec![
+            (0, CacheLifetime::Hour),
+            (2, CacheLifetime::FiveMinutes),
+            (3, CacheLifetime::FiveMinutes),
+        ],
         key: Some("conversation-1".to_owned()),
     };
     request

@@ -9,7 +9,7 @@ use octo_llm::{
 use octo_protocol::{
     Block, CallStatus, Message, MessageId, Meta, Origin, Protocol, Role, ToolResult, TurnId, Usage,
 };
-use octo_testkit::{Cut, Finish, Gate, ModelServer, Outcome, Reply, Script, ServerOptions};
+use octo_testkit::{AnswerOutcome, Gate, ModelServer, Reply, ReplyFinish, Script, ServerOptions, StreamCut};
 use secrecy::SecretString;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -231,8 +231,8 @@ async fn statuses_and_waits_reach_the_caller() {
             ErrorClass::Overloaded,
             None,
         ),
-        (Reply::text("half of it").cut_after(300, Cut::End), ErrorClass::CutOff, None),
-        (Reply::text("half of it").cut_after(300, Cut::Abort), ErrorClass::Network, None),
+        (Reply::text("half of it").cut_after(300, StreamCut::End), ErrorClass::CutOff, None),
+        (Reply::text("half of it").cut_after(300, StreamCut::Abort), ErrorClass::Network, None),
     ];
     for (reply, class, seconds) in cases {
         for protocol in PROTOCOLS {
@@ -308,7 +308,7 @@ async fn text_arrives_while_the_stream_is_open_and_cancelling_closes_it() {
         };
         assert_eq!(error.class, ErrorClass::Cancelled);
         // The connection is closed while its owner still holds the stream.
-        assert_eq!(server.outcome(0).await, Outcome::Dropped);
+        assert_eq!(server.outcome(0).await, AnswerOutcome::Dropped);
         assert!(stream.next().await.is_none());
     }
 }
@@ -323,7 +323,7 @@ async fn a_held_stream_goes_on_when_it_is_let() {
     assert!(!asked.is_finished());
     gate.open();
     assert_eq!(asked.await.unwrap().finish, Ok(FinishReason::Stop));
-    assert_eq!(server.outcome(0).await, Outcome::Sent);
+    assert_eq!(server.outcome(0).await, AnswerOutcome::Sent);
 }
 
 #[tokio::test]
@@ -336,7 +336,7 @@ async fn a_server_that_never_answers_can_be_left() {
     cancel.cancel();
     let event = waiting.await.unwrap();
     assert_eq!(event.unwrap().unwrap_err().class, ErrorClass::Cancelled);
-    assert_eq!(server.outcome(0).await, Outcome::Dropped);
+    assert_eq!(server.outcome(0).await, AnswerOutcome::Dropped);
 }
 
 #[tokio::test]
@@ -356,9 +356,9 @@ async fn nothing_is_sent_before_the_stream_is_polled_or_once_it_is_cancelled() {
 #[tokio::test]
 async fn ends_have_their_reasons() {
     for (finish, expected) in [
-        (Finish::Stop, FinishReason::Stop),
-        (Finish::Length, FinishReason::Length),
-        (Finish::Refusal, FinishReason::Refused),
+        (ReplyFinish::Stop, FinishReason::Stop),
+        (ReplyFinish::Length, FinishReason::Length),
+        (ReplyFinish::Refusal, FinishReason::Refused),
     ] {
         for protocol in PROTOCOLS {
             let server = ModelServer::start(Reply::text("x").finish(finish));

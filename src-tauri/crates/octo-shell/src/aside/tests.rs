@@ -9,7 +9,7 @@ async fn run(line: &str, patience: Duration) -> io::Result<HookProgramEnd> {
     let secret_variables = ["KEY".to_owned()];
     let folder = std::env::temp_dir();
     let input = b"{\"a\":1}".to_vec();
-    Aside { line, folder: &folder, input, patience, login: &login, secret_variables: &secret_variables }
+    HookProgram { line, folder: &folder, input, patience, login: &login, secret_variables: &secret_variables }
         .run()
         .await
 }

@@ -17,7 +17,7 @@ use std::{
 
 /// The input of the profile: real paths, because the system compares those.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(super) struct ProfileBounds {
     /// Paths that may be written, with everything below.
     pub write: BTreeSet<PathBuf>,
     /// Paths that must not be read or written, with everything below.
@@ -41,12 +41,12 @@ const DEVICES: &[&str] = &[
 
 impl Confinement {
     /// Resolves the profile's input on the disk.
-    pub(super) fn bounds(&self) -> Bounds {
+    pub(super) fn bounds(&self) -> ProfileBounds {
         let real = |path: &PathBuf| octo_workspace::real(path).unwrap_or_else(|_| path.clone());
         let caches = self.caches();
         let mut hidden: BTreeSet<PathBuf> = self.hidden().iter().map(real).collect();
         hidden.extend(self.octos().iter().map(real));
-        Bounds {
+        ProfileBounds {
             write: self
                 .open(&self.writable)
                 .chain(self.open(&self.entered))
@@ -64,8 +64,8 @@ impl Confinement {
 /// # Errors
 ///
 /// When a protected path cannot be expressed. A merely permitted one is left out instead.
-pub(super) fn profile(bounds: &Bounds) -> io::Result<String> {
-    let Bounds { write, hidden, shown } = bounds;
+pub(super) fn profile(bounds: &ProfileBounds) -> io::Result<String> {
+    let ProfileBounds { write, hidden, shown } = bounds;
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     let mut rule = |what: &str, filters: Vec<String>| {
         if !filters.is_empty() {

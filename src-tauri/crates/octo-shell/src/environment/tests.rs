@@ -12,7 +12,7 @@ fn icon(home: &Path, shell: &Path) -> Variables {
 }
 
 fn login(home: &Path, shell: &Path) -> LoginEnvironment {
-    LoginEnvironment(Source::Shell(Arc::new(LoginShellCache::new(icon(home, shell)))))
+    LoginEnvironment(EnvironmentSource::Shell(Arc::new(LoginShellCache::new(icon(home, shell)))))
 }
 
 fn script(path: &Path, text: &str) {
@@ -100,7 +100,7 @@ async fn secrets_are_neither_given_to_the_shell_nor_taken_from_it() {
     .unwrap();
     let mut own = icon(home.path(), Path::new("/bin/bash"));
     own.extend([("OCTO_API_KEY".to_owned(), "sk".to_owned()), ("MINE".to_owned(), "sk".to_owned())]);
-    let login = LoginEnvironment(Source::Shell(Arc::new(LoginShellCache::new(own))));
+    let login = LoginEnvironment(EnvironmentSource::Shell(Arc::new(LoginShellCache::new(own))));
     let variables = login.variables(&["MINE".to_owned()]).await;
     assert_eq!(variables["SEEN"], "[]");
     assert!(!variables.contains_key("MINE") && !variables.contains_key("OCTO_X"));

@@ -1,7 +1,7 @@
 //! Live output for listeners: it can only be appended to.
 
 use super::screen::{Row, RowEnd, Screen};
-use crate::Live;
+use crate::LiveSink;
 
 /// The maximum text pending for listeners; of a flood only the newest part is kept, because people cannot read
 /// it all.
@@ -10,15 +10,15 @@ const MAX_PENDING_BYTES: usize = 16 * 1024;
 /// Converts rows and the line in progress to append-only text. A rewritten line (a progress bar) appears in its
 /// first state, and once more in its final state.
 #[derive(Default)]
-pub(super) struct Stream {
-    sink: Option<Live>,
+pub(super) struct LiveStream {
+    sink: Option<LiveSink>,
     pending: String,
     /// The part of the line in progress that listeners already received.
     shown: String,
 }
 
-impl Stream {
-    pub(super) fn watch(&mut self, sink: Option<Live>) {
+impl LiveStream {
+    pub(super) fn watch(&mut self, sink: Option<LiveSink>) {
         self.sink = sink;
         self.pending.clear();
         self.shown.clear();
@@ -52,7 +52,7 @@ impl Stream {
     }
 
     /// Returns the text for listeners that is due now, including the line in progress.
-    pub(super) fn take(&mut self, screen: &Screen) -> Option<(Live, String)> {
+    pub(super) fn take(&mut self, screen: &Screen) -> Option<(LiveSink, String)> {
         let sink = self.sink.clone()?;
         let partial = screen.partial();
         if partial.plain.len() > self.shown.len() && partial.plain.starts_with(&self.shown) {

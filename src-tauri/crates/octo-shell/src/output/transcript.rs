@@ -3,10 +3,10 @@
 use super::{
     LogFile, MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES,
     excerpt::Excerpt,
-    live::Stream,
+    live::LiveStream,
     screen::{Row, RowEnd, Screen},
 };
-use crate::Live;
+use crate::LiveSink;
 use std::{path::PathBuf, time::Instant};
 
 /// The output of a command so far.
@@ -15,7 +15,7 @@ pub(crate) struct Transcript {
     model: Excerpt,
     view: Excerpt,
     log: LogFile,
-    live: Stream,
+    live: LiveStream,
     last_output: Instant,
     /// The last line that is not empty.
     last_line: String,
@@ -38,7 +38,7 @@ pub(crate) struct Excerpts {
 
 /// Whether a command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum CommandStage {
     /// The command has ended.
     Ended,
     /// The command is running.
@@ -52,7 +52,7 @@ impl Transcript {
             model: Excerpt::new(MODEL_OUTPUT_BYTES),
             view: Excerpt::new(VIEW_OUTPUT_BYTES),
             log,
-            live: Stream::default(),
+            live: LiveStream::default(),
             last_output: Instant::now(),
             last_line: String::new(),
         }
@@ -91,19 +91,19 @@ impl Transcript {
     }
 
     /// Sets the listener for live output from now on.
-    pub(crate) fn watch(&mut self, live: Option<Live>) {
+    pub(crate) fn watch(&mut self, live: Option<LiveSink>) {
         self.live.watch(live);
     }
 
     /// Returns the text that is due for the listener.
-    pub(crate) fn take_live(&mut self) -> Option<(Live, String)> {
+    pub(crate) fn take_live(&mut self) -> Option<(LiveSink, String)> {
         self.live.take(&self.screen)
     }
 
     /// Returns the output since the last report. The line in progress is included, and appears again in the
     /// next report with its additions.
-    pub(crate) fn report(&mut self, stage: Stage) -> Excerpts {
-        if stage == Stage::Ended {
+    pub(crate) fn report(&mut self, stage: CommandStage) -> Excerpts {
+        if stage == CommandStage::Ended {
             let row = self.screen.take_partial();
             add(&mut self.model, &mut self.view, &mut self.log, &row);
             remember(&mut self.last_line, &row);
@@ -111,12 +111,12 @@ impl Transcript {
         }
         let mut model = std::mem::replace(&mut self.model, Excerpt::new(MODEL_OUTPUT_BYTES));
         let mut view = std::mem::replace(&mut self.view, Excerpt::new(VIEW_OUTPUT_BYTES));
-        if stage == Stage::Running {
+        if stage == CommandStage::Running {
             let row = self.screen.partial();
             model.push(&row.plain);
             view.push(&row.styled);
         }
-        let whole = if stage == Stage::Running { self.log.file() } else { self.log.existing() };
+        let whole = if stage == CommandStage::Running { self.log.file() } else { self.log.existing() };
         let place =
             whole.as_ref().map(|path| format!("; all of it is in {}", path.display())).unwrap_or_default();
         let shown = model.show(|left_out| format!("[… {left_out} bytes left out{place} …]"));

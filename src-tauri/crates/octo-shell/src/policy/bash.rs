@@ -17,12 +17,12 @@ const MAX_DEPTH: usize = 32;
 
 /// Why a line was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unread;
+pub(super) struct ParseFailure;
 
 /// Reads a line.
-pub(super) fn parse(line: &str) -> Result<Parsed, Unread> {
+pub(super) fn parse(line: &str) -> Result<Parsed, ParseFailure> {
     if line.len() > super::tree::MAX_LINE || line.contains('\0') {
-        return Err(Unread);
+        return Err(ParseFailure);
     }
     let mut reader = Reader::new(line, 0, line.len());
     if line.chars().any(super::plain::is_treacherous) {
@@ -30,7 +30,7 @@ pub(super) fn parse(line: &str) -> Result<Parsed, Unread> {
     }
     let script = reader.script(&[])?;
     if reader.peek().is_some() || !reader.pending.is_empty() {
-        return Err(Unread);
+        return Err(ParseFailure);
     }
     let Reader { documents, doubts, .. } = reader;
     Ok(Parsed { script, documents, doubts })
@@ -92,8 +92,8 @@ impl Reader {
         found
     }
 
-    fn expect(&mut self, text: &str) -> Result<(), Unread> {
-        if self.eat(text) { Ok(()) } else { Err(Unread) }
+    fn expect(&mut self, text: &str) -> Result<(), ParseFailure> {
+        if self.eat(text) { Ok(()) } else { Err(ParseFailure) }
     }
 
     fn doubt(&mut self, doubt: Doubt) {
@@ -101,9 +101,12 @@ impl Reader {
     }
 
     /// Goes one construct deeper.
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Unread>) -> Result<T, Unread> {
+    fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, ParseFailure>,
+    ) -> Result<T, ParseFailure> {
         if self.depth >= MAX_DEPTH {
-            return Err(Unread);
+            return Err(ParseFailure);
         }
         self.depth += 1;
         let result = read(self);
@@ -127,7 +130,7 @@ impl Reader {
     }
 
     /// A line end, and the here-documents that begin behind it.
-    fn line_end(&mut self) -> Result<bool, Unread> {
+    fn line_end(&mut self) -> Result<bool, ParseFailure> {
         if self.peek() != Some('\n') {
             return Ok(false);
         }
@@ -137,7 +140,7 @@ impl Reader {
     }
 
     /// Blanks, comments and line ends.
-    fn gap(&mut self) -> Result<(), Unread> {
+    fn gap(&mut self) -> Result<(), ParseFailure> {
         loop {
             self.blanks();
             self.comment();
@@ -161,7 +164,7 @@ impl Reader {
     }
 
     /// Commands up to the end, a `)`, `;;` or one of these words of the language, which are left standing.
-    fn script(&mut self, stop: &[&str]) -> Result<Script, Unread> {
+    fn script(&mut self, stop: &[&str]) -> Result<Script, ParseFailure> {
         self.deeper(|reader| {
             let mut script = Script::default();
             loop {
@@ -183,14 +186,14 @@ impl Reader {
                     }
                     // After a compound command a word of the language may follow at once.
                     _ if reader.reserved().is_some_and(|word| stop.contains(&word)) => {}
-                    _ => return Err(Unread),
+                    _ => return Err(ParseFailure),
                 }
                 script.lists.push(list);
             }
         })
     }
 
-    fn list(&mut self) -> Result<List, Unread> {
+    fn list(&mut self) -> Result<List, ParseFailure> {
         let mut pipelines = vec![(Joint::Sequence, self.pipeline()?)];
         loop {
             self.blanks();
@@ -206,7 +209,7 @@ impl Reader {
         }
     }
 
-    fn pipeline(&mut self) -> Result<Pipeline, Unread> {
+    fn pipeline(&mut self) -> Result<Pipeline, ParseFailure> {
         let mut negated = Negated::No;
         while self.is_reserved("!") {
             self.at += 1;
@@ -229,7 +232,7 @@ impl Reader {
         }
     }
 
-    fn command(&mut self) -> Result<Command, Unread> {
+    fn command(&mut self) -> Result<Command, ParseFailure> {
         self.deeper(|reader| {
             if let Some(compound) = reader.compound()? {
                 return Ok(compound);
@@ -238,7 +241,7 @@ impl Reader {
         })
     }
 
-    fn simple(&mut self) -> Result<Command, Unread> {
+    fn simple(&mut self) -> Result<Command, ParseFailure> {
         let start = self.offset();
         let mut simple =
             Simple { assignments: Vec::new(), words: Vec::new(), redirects: Vec::new(), span: start..start };
@@ -250,10 +253,10 @@ impl Reader {
                 (Some('#'), _) => break,
                 (Some('('), _) => {
                     // `name ()` defines a function.
-                    let [name] = simple.words.as_slice() else { return Err(Unread) };
-                    let name = name.literal().ok_or(Unread)?;
+                    let [name] = simple.words.as_slice() else { return Err(ParseFailure) };
+                    let name = name.literal().ok_or(ParseFailure)?;
                     if !simple.assignments.is_empty() || !simple.redirects.is_empty() {
-                        return Err(Unread);
+                        return Err(ParseFailure);
                     }
                     self.at += 1;
                     self.blanks();
@@ -272,18 +275,18 @@ impl Reader {
             }
             simple.span.end = self.offset();
         }
-        if simple.span.is_empty() { Err(Unread) } else { Ok(Command::Simple(simple)) }
+        if simple.span.is_empty() { Err(ParseFailure) } else { Ok(Command::Simple(simple)) }
     }
 
-    fn function(&mut self, name: String) -> Result<Command, Unread> {
+    fn function(&mut self, name: String) -> Result<Command, ParseFailure> {
         self.doubt(Doubt::Function);
         self.gap()?;
-        let body = self.deeper(|reader| reader.compound()?.ok_or(Unread))?;
+        let body = self.deeper(|reader| reader.compound()?.ok_or(ParseFailure))?;
         Ok(Command::Function { name, body: Box::new(body) })
     }
 
     /// An assignment, if one begins here.
-    fn assignment(&mut self) -> Result<Option<Assignment>, Unread> {
+    fn assignment(&mut self) -> Result<Option<Assignment>, ParseFailure> {
         let mut ahead = 0;
         let mut name = String::new();
         while let Some(c) = self.ahead(ahead).filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
@@ -338,7 +341,7 @@ impl Reader {
     }
 
     /// A redirection, if one begins here.
-    fn redirect(&mut self) -> Result<Option<Redirect>, Unread> {
+    fn redirect(&mut self) -> Result<Option<Redirect>, ParseFailure> {
         let digits = (0..).take_while(|by| self.ahead(*by).is_some_and(|c| c.is_ascii_digit())).count();
         let first = self.ahead(digits);
         let second = self.ahead(digits + 1);

@@ -16,15 +16,15 @@ const PROGRAMS: &[&str] = &["octo", "octo-cli"];
 
 /// A refusal and the part of the line it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct DeniedPart {
     pub why: Refusal,
     pub span: Option<Range<usize>>,
 }
 
 /// The first thing in a line that must not run.
-pub(super) fn refused(scan: &Scan, around: &LineContext) -> Option<Refused> {
+pub(super) fn refused(scan: &Scan, around: &LineContext) -> Option<DeniedPart> {
     if scan.multiplies {
-        return Some(Refused { why: Refusal::ForkBomb, span: None });
+        return Some(DeniedPart { why: Refusal::ForkBomb, span: None });
     }
     let looks_for_octo = scan.calls.iter().any(is_about_octo);
     scan.calls.iter().find_map(|call| {
@@ -32,7 +32,7 @@ pub(super) fn refused(scan: &Scan, around: &LineContext) -> Option<Refused> {
             .or_else(|| device(call))
             .or_else(|| ends_octo(call, around, looks_for_octo))
             .or_else(|| own(call, around))?;
-        Some(Refused { why, span: call.span.clone() })
+        Some(DeniedPart { why, span: call.span.clone() })
     })
 }
 

@@ -11,7 +11,7 @@
 use super::{
     options::Reads,
     plain::{Line, Simple},
-    search::{self, Says, Search},
+    search::{self, RestrictionLookup, Search},
     table::{self, Operands},
 };
 use crate::environment;
@@ -37,7 +37,7 @@ const VERSION_FILES: &[&str] = &[
 
 /// Returns everything the line would read, including names found in the folder; `None` if the folder makes it
 /// ask. `says` returns the restriction of a real path.
-pub(super) fn look(line: &Line, reads: Reads, folder: &Path, says: Says<'_>) -> Option<Reads> {
+pub(super) fn look(line: &Line, reads: Reads, folder: &Path, says: RestrictionLookup<'_>) -> Option<Reads> {
     let mut names = Reads::new();
     for read in &reads {
         if read.contains(['*', '?', '[']) {

@@ -6,7 +6,7 @@ use super::{
     follow::LineEffects,
     options::Reads,
     plain,
-    search::Says,
+    search::RestrictionLookup,
 };
 use octo_workspace::PathRestriction;
 use std::{
@@ -32,7 +32,11 @@ pub struct TouchedPaths {
 
 /// Returns the paths a followed line would touch in `place`; `None` if the folder makes it ask. `says` returns
 /// the restriction of a real path.
-pub(super) fn look(followed: &LineEffects, place: &Path, says: Says<'_>) -> Option<TouchedPaths> {
+pub(super) fn look(
+    followed: &LineEffects,
+    place: &Path,
+    says: RestrictionLookup<'_>,
+) -> Option<TouchedPaths> {
     let mut known = TouchedPaths::default();
     let mut placed: Vec<PathBuf> = Vec::new();
     for touch in &followed.touched {
@@ -106,7 +110,7 @@ fn expand(text: &str, place: &Path, names: &mut Reads) -> Option<()> {
 /// Returns the closed paths, at any depth, of a folder that is copied or moved whole: they are touched as if
 /// they were named. One of each kind is enough. `None` if the folder contains a repository, whose hooks and
 /// settings would come along, or is too large to check.
-fn closed_below(path: &Path, budget: &mut usize, says: Says<'_>) -> Option<Vec<PathBuf>> {
+fn closed_below(path: &Path, budget: &mut usize, says: RestrictionLookup<'_>) -> Option<Vec<PathBuf>> {
     let (mut secret, mut folders) = (None, vec![path.to_owned()]);
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };

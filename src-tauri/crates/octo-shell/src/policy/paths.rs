@@ -15,7 +15,7 @@ use std::{
 
 /// The paths open to a session.
 #[derive(Clone, Copy, Debug)]
-pub struct Open<'a> {
+pub struct OpenPaths<'a> {
     /// The session's folder, real.
     pub folder: &'a Path,
     /// Additional readable folders.
@@ -121,7 +121,7 @@ fn refused(path: &Path, around: &LineContext, policy: &Policy) -> Option<PathVer
 }
 
 /// What the policy says about reading a real path (see [`octo_workspace::resolve`]).
-pub fn read_path(path: &Path, open: Open<'_>, around: &LineContext, policy: &Policy) -> PathVerdict {
+pub fn read_path(path: &Path, open: OpenPaths<'_>, around: &LineContext, policy: &Policy) -> PathVerdict {
     if let Some(refused) = refused(path, around, policy) {
         return refused;
     }
@@ -135,7 +135,7 @@ pub fn read_path(path: &Path, open: Open<'_>, around: &LineContext, policy: &Pol
 /// What the policy says about making, changing or removing a real path.
 pub fn write_path(
     path: &Path,
-    open: Open<'_>,
+    open: OpenPaths<'_>,
     around: &LineContext,
     policy: &Policy,
     startup: &StartupFiles,

@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 100_000;
 const MAX_SECRETS: usize = 3;
 
 /// A callback that returns the restriction of a real path.
-pub(super) type Says<'a> = &'a dyn Fn(&Path) -> PathRestriction;
+pub(super) type RestrictionLookup<'a> = &'a dyn Fn(&Path) -> PathRestriction;
 
 /// A search through whole folders.
 #[derive(Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Search {
 
     /// Returns the closed paths the search would encounter below `roots`, as real paths: a few of the secrets,
     /// and denied paths. `None` if there are too many entries to check, or a link it would follow.
-    pub(super) fn meets(&self, roots: &[PathBuf], says: Says<'_>) -> Option<Vec<PathBuf>> {
+    pub(super) fn meets(&self, roots: &[PathBuf], says: RestrictionLookup<'_>) -> Option<Vec<PathBuf>> {
         let mut folders: Vec<PathBuf> =
             roots.iter().map(|root| octo_workspace::real(root)).collect::<Result<_, _>>().ok()?;
         let mut hidden = self.hidden;

@@ -8,7 +8,7 @@ use super::{
     commands::end,
     task::{ProcessEnd, ShellProcess, locked},
 };
-use crate::{BackgroundNews, NewsListener, Pace, ShellError, output::Stage};
+use crate::{BackgroundNews, NewsListener, RunMode, ShellError, output::CommandStage};
 use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
 use std::{
     collections::BTreeMap,
@@ -32,12 +32,12 @@ pub(super) struct Registry {
 pub(super) struct ProcessTable {
     pub by_handle: BTreeMap<String, Arc<ShellProcess>>,
     /// Commands about to be started, by their future handles.
-    starting: BTreeMap<String, Identity>,
+    starting: BTreeMap<String, CommandIdentity>,
 }
 
 /// The properties by which two commands are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct CommandIdentity {
     /// The command line.
     pub command: String,
     /// The directory it runs in.
@@ -45,22 +45,22 @@ pub(super) struct Identity {
     /// Its own variables.
     pub env: Vec<(String, String)>,
     /// The intended way to run.
-    pub pace: Pace,
+    pub pace: RunMode,
 }
 
-impl Identity {
+impl CommandIdentity {
     fn is_the_same(&self, other: &Self) -> bool {
         (&self.command, &self.cwd, &self.env) == (&other.command, &other.cwd, &other.env)
     }
 }
 
 /// Keeps the same command from being started a second time while the first start is in progress.
-pub(super) struct Claim {
+pub(super) struct StartClaim {
     registry: Arc<Registry>,
     handle: String,
 }
 
-impl Drop for Claim {
+impl Drop for StartClaim {
     fn drop(&mut self) {
         self.registry.lock().starting.remove(&self.handle);
     }
@@ -112,24 +112,28 @@ impl Registry {
     }
 
     /// Checks that the same command is neither running in the background nor being started.
-    pub(super) fn claim(self: &Arc<Self>, handle: &str, identity: &Identity) -> Result<Claim, ShellError> {
+    pub(super) fn claim(
+        self: &Arc<Self>,
+        handle: &str,
+        identity: &CommandIdentity,
+    ) -> Result<StartClaim, ShellError> {
         let mut tasks = self.lock();
         let runs = tasks.by_handle.values().find(|task| {
-            let meant = [task.identity.pace, identity.pace] == [Pace::Background; 2];
+            let meant = [task.identity.pace, identity.pace] == [RunMode::Background; 2];
             task.end().borrow().is_none()
                 && (meant || task.standing().told.is_some())
                 && task.identity.is_the_same(identity)
         });
         let starts = || {
-            let meant = tasks.starting.iter().filter(|(_, one)| one.pace == Pace::Background);
+            let meant = tasks.starting.iter().filter(|(_, one)| one.pace == RunMode::Background);
             let mut same = meant.filter(|(_, one)| one.is_the_same(identity));
-            same.next().filter(|_| identity.pace == Pace::Background).map(|(handle, _)| handle.clone())
+            same.next().filter(|_| identity.pace == RunMode::Background).map(|(handle, _)| handle.clone())
         };
         if let Some(handle) = runs.map(|task| task.handle.clone()).or_else(starts) {
             return Err(ShellError::Duplicate { handle });
         }
         tasks.starting.insert(handle.to_owned(), identity.clone());
-        Ok(Claim { registry: Arc::clone(self), handle: handle.to_owned() })
+        Ok(StartClaim { registry: Arc::clone(self), handle: handle.to_owned() })
     }
 
     /// Notes that a wait for the command ended while it continues: it now runs in the background.
@@ -203,7 +207,7 @@ async fn watch_background(registry: Arc<Registry>, task: Arc<ShellProcess>, ceil
         }
     }
     let Some(at) = task.end().borrow().as_ref().copied() else { return };
-    let log = task.report(Stage::Ended).log.or_else(|| task.log());
+    let log = task.report(CommandStage::Ended).log.or_else(|| task.log());
     let last = task.transcript().last_line();
     (registry.news)(BackgroundNews::Ended(describe(&task, task.ended_as(at), Some(at), log, last)));
 }

@@ -2,16 +2,16 @@
 
 use super::{
     Removals, ShellConfig,
-    background::{Identity, Observation, Registry, now},
+    background::{CommandIdentity, Observation, Registry, now},
     carry::{self, CarriedState, InitialState},
-    guard::Guarded,
+    guard::GuardRegistration,
     place::{CommandFiles, interpreter},
     processes::{self, Process},
     task::{ProcessStart, ShellProcess, locked},
 };
 use crate::{
-    CarryScope, CommandRun, MODEL_OUTPUT_BYTES, ProcessInput, Report, ShellError, environment,
-    output::{LogFile, Stage, Transcript},
+    CarryScope, CommandReport, CommandRun, MODEL_OUTPUT_BYTES, ProcessInput, ShellError, environment,
+    output::{CommandStage, LogFile, Transcript},
 };
 use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
@@ -56,7 +56,7 @@ struct PersistentState {
     /// Processes that outlived their command.
     left: Mutex<Vec<Process>>,
     /// The guards of commands that left processes.
-    guarded: Mutex<Vec<Guarded>>,
+    guarded: Mutex<Vec<GuardRegistration>>,
 }
 
 /// The carried state and the command it is from: a command that ends late does not undo the changes of a later
@@ -115,7 +115,7 @@ impl Commands {
         Some((identity.command.clone(), identity.cwd.clone()))
     }
 
-    pub(super) async fn run(&self, run: CommandRun) -> Result<Report, ShellError> {
+    pub(super) async fn run(&self, run: CommandRun) -> Result<CommandReport, ShellError> {
         let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
         let observed = self.start(run).await?;
         let mut abandoned = AbandonGuard(Some(Arc::clone(&observed.task)));
@@ -124,7 +124,7 @@ impl Commands {
         Ok(report)
     }
 
-    pub(super) async fn input(&self, input: ProcessInput) -> Result<Report, ShellError> {
+    pub(super) async fn input(&self, input: ProcessInput) -> Result<CommandReport, ShellError> {
         let observed = self.registry.observe(&input.handle)?;
         let task = &observed.task;
         task.watch(Some(input.live));
@@ -136,7 +136,7 @@ impl Commands {
         Ok(self.observe(&observed, input.call, input.wait, &input.cancel, CancelEffect::Leaves).await)
     }
 
-    pub(super) async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
+    pub(super) async fn kill(&self, handle: &str, call: CallId) -> Result<CommandReport, ShellError> {
         let observed = self.registry.observe(handle)?;
         end(&observed.task, CommandState::Killed).await;
         Ok(self.report(&observed.task, call, &WaitEnd::Cancelled))
@@ -200,8 +200,12 @@ impl Commands {
         }
 
         let handle = new_handle();
-        let identity =
-            Identity { command: run.command.clone(), cwd: cwd.clone(), env: run.env.clone(), pace: run.pace };
+        let identity = CommandIdentity {
+            command: run.command.clone(),
+            cwd: cwd.clone(),
+            env: run.env.clone(),
+            pace: run.pace,
+        };
         let claim = self.registry.claim(&handle, &identity)?;
         let functions = match run.carried {
             CarryScope::All => carry.functions(),
@@ -290,7 +294,7 @@ impl Commands {
         wait: Duration,
         cancel: &CancellationToken,
         cancelling: CancelEffect,
-    ) -> Report {
+    ) -> CommandReport {
         let task = &observed.task;
         let mut ended = task.end();
         let deadline = Instant::now() + wait;
@@ -321,7 +325,7 @@ impl Commands {
         self.report(task, call, &seen)
     }
 
-    fn report(&self, task: &Arc<ShellProcess>, call: CallId, seen: &WaitEnd) -> Report {
+    fn report(&self, task: &Arc<ShellProcess>, call: CallId, seen: &WaitEnd) -> CommandReport {
         task.hand_on();
         task.watch(None);
         let end = *task.end().borrow();
@@ -332,13 +336,13 @@ impl Commands {
             (None, WaitEnd::Ended | WaitEnd::TimeOver) => CommandState::Running,
         };
         let over = state.is_over();
-        let output = task.report(if over { Stage::Ended } else { Stage::Running });
+        let output = task.report(if over { CommandStage::Ended } else { CommandStage::Running });
         if over {
             self.registry.reports(task, state, output.log.clone(), call);
         } else {
             self.registry.goes_on(task, state, self.config.ceiling);
         }
-        Report {
+        CommandReport {
             state,
             output_model: output.model,
             output_view: output.view,
@@ -381,7 +385,7 @@ impl PersistentState {
     }
 
     /// Records the processes a command left, and has them ended with Octo like the command itself.
-    fn remember(&self, left: Vec<Process>, guarded: Option<Guarded>) {
+    fn remember(&self, left: Vec<Process>, guarded: Option<GuardRegistration>) {
         if left.is_empty() {
             return;
         }

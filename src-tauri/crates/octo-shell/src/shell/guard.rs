@@ -20,21 +20,21 @@ static GUARD: LazyLock<ProcessGuard> = LazyLock::new(ProcessGuard::default);
 
 /// A registration with the guard; dropping it removes the registration.
 #[derive(Debug)]
-pub(super) struct Guarded(u32);
+pub(super) struct GuardRegistration(u32);
 
 /// Registers a command's processes to be ended if Octo is killed. `leader` is the first of them. If the guard
 /// cannot be started, logs a warning and lets the command run without it.
-pub(super) fn guard(leader: u32) -> Option<Guarded> {
+pub(super) fn guard(leader: u32) -> Option<GuardRegistration> {
     if !cfg!(target_os = "linux") {
         return None;
     }
     // It was not waited for, so it is still listed even if it ended.
     let start = processes::start_of(leader)?;
     GUARD.tell(&format!("+ {leader} {start}\n"));
-    Some(Guarded(leader))
+    Some(GuardRegistration(leader))
 }
 
-impl Drop for Guarded {
+impl Drop for GuardRegistration {
     fn drop(&mut self) {
         GUARD.tell(&format!("- {}\n", self.0));
     }

@@ -173,7 +173,7 @@ fn parse(line: &str) -> Option<Process> {
 
 /// The activity of the processes in a terminal's foreground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Attention {
+pub(super) enum ForegroundActivity {
     /// One of them reads the terminal without getting input: it certainly waits for the person.
     Reads,
     /// All sleep, for an unknown reason.
@@ -183,15 +183,15 @@ pub(super) enum Attention {
 }
 
 /// Returns the activity of the processes of group `foreground`. `terminal` is the terminal's name.
-pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> Attention {
+pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> ForegroundActivity {
     let group: Vec<Process> =
         members(leader).into_iter().filter(|process| process.group == foreground).collect();
     if group.iter().any(|process| reads_terminal(process.pid, terminal)) {
-        Attention::Reads
+        ForegroundActivity::Reads
     } else if group.iter().all(|process| matches!(process.state, 'S' | 'I')) {
-        Attention::Sleeps
+        ForegroundActivity::Sleeps
     } else {
-        Attention::Works
+        ForegroundActivity::Works
     }
 }
 

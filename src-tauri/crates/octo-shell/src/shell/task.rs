@@ -1,15 +1,15 @@
 //! One command: its `bash`, its terminal, and the two threads that watch them.
 
 use super::{
-    background::{Identity, ReportedState},
-    guard::{self, Guarded},
+    background::{CommandIdentity, ReportedState},
+    guard::{self, GuardRegistration},
     keys,
-    processes::{self, Attention, Process},
+    processes::{self, ForegroundActivity, Process},
 };
 use crate::{
-    Confinement, Live, ShellError,
+    Confinement, LiveSink, ShellError,
     environment::Variables,
-    output::{Stage, Transcript},
+    output::{CommandStage, Transcript},
 };
 use nix::{
     errno::Errno,
@@ -66,7 +66,7 @@ pub(super) struct ProcessStart<'a> {
     /// The call that starts it.
     pub call: CallId,
     /// Its identity.
-    pub identity: Identity,
+    pub identity: CommandIdentity,
     /// The session's folder.
     pub folder: PathBuf,
     /// The present time.
@@ -81,7 +81,7 @@ pub(super) struct ProcessStart<'a> {
     pub transcript: Transcript,
     /// Called when it has ended, with the processes it left and their guard, before any caller learns of its
     /// end.
-    pub ended: Box<dyn FnOnce(Vec<Process>, Option<Guarded>) + Send>,
+    pub ended: Box<dyn FnOnce(Vec<Process>, Option<GuardRegistration>) + Send>,
     /// The access the system allows it.
     pub confinement: Option<Confinement>,
 }
@@ -90,7 +90,7 @@ pub(super) struct ProcessStart<'a> {
 pub(super) struct ShellProcess {
     pub handle: String,
     pub call: CallId,
-    pub identity: Identity,
+    pub identity: CommandIdentity,
     pub folder: PathBuf,
     pub started_at: Millis,
     /// The number of calls that observe it.
@@ -251,7 +251,7 @@ impl ShellProcess {
     }
 
     /// Sets the listener for live output from now on.
-    pub(super) fn watch(&self, live: Option<Live>) {
+    pub(super) fn watch(&self, live: Option<LiveSink>) {
         self.transcript().watch(live);
     }
 
@@ -291,9 +291,9 @@ impl ShellProcess {
         }
         let Ok(foreground) = tcgetpgrp(&self.terminal.side) else { return false };
         match processes::attention(self.leader, foreground.as_raw(), &self.terminal.name) {
-            Attention::Reads => true,
-            Attention::Sleeps => quiet >= QUESTION_QUIET && is_question(&partial),
-            Attention::Works => false,
+            ForegroundActivity::Reads => true,
+            ForegroundActivity::Sleeps => quiet >= QUESTION_QUIET && is_question(&partial),
+            ForegroundActivity::Works => false,
         }
     }
 
@@ -320,7 +320,7 @@ impl ShellProcess {
     }
 
     /// Returns the output since the last report.
-    pub(super) fn report(&self, stage: Stage) -> crate::output::Excerpts {
+    pub(super) fn report(&self, stage: CommandStage) -> crate::output::Excerpts {
         self.transcript().report(stage)
     }
 }

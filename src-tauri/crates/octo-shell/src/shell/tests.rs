@@ -1,6 +1,6 @@
 use crate::{
-    CarryScope, CommandRun, Live, LoginEnvironment, Pace, ProcessInput, Report, Shell, ShellConfig,
-    ShellError,
+    CarryScope, CommandReport, CommandRun, LiveSink, LoginEnvironment, ProcessInput, RunMode, Shell,
+    ShellConfig, ShellError,
 };
 use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
@@ -72,12 +72,12 @@ impl Place {
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_secs(30),
-            pace: Pace::Foreground,
+            pace: RunMode::Foreground,
             confinement: None,
         }
     }
 
-    async fn run(&self, command: &str) -> Report {
+    async fn run(&self, command: &str) -> CommandReport {
         self.shell.run(self.command(command)).await.unwrap()
     }
 
@@ -88,7 +88,7 @@ impl Place {
         report.output_model
     }
 
-    async fn input(&self, handle: &str, text: &str) -> Result<Report, ShellError> {
+    async fn input(&self, handle: &str, text: &str) -> Result<CommandReport, ShellError> {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
         let input = ProcessInput {
             call: CallId::new(),
@@ -103,7 +103,7 @@ impl Place {
 }
 
 /// Collects live output.
-fn recorder() -> (Live, Arc<Mutex<String>>) {
+fn recorder() -> (LiveSink, Arc<Mutex<String>>) {
     let text = Arc::new(Mutex::new(String::new()));
     let written = Arc::clone(&text);
     (Arc::new(move |more: &str| written.lock().unwrap().push_str(more)), text)

@@ -1,9 +1,9 @@
 //! Randomly generated command lines.
 
 /// A small deterministic generator.
-pub struct Dice(u64);
+pub struct LineRandom(u64);
 
-impl Dice {
+impl LineRandom {
     pub fn new() -> Self {
         let seed =
             std::env::var("OCTO_CAMPAIGN_SEED").map_or(20_261_122, |seed| seed.parse().expect("a number"));
@@ -219,7 +219,7 @@ const BAD: &[&str] = &[
     "bash run",
 ];
 
-pub fn bad_line(dice: &mut Dice) -> String {
+pub fn bad_line(dice: &mut LineRandom) -> String {
     let mut line = dice.pick(BAD).to_owned();
     for _ in 0..=dice.roll(3) {
         let wrap = dice.pick(WRAPS);
@@ -240,7 +240,7 @@ pub fn bad_line(dice: &mut Dice) -> String {
 }
 
 /// Commands that change files, with names inside, outside, and links between.
-pub fn change_line(dice: &mut Dice) -> String {
+pub fn change_line(dice: &mut LineRandom) -> String {
     const NAMES: &[&str] = &[
         "a",
         "b.txt",

@@ -8,7 +8,7 @@
 
 mod lines;
 
-use lines::{Dice, bad_line, change_line};
+use lines::{LineRandom, bad_line, change_line};
 use octo_shell::{LineContext, Policy, PolicyContext, TouchedPaths, Verdict, assess};
 use std::{
     collections::BTreeMap,
@@ -187,7 +187,7 @@ fn isolation() -> Option<&'static [&'static str]> {
 
 #[test]
 fn what_starts_a_tripwire_was_not_allowed() {
-    let (ground, mut dice) = (ground(), Dice::new());
+    let (ground, mut dice) = (ground(), LineRandom::new());
     let (mut allowed, mut checked, mut tripping) = (0, 0, 0);
     for number in 0..lines() {
         let line = bad_line(&mut dice);
@@ -214,7 +214,7 @@ fn what_starts_a_tripwire_was_not_allowed() {
 
 #[test]
 fn what_is_allowed_changes_nothing_outside_the_folder() {
-    let (ground, mut dice) = (ground(), Dice::new());
+    let (ground, mut dice) = (ground(), LineRandom::new());
     let mut allowed = 0;
     ground.fresh();
     for number in 0..lines() / 2 {

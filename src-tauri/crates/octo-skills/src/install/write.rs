@@ -35,7 +35,7 @@ pub enum OnConflict {
 
 /// An installed skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledSkill {
     /// Its name.
     pub name: String,
     /// Its folder.
@@ -55,7 +55,7 @@ pub fn install(
     candidate: &Candidate,
     into: &Path,
     on_conflict: OnConflict,
-) -> Result<Installed, InstallError> {
+) -> Result<InstalledSkill, InstallError> {
     if candidate.error.is_some() {
         return Err(InstallError::Broken(candidate.name.clone()));
     }
@@ -91,7 +91,7 @@ pub fn install(
         }
         return Err(error.into());
     }
-    Ok(Installed { name, folder, replaced })
+    Ok(InstalledSkill { name, folder, replaced })
 }
 
 /// Removes the remains of unfinished installations from a folder of skills, and restores the skills they had

@@ -3,7 +3,7 @@
 use crate::world::{World, keys, names, put, skill};
 use octo_protocol::SkillOrigin;
 use octo_skills::{
-    CallRefusal, FolderReading, ForeignFolders, SkillCallOrigin, Trust, Usage, discover, fingerprint,
+    CallRefusal, FolderReading, ForeignFolders, SkillCallOrigin, SkillUsage, Trust, discover, fingerprint,
 };
 use std::{cell::RefCell, fs};
 
@@ -116,9 +116,9 @@ fn what_the_person_set_goes_before_what_the_file_says() {
     }
     let mut catalogue = world.trusting();
     catalogue.set_usage(&|skill| match skill.name.as_str() {
-        "request" => Usage::OnRequest,
-        "off" => Usage::Off,
-        _ => Usage::Full,
+        "request" => SkillUsage::OnRequest,
+        "off" => SkillUsage::Off,
+        _ => SkillUsage::Full,
     });
     let told: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
     assert_eq!(told, ["full"]);

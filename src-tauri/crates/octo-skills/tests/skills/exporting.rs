@@ -2,8 +2,8 @@
 
 use crate::world::{World, keys, put, skill};
 use octo_skills::{
-    ExportError, FindingLevel, InstallSource, OnConflict, Rules, Skill, export, inspect, install, to_public,
-    validate,
+    ExportError, FindingLevel, InstallSource, OnConflict, Skill, ValidationRules, export, inspect, install,
+    to_public, validate,
 };
 use std::{
     collections::BTreeSet,
@@ -82,7 +82,7 @@ fn every_fixture_leaves_in_the_public_format_and_comes_back_as_it_was() {
         assert_eq!(breaks_a_rule(&public.name, &public.text), None, "{}", public.text);
         let folder = outside.path().join(&public.name);
         put(folder.join("SKILL.md"), &public.text);
-        let faults: Vec<_> = validate(&folder, Rules::Public)
+        let faults: Vec<_> = validate(&folder, ValidationRules::Public)
             .into_iter()
             .filter(|finding| finding.level == FindingLevel::Fault)
             .collect();
@@ -168,7 +168,7 @@ fn one_that_cannot_be_read_is_not_exported() {
 #[test]
 fn validation_names_each_rule_that_is_broken() {
     let folder = tempfile::tempdir().unwrap();
-    let found = |name: &str, text: &str, rules: Rules| {
+    let found = |name: &str, text: &str, rules: ValidationRules| {
         let path = folder.path().join(name);
         let _none_yet = fs::remove_dir_all(&path);
         put(path.join("SKILL.md"), text);
@@ -177,11 +177,14 @@ fn validation_names_each_rule_that_is_broken() {
         faults.map(|finding| finding.remark.key).collect::<Vec<_>>()
     };
     let good = "---\nname: good\ndescription: d\n---\nDo it.";
-    assert_eq!(found("good", good, Rules::Public), [""; 0]);
-    assert_eq!(found("other", good, Rules::Public), ["skills.finding.name_is_not_folder"]);
+    assert_eq!(found("good", good, ValidationRules::Public), [""; 0]);
+    assert_eq!(found("other", good, ValidationRules::Public), ["skills.finding.name_is_not_folder"]);
     let own = "---\nname: own\ndescription: d\nfork_agent: true\nallowed-tools: [Read]\n---\nDo it.";
-    assert_eq!(found("own", own, Rules::Octo), [""; 0]);
-    assert_eq!(found("own", own, Rules::Public), ["skills.finding.tools_list", "skills.finding.key"]);
+    assert_eq!(found("own", own, ValidationRules::Octo), [""; 0]);
+    assert_eq!(
+        found("own", own, ValidationRules::Public),
+        ["skills.finding.tools_list", "skills.finding.key"]
+    );
     let table = [
         ("---\ndescription: d\n---\nb", vec!["skills.finding.missing"]),
         ("---\nname: x\n---\nb", vec!["skills.finding.missing"]),
@@ -197,21 +200,24 @@ fn validation_names_each_rule_that_is_broken() {
         ),
     ];
     for (text, expected) in table {
-        assert_eq!(found("x", text, Rules::Octo), expected, "{text}");
+        assert_eq!(found("x", text, ValidationRules::Octo), expected, "{text}");
     }
     let long = format!(
         "---\nname: x\ndescription: {}\ncompatibility: {}\n---\nb",
         "d".repeat(1_025),
         "c".repeat(501)
     );
-    assert_eq!(found("x", &long, Rules::Public), ["skills.finding.long"; 2]);
+    assert_eq!(found("x", &long, ValidationRules::Public), ["skills.finding.long"; 2]);
     let body = format!("---\nname: x\ndescription: d\n---\n{}", "line\n".repeat(501));
-    assert_eq!(found("x", &body, Rules::Public), [""; 0], "only advice");
+    assert_eq!(found("x", &body, ValidationRules::Public), [""; 0], "only advice");
     fs::remove_dir_all(folder.path().join("x")).unwrap();
     fs::create_dir_all(folder.path().join("x")).unwrap();
-    assert_eq!(validate(&folder.path().join("x"), Rules::Public)[0].remark.key, "skills.error.no_skill_file");
     assert_eq!(
-        validate(&folder.path().join("nowhere"), Rules::Public)[0].remark.key,
+        validate(&folder.path().join("x"), ValidationRules::Public)[0].remark.key,
+        "skills.error.no_skill_file"
+    );
+    assert_eq!(
+        validate(&folder.path().join("nowhere"), ValidationRules::Public)[0].remark.key,
         "skills.error.unreadable"
     );
 }

@@ -2,8 +2,8 @@
 
 use crate::world::{World, cases, only, put};
 use octo_skills::{
-    Fields, FindingLevel, Invocable, Invocation, InvokedFrom, Profiles, Rules, Skill, SkillRun, ToolGrant,
-    Trust, expand, is_name, octo_tool, read, take_apart, to_public, validate,
+    Fields, FindingLevel, Invocable, Invocation, InvokedFrom, Profiles, Skill, SkillRun, ToolGrant, Trust,
+    ValidationRules, expand, is_name, octo_tool, read, take_apart, to_public, validate,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
@@ -183,7 +183,7 @@ fn what_is_exported_keeps_the_rules_and_is_read_as_it_was() {
         let public = to_public(&skill);
         prop_assert_eq!(&public.notes, &[]);
         put(folder.join("SKILL.md"), &public.text);
-        let faults: Vec<_> = validate(&folder, Rules::Public)
+        let faults: Vec<_> = validate(&folder, ValidationRules::Public)
             .into_iter()
             .filter(|finding| finding.level == FindingLevel::Fault)
             .collect();

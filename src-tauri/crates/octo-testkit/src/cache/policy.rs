@@ -11,7 +11,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug, PartialEq)]
 pub struct CachePolicy {
     /// How prefixes are written and found.
-    pub writing: Writing,
+    pub writing: CacheWriteMode,
     /// Whether each effort has its own entries.
     pub effort: EffortKey,
     /// The shortest prefix that is cached, in tokens.
@@ -30,7 +30,7 @@ pub struct CachePolicy {
 
 /// How prefixes are written to a cache and found there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writing {
+pub enum CacheWriteMode {
     /// Nothing is cached.
     Never,
     /// After every segment, without expiry. No provider does this; it is the yardstick for the others.
@@ -177,7 +177,7 @@ impl CachePolicy {
     /// Anthropic's Messages: four markers, twenty positions, five minutes or an hour from the request's start.
     pub fn anthropic() -> Self {
         Self {
-            writing: Writing::Markers { limit: 4, lookback: Lookback::Positions(20) },
+            writing: CacheWriteMode::Markers { limit: 4, lookback: Lookback::Positions(20) },
             effort: EffortKey::Counts,
             minimum: 1024,
             lives: EntryLifetimes {
@@ -195,7 +195,7 @@ impl CachePolicy {
 
     /// Bedrock's Converse: like Anthropic's, but a marker looks back twenty blocks, however they are grouped.
     pub fn bedrock() -> Self {
-        let writing = Writing::Markers { limit: 4, lookback: Lookback::Blocks(20) };
+        let writing = CacheWriteMode::Markers { limit: 4, lookback: Lookback::Blocks(20) };
         Self { writing, ..Self::anthropic() }
     }
 
@@ -203,7 +203,7 @@ impl CachePolicy {
     /// an hour at most.
     pub fn openai_automatic() -> Self {
         Self {
-            writing: Writing::Steps { step: 128 },
+            writing: CacheWriteMode::Steps { step: 128 },
             effort: EffortKey::Ignored,
             lives: EntryLifetimes {
                 short: 5 * MINUTE,
@@ -220,7 +220,7 @@ impl CachePolicy {
     /// OpenAI's models from GPT-5.6 on: breakpoints that live for half an hour after their last use.
     pub fn openai_breakpoints() -> Self {
         Self {
-            writing: Writing::Breakpoints { limit: 4, lookback: 80 },
+            writing: CacheWriteMode::Breakpoints { limit: 4, lookback: 80 },
             effort: EffortKey::Ignored,
             lives: EntryLifetimes {
                 short: 30 * MINUTE,
@@ -235,7 +235,7 @@ impl CachePolicy {
     /// DeepSeek: units on disk that are read only as a whole and live for hours at least.
     pub fn deepseek() -> Self {
         Self {
-            writing: Writing::Units { step: 64 },
+            writing: CacheWriteMode::Units { step: 64 },
             effort: EffortKey::Ignored,
             minimum: 64,
             lives: EntryLifetimes {
@@ -253,7 +253,7 @@ impl CachePolicy {
     /// are assumptions.
     pub fn gemini(seed: u64) -> Self {
         Self {
-            writing: Writing::Steps { step: 16 },
+            writing: CacheWriteMode::Steps { step: 16 },
             effort: EffortKey::Ignored,
             minimum: 4096,
             lives: EntryLifetimes {
@@ -272,7 +272,7 @@ impl CachePolicy {
     pub fn ideal(prices: CachePrices) -> Self {
         let years = 10_000 * HOUR;
         Self {
-            writing: Writing::Everywhere,
+            writing: CacheWriteMode::Everywhere,
             minimum: 0,
             lives: EntryLifetimes {
                 short: years,
@@ -287,7 +287,7 @@ impl CachePolicy {
 
     /// A server without a cache.
     pub fn none() -> Self {
-        Self { writing: Writing::Never, prices: CachePrices::FREE_WRITES, ..Self::anthropic() }
+        Self { writing: CacheWriteMode::Never, prices: CachePrices::FREE_WRITES, ..Self::anthropic() }
     }
 
     /// Returns the policy of the protocol's vendor. A server's clock does not run on its own, so requests are

@@ -23,7 +23,7 @@ pub(super) struct Segment {
     pub(super) run: SegmentRun,
     /// The segment's bytes without markers.
     pub(super) text: String,
-    pub(super) mark: Option<Mark>,
+    pub(super) mark: Option<MarkerLifetime>,
     /// Whether the segment may carry a marker.
     pub(super) may_be_marked: bool,
 }
@@ -52,7 +52,7 @@ pub(super) enum SegmentRun {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum MarkerLifetime {
     Short,
     Long,
 }
@@ -211,12 +211,12 @@ fn side(message: &Value) -> SegmentSide {
     if message["role"] == "assistant" { SegmentSide::Model } else { SegmentSide::Person }
 }
 
-fn mark(marker: &Value) -> Mark {
-    if marker["ttl"] == "1h" { Mark::Long } else { Mark::Short }
+fn mark(marker: &Value) -> MarkerLifetime {
+    if marker["ttl"] == "1h" { MarkerLifetime::Long } else { MarkerLifetime::Short }
 }
 
 /// Removes the marker from a block and from the parts of its content; leaves a tool's own parameters alone.
-fn take_mark(value: &mut Value) -> Option<Mark> {
+fn take_mark(value: &mut Value) -> Option<MarkerLifetime> {
     match value {
         Value::Array(parts) => parts.iter_mut().filter_map(take_mark).next_back(),
         Value::Object(fields) => {
@@ -228,6 +228,6 @@ fn take_mark(value: &mut Value) -> Option<Mark> {
     }
 }
 
-fn within(fields: &mut Map<String, Value>, field: &str) -> Option<Mark> {
+fn within(fields: &mut Map<String, Value>, field: &str) -> Option<MarkerLifetime> {
     fields.get_mut(field).and_then(take_mark)
 }

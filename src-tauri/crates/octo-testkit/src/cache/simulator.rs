@@ -4,8 +4,10 @@ mod prefixes;
 
 use super::{
     diagnosis::{CacheReadMiss, RequestTraces},
-    policy::{CachePolicy, EffortKey, HitCertainty, LifetimeOrigin, Lookback, Routing, Visibility, Writing},
-    segments::{Mark, Section, Segment, SegmentRun, SegmentSide, Segments},
+    policy::{
+        CachePolicy, CacheWriteMode, EffortKey, HitCertainty, LifetimeOrigin, Lookback, Routing, Visibility,
+    },
+    segments::{MarkerLifetime, Section, Segment, SegmentRun, SegmentSide, Segments},
 };
 use crate::RecordedRequest;
 use octo_protocol::{Protocol, Usage};
@@ -28,15 +30,15 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub struct CacheSimulator {
     policy: CachePolicy,
     now: Duration,
-    entries: HashMap<Key, CachedPrefix>,
+    entries: HashMap<PrefixKey, CachedPrefix>,
     /// Every prefix that ever had a breakpoint; expired ones count too.
-    breakpoints: HashSet<Key>,
+    breakpoints: HashSet<PrefixKey>,
     /// Lengths of units, in bytes.
     unit_lengths: BTreeSet<usize>,
     /// Prefixes seen so far, to notice when two requests begin alike.
-    beginnings: HashSet<Key>,
+    beginnings: HashSet<PrefixKey>,
     /// Inputs whose output becomes a unit too, ending with the model message that follows.
-    open_outputs: HashMap<Key, CachedPrefix>,
+    open_outputs: HashMap<PrefixKey, CachedPrefix>,
     recent: HashMap<u64, VecDeque<Duration>>,
     dice: u64,
     traces: RequestTraces,
@@ -44,7 +46,7 @@ pub struct CacheSimulator {
 
 /// Owner of a prefix, and a hash that covers its content and length.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
+struct PrefixKey {
     scope: u64,
     model: String,
     effort: String,
@@ -62,7 +64,7 @@ struct CachedPrefix {
 
 /// The usage billed for a request, and the entries it will write once it streams.
 #[derive(Debug, Default)]
-pub struct Served {
+pub struct ServedRequest {
     /// Input tokens by class, without output.
     pub usage: Usage,
     /// Number of written tokens with the long lifetime.
@@ -75,7 +77,7 @@ pub struct Served {
 
 #[derive(Debug)]
 struct PendingCacheWrite {
-    key: Key,
+    key: PrefixKey,
     length: u64,
     life: Duration,
     kind: WriteKind,
@@ -95,7 +97,7 @@ enum WriteKind {
 /// The position after a segment.
 struct SegmentEnd<'a> {
     segment: &'a Segment,
-    key: Key,
+    key: PrefixKey,
     tokens: u64,
     position: usize,
 }
@@ -141,7 +143,7 @@ impl CacheSimulator {
     /// # Errors
     ///
     /// The provider's reason to refuse it.
-    pub fn replay(&mut self, request: &RecordedRequest) -> Result<Served, String> {
+    pub fn replay(&mut self, request: &RecordedRequest) -> Result<ServedRequest, String> {
         let mut served = self.serve(request.protocol, request.model(), &request.body)?;
         self.stream(&mut served);
         Ok(served)
@@ -153,10 +155,10 @@ impl CacheSimulator {
     ///
     /// The provider's reason to refuse it: too many markers, a marker on a block that may carry none, lifetimes
     /// in the wrong order.
-    pub fn serve(&mut self, protocol: Protocol, model: &str, body: &Value) -> Result<Served, String> {
+    pub fn serve(&mut self, protocol: Protocol, model: &str, body: &Value) -> Result<ServedRequest, String> {
         let segments = Segments::of(protocol, body);
         let scope = self.scope(&segments);
-        let places = places(&segments, |prefix| Key {
+        let places = places(&segments, |prefix| PrefixKey {
             scope,
             model: model.to_owned(),
             effort: match self.policy.effort {
@@ -166,14 +168,14 @@ impl CacheSimulator {
             prefix,
         });
         let mut served = match self.policy.writing {
-            Writing::Never => Served::default(),
-            Writing::Everywhere => self.everywhere(&places),
-            Writing::Markers { limit, lookback } => self.markers(&places, limit, lookback)?,
-            Writing::Breakpoints { limit, lookback } => {
+            CacheWriteMode::Never => ServedRequest::default(),
+            CacheWriteMode::Everywhere => self.everywhere(&places),
+            CacheWriteMode::Markers { limit, lookback } => self.markers(&places, limit, lookback)?,
+            CacheWriteMode::Breakpoints { limit, lookback } => {
                 self.breakpoints(&places, limit, lookback, segments.own_breakpoint)?
             }
-            Writing::Steps { step } => self.steps(&places, step),
-            Writing::Units { step } => self.units(&places, step),
+            CacheWriteMode::Steps { step } => self.steps(&places, step),
+            CacheWriteMode::Units { step } => self.units(&places, step),
         };
         served.start = self.now;
         let total = places.last().map_or(0, |place| place.tokens);
@@ -186,7 +188,7 @@ impl CacheSimulator {
     }
 
     /// Marks the request as streaming: its entries become readable.
-    pub fn stream(&mut self, served: &mut Served) {
+    pub fn stream(&mut self, served: &mut ServedRequest) {
         let visible = match self.policy.visible {
             Visibility::FirstToken => self.now,
             Visibility::Later(time) => self.now + time,
@@ -223,11 +225,11 @@ impl CacheSimulator {
         }
     }
 
-    fn readable(&self, key: &Key) -> Option<&CachedPrefix> {
+    fn readable(&self, key: &PrefixKey) -> Option<&CachedPrefix> {
         self.entries.get(key).filter(|entry| entry.expires > self.now && entry.visible <= self.now)
     }
 
-    fn renew(&mut self, key: &Key) {
+    fn renew(&mut self, key: &PrefixKey) {
         let now = self.now;
         if let Some(entry) = self.entries.get_mut(key) {
             let expires = entry.ends.map_or(now + entry.life, |ends| ends.min(now + entry.life));
@@ -257,7 +259,7 @@ impl CacheSimulator {
         places: &[SegmentEnd<'_>],
         limit: usize,
         lookback: Lookback,
-    ) -> Result<Served, String> {
+    ) -> Result<ServedRequest, String> {
         let marked: Vec<usize> =
             (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
         check_marks(places, &marked, limit)?;
@@ -276,32 +278,32 @@ impl CacheSimulator {
         let writes = self.kept(places, &marked);
         let long_end = writes
             .iter()
-            .filter(|place| place.segment.mark == Some(Mark::Long) && place.tokens > read)
+            .filter(|place| place.segment.mark == Some(MarkerLifetime::Long) && place.tokens > read)
             .map(|place| place.tokens)
             .max()
             .unwrap_or(read);
         let end = writes.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
         let life = |place: &SegmentEnd<'_>| {
             let asked = match place.segment.mark {
-                Some(Mark::Long) => self.policy.lives.long.unwrap_or(self.policy.lives.short),
-                Some(Mark::Short) | None => self.policy.lives.short,
+                Some(MarkerLifetime::Long) => self.policy.lives.long.unwrap_or(self.policy.lives.short),
+                Some(MarkerLifetime::Short) | None => self.policy.lives.short,
             };
             // Tokens that were not paid for live no longer than the entry that was read.
             if place.tokens <= read { hit_life.map_or(asked, |life| life.min(asked)) } else { asked }
         };
         let writes = writes.iter().map(|place| place.write(life(place), WriteKind::Plain)).collect();
         let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
-        Ok(Served { usage, written_long: long_end - read, writes, ..Served::default() })
+        Ok(ServedRequest { usage, written_long: long_end - read, writes, ..ServedRequest::default() })
     }
 
-    fn everywhere(&self, places: &[SegmentEnd<'_>]) -> Served {
+    fn everywhere(&self, places: &[SegmentEnd<'_>]) -> ServedRequest {
         let hit = places.iter().rev().find(|place| self.readable(&place.key).is_some());
         let (read, all) =
             (hit.map_or(0, |place| place.tokens), places.last().map_or(0, |place| place.tokens));
         let life = self.policy.lives.short;
         let writes = places.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
         let usage = Usage { cache_read: read, cache_write: all - read, ..Usage::default() };
-        Served { usage, writes, ..Served::default() }
+        ServedRequest { usage, writes, ..ServedRequest::default() }
     }
 
     fn breakpoints(
@@ -310,7 +312,7 @@ impl CacheSimulator {
         limit: usize,
         lookback: usize,
         own: bool,
-    ) -> Result<Served, String> {
+    ) -> Result<ServedRequest, String> {
         let mut marked: Vec<usize> =
             (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
         check_marks(places, &marked, limit - usize::from(own))?;
@@ -330,10 +332,10 @@ impl CacheSimulator {
         let end = kept.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
         let life = self.policy.lives.short;
         let writes = kept.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
-        let keys: Vec<Key> = kept.iter().map(|place| place.key.clone()).collect();
+        let keys: Vec<PrefixKey> = kept.iter().map(|place| place.key.clone()).collect();
         self.breakpoints.extend(keys);
         let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
-        Ok(Served { usage, writes, ..Served::default() })
+        Ok(ServedRequest { usage, writes, ..ServedRequest::default() })
     }
 
     /// Returns the marked positions that are long enough to be cached.
@@ -345,7 +347,7 @@ impl CacheSimulator {
             .collect()
     }
 
-    fn steps(&mut self, places: &[SegmentEnd<'_>], step: u64) -> Served {
+    fn steps(&mut self, places: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
         let stops = prefixes(places, multiples(step, self.policy.minimum, length(places)));
         let found = stops.iter().take_while(|(key, _)| self.readable(key).is_some()).count();
         let found = if self.draw_hit() { found } else { 0 };
@@ -361,10 +363,10 @@ impl CacheSimulator {
             kind: WriteKind::Plain,
         });
         let usage = Usage { cache_read: (read / TOKEN) as u64, ..Usage::default() };
-        Served { usage, writes: writes.collect(), ..Served::default() }
+        ServedRequest { usage, writes: writes.collect(), ..ServedRequest::default() }
     }
 
-    fn units(&mut self, places: &[SegmentEnd<'_>], step: u64) -> Served {
+    fn units(&mut self, places: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
         let minimum = self.policy.minimum as usize * TOKEN;
         let all = length(places);
         let mut end = 0;
@@ -393,13 +395,13 @@ impl CacheSimulator {
                 self.entries.insert(key.clone(), entry);
             }
         }
-        let is_unit = |(key, _): &&(Key, usize)| self.readable(key).is_some();
+        let is_unit = |(key, _): &&(PrefixKey, usize)| self.readable(key).is_some();
         let hit = stops.iter().rev().find(is_unit).filter(|(_, bytes)| *bytes >= minimum).cloned();
         if let Some((key, _)) = &hit {
             self.renew(key);
         }
         let life = self.policy.lives.short;
-        let write = |(key, bytes): &(Key, usize), kind| PendingCacheWrite {
+        let write = |(key, bytes): &(PrefixKey, usize), kind| PendingCacheWrite {
             key: key.clone(),
             length: (bytes / TOKEN) as u64,
             life,
@@ -417,7 +419,7 @@ impl CacheSimulator {
         }
         let read = hit.map_or(0, |(_, bytes)| bytes / TOKEN) as u64;
         let usage = Usage { cache_read: read, ..Usage::default() };
-        Served { usage, writes, ..Served::default() }
+        ServedRequest { usage, writes, ..ServedRequest::default() }
     }
 
     fn draw_hit(&mut self) -> bool {
@@ -449,15 +451,15 @@ fn check_marks(places: &[SegmentEnd<'_>], marked: &[usize], limit: usize) -> Res
     let marks = marked.iter().map(|index| places[*index].segment.mark);
     let mut shorter = false;
     for mark in marks {
-        if mark == Some(Mark::Long) && shorter {
+        if mark == Some(MarkerLifetime::Long) && shorter {
             return Err("a 1h cache marker must not come after a 5m one".to_owned());
         }
-        shorter |= mark == Some(Mark::Short);
+        shorter |= mark == Some(MarkerLifetime::Short);
     }
     Ok(())
 }
 
-fn places(segments: &Segments, key: impl Fn(u64) -> Key) -> Vec<SegmentEnd<'_>> {
+fn places(segments: &Segments, key: impl Fn(u64) -> PrefixKey) -> Vec<SegmentEnd<'_>> {
     let (mut hasher, mut bytes, mut position) = (DefaultHasher::new(), 0, 0);
     let mut last = SegmentRun::Alone;
     let mut in_messages = false;

@@ -13,13 +13,13 @@ fn simulator(policy: CachePolicy) -> CacheSimulator {
     CacheSimulator::new(policy)
 }
 
-fn ask_in(cache: &mut CacheSimulator, protocol: Protocol, body: &Value) -> Served {
+fn ask_in(cache: &mut CacheSimulator, protocol: Protocol, body: &Value) -> ServedRequest {
     let mut served = cache.serve(protocol, body["model"].as_str().unwrap(), body).unwrap();
     cache.stream(&mut served);
     served
 }
 
-fn ask(cache: &mut CacheSimulator, body: &Value) -> Served {
+fn ask(cache: &mut CacheSimulator, body: &Value) -> ServedRequest {
     ask_in(cache, ANTHROPIC, body)
 }
 

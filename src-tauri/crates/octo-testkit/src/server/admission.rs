@@ -1,21 +1,21 @@
 //! Decides which requests a strict provider would accept, and how they are answered.
 
 use super::{PrefixRule, RequestFault, ServerOptions, State, cache_of};
-use crate::{RecordedRequest, Reply, cache::Served, frozen::Prefix, pairing};
+use crate::{RecordedRequest, Reply, cache::ServedRequest, frozen::Prefix, pairing};
 use octo_protocol::Protocol;
 use serde_json::Value;
 
 /// The planned answer, decided in one step so that parallel requests cannot mix.
 pub(super) struct AnswerPlan {
     pub(super) reply: Reply,
-    pub(super) served: Served,
+    pub(super) served: ServedRequest,
     pub(super) model: String,
     pub(super) number: usize,
 }
 
 pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> AnswerPlan {
     let (reply, served) = match check_and_serve(state, options, request) {
-        Err(refusal) => (*refusal, Served::default()),
+        Err(refusal) => (*refusal, ServedRequest::default()),
         Ok(served) => match state.script.next(request) {
             Some(reply) => (reply, served),
             None => (fault(state, request, "the script has no reply left"), served),
@@ -34,7 +34,7 @@ fn check_and_serve(
     state: &mut State,
     options: &ServerOptions,
     request: &RecordedRequest,
-) -> Result<Served, Box<Reply>> {
+) -> Result<ServedRequest, Box<Reply>> {
     if let Some(key) = &options.key {
         let carried = match request.protocol {
             Protocol::Anthropic => request.header("x-api-key") == Some(key),

@@ -70,11 +70,11 @@ fn every_action_is_read_as_what_it_means() {
         ),
         (
             json!({"action": "act", "kind": "wait", "ms": 99_999}),
-            act(PageInteraction::Wait(Awaited::Time(10_000))),
+            act(PageInteraction::Wait(RequestedWait::Time(10_000))),
         ),
         (
             json!({"action": "act", "kind": "wait", "text": "Done"}),
-            act(PageInteraction::Wait(Awaited::Text("Done".into()))),
+            act(PageInteraction::Wait(RequestedWait::Text("Done".into()))),
         ),
         (json!({"action": "dialog", "accept": false}), BrowserAction::Dialog(DialogAnswer::Dismiss)),
         (

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A builtin command, parsed and well-formed. Paths are absolute, with links resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Errand {
+pub enum BuiltinCommand {
     /// About skills.
     Skill(SkillCommand),
     /// About memories.
@@ -216,7 +216,7 @@ pub enum SettingsQuery {
     },
 }
 
-impl Errand {
+impl BuiltinCommand {
     /// Returns the change it would make; `None` if it only reads.
     pub fn change(&self) -> Option<LibraryChange> {
         match self {

@@ -3,7 +3,7 @@
 mod task;
 
 use super::{
-    BrowserQuery, Errand, MemoryCommand, PersonaCommand, SettingsQuery, SkillCommand, SkillSourceRef,
+    BrowserQuery, BuiltinCommand, MemoryCommand, PersonaCommand, SettingsQuery, SkillCommand, SkillSourceRef,
     TaskCommand,
 };
 use crate::{ToolContext, ToolError, blocking::blocking};
@@ -175,7 +175,7 @@ enum SettingsLine {
 /// A command whose text may still be in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParsedCommand {
-    errand: Errand,
+    errand: BuiltinCommand,
     body: Option<PathBuf>,
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<ParsedCommand, Too
         |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
     let plain = |errand| Ok(ParsedCommand { errand, body: None });
     match line.group {
-        CommandGroup::Skill(line) => plain(Errand::Skill(match line {
+        CommandGroup::Skill(line) => plain(BuiltinCommand::Skill(match line {
             SkillLine::List => SkillCommand::List,
             SkillLine::Show { name } => SkillCommand::Show { name },
             SkillLine::Validate { path: text } => SkillCommand::Validate { path: path(&text)? },
@@ -202,34 +202,34 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<ParsedCommand, Too
             let from = body_file.as_deref().map(path).transpose()?;
             let body = body.unwrap_or_default();
             Ok(ParsedCommand {
-                errand: Errand::Memory(MemoryCommand::Save { file, topic, description, body }),
+                errand: BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, body }),
                 body: from,
             })
         }
-        CommandGroup::Memory(line) => plain(Errand::Memory(match line {
+        CommandGroup::Memory(line) => plain(BuiltinCommand::Memory(match line {
             MemoryLine::List { query } => MemoryCommand::List { query },
             MemoryLine::Read { file } => MemoryCommand::Read { file },
             MemoryLine::Delete { file } => MemoryCommand::Delete { file },
             MemoryLine::Save(_) => return Err(ToolError::new(USAGE)),
         })),
-        CommandGroup::Persona(PersonaLine::Show) => plain(Errand::Persona(PersonaCommand::Show)),
+        CommandGroup::Persona(PersonaLine::Show) => plain(BuiltinCommand::Persona(PersonaCommand::Show)),
         CommandGroup::Persona(PersonaLine::Write { which, body_file }) => {
             let kind = match which {
                 PersonaChoice::Soul => PersonaKind::Soul,
                 PersonaChoice::User => PersonaKind::User,
             };
-            let errand = Errand::Persona(PersonaCommand::Write { kind, text: String::new() });
+            let errand = BuiltinCommand::Persona(PersonaCommand::Write { kind, text: String::new() });
             Ok(ParsedCommand { errand, body: Some(path(&body_file)?) })
         }
         CommandGroup::Task(line) => {
             let (errand, prompt) = task::errand(*line, &path)?;
-            Ok(ParsedCommand { errand: Errand::Task(errand), body: prompt })
+            Ok(ParsedCommand { errand: BuiltinCommand::Task(errand), body: prompt })
         }
-        CommandGroup::Browser(line) => plain(Errand::Browser(match line {
+        CommandGroup::Browser(line) => plain(BuiltinCommand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
             BrowserLine::Doctor => BrowserQuery::Doctor,
         })),
-        CommandGroup::Settings(line) => plain(Errand::Settings(match line {
+        CommandGroup::Settings(line) => plain(BuiltinCommand::Settings(match line {
             SettingsLine::List => SettingsQuery::List,
             SettingsLine::Show { key } => SettingsQuery::Show { key },
             SettingsLine::Open { page, key, value } => SettingsQuery::Open { page, proposal: key.zip(value) },
@@ -277,7 +277,7 @@ fn usage_error(error: &clap::Error) -> ToolError {
 
 impl ParsedCommand {
     /// Returns the command, without any text that is still in a file.
-    pub(crate) fn errand(&self) -> &Errand {
+    pub(crate) fn errand(&self) -> &BuiltinCommand {
         &self.errand
     }
 
@@ -287,7 +287,7 @@ impl ParsedCommand {
     }
 
     /// Returns the command with its text.
-    pub(crate) async fn whole(self, context: &ToolContext) -> Result<Errand, ToolError> {
+    pub(crate) async fn whole(self, context: &ToolContext) -> Result<BuiltinCommand, ToolError> {
         let Some(path) = self.body else { return Ok(self.errand) };
         let files = context.files.clone();
         let text = blocking(move || {
@@ -297,15 +297,15 @@ impl ParsedCommand {
         })
         .await?;
         Ok(match self.errand {
-            Errand::Memory(MemoryCommand::Save { file, topic, description, .. }) => {
-                Errand::Memory(MemoryCommand::Save { file, topic, description, body: text })
+            BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, .. }) => {
+                BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, body: text })
             }
-            Errand::Persona(PersonaCommand::Write { kind, .. }) => {
-                Errand::Persona(PersonaCommand::Write { kind, text })
+            BuiltinCommand::Persona(PersonaCommand::Write { kind, .. }) => {
+                BuiltinCommand::Persona(PersonaCommand::Write { kind, text })
             }
-            Errand::Task(TaskCommand::Save { task, mut draft }) => {
+            BuiltinCommand::Task(TaskCommand::Save { task, mut draft }) => {
                 draft.prompt = Some(text);
-                Errand::Task(TaskCommand::Save { task, draft })
+                BuiltinCommand::Task(TaskCommand::Save { task, draft })
             }
             other => other,
         })

@@ -18,7 +18,7 @@ pub(super) struct EditSpan {
 
 /// How the text was matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum MatchMethod {
     Exact,
     Trimmed,
     Unescaped,
@@ -31,7 +31,7 @@ pub(super) enum How {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MatchSet {
     pub spans: Vec<EditSpan>,
-    pub how: How,
+    pub how: MatchMethod,
 }
 
 /// Result of a search.
@@ -50,25 +50,26 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> MatchResult {
     let found = |spans, how| MatchResult::Found(MatchSet { spans, how });
     let spans = literal(content, old, new);
     if !spans.is_empty() {
-        return found(spans, How::Exact);
+        return found(spans, MatchMethod::Exact);
     }
     let spans = trimmed(content, old, new);
     if !spans.is_empty() {
-        return found(spans, How::Trimmed);
+        return found(spans, MatchMethod::Trimmed);
     }
     let (unescaped, undone) = unescape(old);
     if !undone.is_empty() {
         let spans = literal(content, &unescaped, new);
         if !spans.is_empty() {
-            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, How::Unescaped));
+            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, MatchMethod::Unescaped));
         }
         let spans = trimmed(content, &unescaped, new);
         if !spans.is_empty() {
-            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, How::UnescapedTrimmed));
+            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, MatchMethod::UnescapedTrimmed));
         }
     }
     let bare = (without_outer_blank_lines(old), without_outer_blank_lines(new));
-    for (escapes, how) in [(EscapeHandling::Kept, How::Lines), (EscapeHandling::Undone, How::UnescapedLines)]
+    for (escapes, how) in
+        [(EscapeHandling::Kept, MatchMethod::Lines), (EscapeHandling::Undone, MatchMethod::UnescapedLines)]
     {
         for (old, new) in [(old, new), bare] {
             let (spans, undone) = matching_windows(content, old, new, escapes);

@@ -336,15 +336,15 @@ proptest! {
             from = span.end;
             let replaced = &content[span.start..span.end];
             match found.how {
-                How::Exact => prop_assert_eq!(String::from_utf8_lossy(replaced).replace("\r\n", "\n"), old.replace("\r\n", "\n")),
-                How::Trimmed => prop_assert_eq!(without_blanks(replaced), without_blanks(old.as_bytes())),
-                How::Unescaped | How::UnescapedTrimmed | How::Lines | How::UnescapedLines => {}
+                MatchMethod::Exact => prop_assert_eq!(String::from_utf8_lossy(replaced).replace("\r\n", "\n"), old.replace("\r\n", "\n")),
+                MatchMethod::Trimmed => prop_assert_eq!(without_blanks(replaced), without_blanks(old.as_bytes())),
+                MatchMethod::Unescaped | MatchMethod::UnescapedTrimmed | MatchMethod::Lines | MatchMethod::UnescapedLines => {}
             }
-            if matches!(found.how, How::Lines | How::UnescapedLines) && !new.is_empty() {
+            if matches!(found.how, MatchMethod::Lines | MatchMethod::UnescapedLines) && !new.is_empty() {
                 prop_assert!(matches!(content.get(span.end), None | Some(b'\n' | b'\r')));
                 prop_assert!(span.start == 0 || content[span.start - 1] == b'\n', "whole lines");
             }
-            if found.how == How::Trimmed {
+            if found.how == MatchMethod::Trimmed {
                 let is_word = |at: Option<&u8>| at.is_some_and(u8::is_ascii_alphabetic);
                 let begins = old.starts_with([' ', '\t', '\n', '\r']) && span.start > 0;
                 prop_assert!(!(begins && is_word(content.get(span.start - 1))));

@@ -3,11 +3,11 @@
 //! Octo's own readers are tried first, in a process with limits. If one fails, a script in the person's folder
 //! is tried: it can be repaired and extended, so even an unforeseen format can be read.
 
-use super::text::{self, LineSource, Range};
+use super::text::{self, LineRange, LineSource};
 use crate::{ToolContext, ToolError, ToolOutput, blocking::blocking};
 use octo_documents::{DocumentError, DocumentSource, Format};
 use octo_protocol::CommandState;
-use octo_shell::{CarryScope, CommandRun, Pace};
+use octo_shell::{CarryScope, CommandRun, RunMode};
 use octo_workspace::{FileStat, ShippedScript};
 use std::{
     io::BufReader,
@@ -51,7 +51,7 @@ fn script(format: Format) -> Option<&'static str> {
 pub(super) struct DocumentFile {
     pub path: PathBuf,
     pub format: Format,
-    pub range: Range,
+    pub range: LineRange,
 }
 
 /// Returns the text of a document in the requested range.
@@ -155,7 +155,7 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
         live: Arc::new(|_| {}),
         cancel: context.cancel.clone(),
         wait: SCRIPT_TIMEOUT,
-        pace: Pace::Foreground,
+        pace: RunMode::Foreground,
         confinement: context.confinement.clone(),
     };
     let report = context.shell.run(run).await.map_err(|error| error.to_string())?;

@@ -32,12 +32,12 @@ pub(super) enum LineSource<'a> {
 
 /// Lines to read, from 1, both ends inclusive.
 #[derive(Debug)]
-pub(super) struct Range {
+pub(super) struct LineRange {
     first: u64,
     last: u64,
 }
 
-impl Range {
+impl LineRange {
     pub(super) fn new(start: Option<u32>, end: Option<u32>, max_lines: u32) -> Result<Self, ToolError> {
         let first = u64::from(start.unwrap_or(1).max(1));
         if let (Some(start), Some(end)) = (start, end)
@@ -56,7 +56,7 @@ impl Range {
 /// the file or its lines.
 pub(super) fn read(
     mut source: impl BufRead,
-    range: &Range,
+    range: &LineRange,
     path: &Path,
     as_what: LineSource<'_>,
     context: &ToolContext,
@@ -143,7 +143,7 @@ pub(super) fn read(
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
-fn range_beyond_end(range: &Range, total: u64) -> ToolError {
+fn range_beyond_end(range: &LineRange, total: u64) -> ToolError {
     ToolError::new(format!("start_line {} exceeds total lines ({total}).", range.first))
 }
 

@@ -6,7 +6,7 @@ use url::{Host, Url};
 
 /// Network distance of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum SiteDistance {
     /// The public internet.
     World,
     /// This machine, a private network, or an address that does not identify a single public computer.
@@ -24,7 +24,7 @@ pub struct Site {
     /// The port.
     pub port: u16,
     /// Known network distance: judged by its text alone until its name is resolved.
-    pub reach: Reach,
+    pub reach: SiteDistance,
 }
 
 impl Site {
@@ -53,18 +53,22 @@ impl fmt::Display for Site {
 }
 
 /// Classifies a name by its text alone. `localhost` is this machine whatever a name service says (RFC 6761).
-fn distance_of_name(name: &str) -> Reach {
+fn distance_of_name(name: &str) -> SiteDistance {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
-    if name == "localhost" || name.ends_with(".localhost") { Reach::Private } else { Reach::World }
+    if name == "localhost" || name.ends_with(".localhost") {
+        SiteDistance::Private
+    } else {
+        SiteDistance::World
+    }
 }
 
 /// Returns the network distance of an address, for requests without the person's browser: this machine counts
 /// the same as its network.
-pub(crate) fn distance_of(address: IpAddr) -> Reach {
+pub(crate) fn distance_of(address: IpAddr) -> SiteDistance {
     match nearness_of(address) {
-        Nearness::World => Reach::World,
-        Nearness::Network | Nearness::Machine => Reach::Private,
-        Nearness::Metadata => Reach::Metadata,
+        Nearness::World => SiteDistance::World,
+        Nearness::Network | Nearness::Machine => SiteDistance::Private,
+        Nearness::Metadata => SiteDistance::Metadata,
     }
 }
 
@@ -74,7 +78,7 @@ mod tests {
 
     #[test]
     fn addresses_are_of_the_world_or_not() {
-        use Reach::{Metadata, Private, World};
+        use SiteDistance::{Metadata, Private, World};
         for (address, reach) in [
             ("1.1.1.1", World),
             ("8.8.8.8", World),
@@ -149,16 +153,16 @@ mod tests {
     #[test]
     fn addresses_are_read_as_browsers_read_them() {
         for (url, shown, reach) in [
-            ("http://127.1/", "127.0.0.1:80", Reach::Private),
-            ("http://2130706433/", "127.0.0.1:80", Reach::Private),
-            ("http://0x7f.0.0.1:81/", "127.0.0.1:81", Reach::Private),
-            ("http://0177.0.0.1/", "127.0.0.1:80", Reach::Private),
-            ("https://[::ffff:7f00:1]/", "[::ffff:7f00:1]:443", Reach::Private),
-            ("http://０.０.０.０/", "0.0.0.0:80", Reach::Private),
-            ("http://①⑥⑨.254.169.254/", "169.254.169.254:80", Reach::Metadata),
-            ("http://LOCALHOST./", "localhost:80", Reach::Private),
-            ("http://a.localhost:9/", "a.localhost:9", Reach::Private),
-            ("https://Example.com", "example.com:443", Reach::World),
+            ("http://127.1/", "127.0.0.1:80", SiteDistance::Private),
+            ("http://2130706433/", "127.0.0.1:80", SiteDistance::Private),
+            ("http://0x7f.0.0.1:81/", "127.0.0.1:81", SiteDistance::Private),
+            ("http://0177.0.0.1/", "127.0.0.1:80", SiteDistance::Private),
+            ("https://[::ffff:7f00:1]/", "[::ffff:7f00:1]:443", SiteDistance::Private),
+            ("http://０.０.０.０/", "0.0.0.0:80", SiteDistance::Private),
+            ("http://①⑥⑨.254.169.254/", "169.254.169.254:80", SiteDistance::Metadata),
+            ("http://LOCALHOST./", "localhost:80", SiteDistance::Private),
+            ("http://a.localhost:9/", "a.localhost:9", SiteDistance::Private),
+            ("https://Example.com", "example.com:443", SiteDistance::World),
         ] {
             let site = Site::of(&Url::parse(url).unwrap()).unwrap();
             assert_eq!((site.to_string().as_str(), site.reach), (shown, reach), "{url}");

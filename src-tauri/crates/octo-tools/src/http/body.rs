@@ -6,7 +6,7 @@ use std::io::Read;
 
 /// A body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Body {
+pub(crate) struct WebBody {
     /// Its bytes, decompressed.
     pub bytes: Vec<u8>,
     /// Whether they are complete.
@@ -14,14 +14,14 @@ pub(crate) struct Body {
 }
 
 /// Reads at most `limit` bytes, and at most `limit` decompressed bytes.
-pub(super) async fn read(response: &mut Response, limit: usize) -> Result<Body, String> {
+pub(super) async fn read(response: &mut Response, limit: usize) -> Result<WebBody, String> {
     let packing = response
         .headers()
         .get(CONTENT_ENCODING)
         .and_then(|value| value.to_str().ok())
         .map(|value| value.trim().to_ascii_lowercase())
         .unwrap_or_default();
-    let mut body = Body { bytes: Vec::new(), whole: true };
+    let mut body = WebBody { bytes: Vec::new(), whole: true };
     while let Some(chunk) = response.chunk().await.map_err(|error| error.without_url().to_string())? {
         let room = limit - body.bytes.len();
         body.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
@@ -38,7 +38,7 @@ pub(super) async fn read(response: &mut Response, limit: usize) -> Result<Body, 
     }
 }
 
-fn unpack(packed: &Body, limit: usize) -> Result<Body, String> {
+fn unpack(packed: &WebBody, limit: usize) -> Result<WebBody, String> {
     let mut bytes = Vec::new();
     let mut decoder = MultiGzDecoder::new(packed.bytes.as_slice()).take(limit as u64 + 1);
     match decoder.read_to_end(&mut bytes) {
@@ -49,5 +49,5 @@ fn unpack(packed: &Body, limit: usize) -> Result<Body, String> {
     }
     let whole = packed.whole && bytes.len() <= limit;
     bytes.truncate(limit);
-    Ok(Body { bytes, whole })
+    Ok(WebBody { bytes, whole })
 }

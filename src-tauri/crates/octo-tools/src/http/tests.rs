@@ -38,8 +38,8 @@ fn direct() -> Network {
     Network { proxy: octo_llm::Proxy::None, ..Network::default() }
 }
 
-fn get() -> Ask {
-    Ask { method: Method::GET, headers: HeaderMap::new(), body: None, redirects: 5 }
+fn get() -> WebRequest {
+    WebRequest { method: Method::GET, headers: HeaderMap::new(), body: None, redirects: 5 }
 }
 
 async fn fetch(http: &Http, url: &str) -> Result<WebReply, HttpError> {
@@ -102,7 +102,7 @@ async fn a_mode_does_not_open_a_clouds_own_services() {
     let named = Site::of(&"http://metadata.example/".parse().unwrap()).unwrap();
     let by_mode = http.granting([(named.clone(), SiteGrant::ByMode)]);
     assert!(matches!(fetch(&by_mode, "http://metadata.example/").await, Err(HttpError::Private { .. })));
-    assert_eq!(http.look_up(named).await.reach, Reach::Metadata);
+    assert_eq!(http.look_up(named).await.reach, SiteDistance::Metadata);
 }
 
 #[tokio::test]

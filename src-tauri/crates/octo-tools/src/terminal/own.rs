@@ -8,7 +8,7 @@ use super::TerminalInput;
 use crate::{
     BuiltinCommandEffect, CommandOrigin, Effects, Outcome, Site, SkillCommand, SkillSourceRef, ToolContext,
     ToolError, ToolOutput,
-    desk::{self, Errand, ParsedCommand},
+    desk::{self, BuiltinCommand, ParsedCommand},
 };
 use octo_protocol::{CommandState, CommandView, ToolView};
 use octo_shell::{sole_command, would_start};
@@ -19,7 +19,7 @@ use url::Url;
 const NAME: &str = "octo";
 
 /// Classification of a line as a builtin command.
-pub(super) enum Own {
+pub(super) enum BuiltinMatch {
     /// A valid command.
     Asked(ParsedCommand),
     /// An invalid attempt at one, with the reason for the model.
@@ -27,7 +27,7 @@ pub(super) enum Own {
 }
 
 /// Parses a line; `None` if it has nothing to do with builtin commands.
-pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Own> {
+pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<BuiltinMatch> {
     // Most lines do not contain the name, in any quoting, and parsing a line takes time.
     let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
     if !bare.contains(NAME) {
@@ -38,7 +38,7 @@ pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Ow
             && words.get(1).is_some_and(|group| desk::GROUPS.contains(&group.as_str()))
     });
     let nearly = |why: &str| {
-        Some(Own::Nearly(ToolError::new(format!(
+        Some(BuiltinMatch::Nearly(ToolError::new(format!(
             "Not run: {why}. The app itself answers `octo {} …`, as the only command of a call: no pipe, redirection, \
              variable, substitution or second command, `octo` and its first argument unquoted, text in single quotes.",
             desk::GROUPS.join("|")
@@ -57,44 +57,44 @@ pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Ow
     }
     let folder = match input.folder(folder) {
         Ok(given) => given.unwrap_or_else(|| folder.to_owned()),
-        Err(error) => return Some(Own::Nearly(error)),
+        Err(error) => return Some(BuiltinMatch::Nearly(error)),
     };
     Some(match desk::read(&words, &folder) {
-        Ok(asked) => Own::Asked(asked),
-        Err(error) => Own::Nearly(error),
+        Ok(asked) => BuiltinMatch::Asked(asked),
+        Err(error) => BuiltinMatch::Nearly(error),
     })
 }
 
 /// Returns the effects of a builtin command.
-pub(super) fn effects(own: &Own) -> Effects {
+pub(super) fn effects(own: &BuiltinMatch) -> Effects {
     // Certain to fail before anything happens: the run reports why.
-    let Own::Asked(asked) = own else { return Effects::none() };
+    let BuiltinMatch::Asked(asked) = own else { return Effects::none() };
     let desk = asked.errand().change().map_or(BuiltinCommandEffect::Looks, BuiltinCommandEffect::Changes);
     let mut effects = Effects { desk: Some(desk), ..Effects::none() };
     effects.reads.extend(asked.body().map(Path::to_owned));
     match asked.errand() {
-        Errand::Skill(
+        BuiltinCommand::Skill(
             SkillCommand::Validate { path }
             | SkillCommand::Propose { path, .. }
             | SkillCommand::Inspect { source: SkillSourceRef::Path(path) }
             | SkillCommand::Install { source: SkillSourceRef::Path(path), .. },
         ) => effects.reads.push(path.clone()),
-        Errand::Skill(SkillCommand::Inspect { source: SkillSourceRef::Address(address) }) => {
+        BuiltinCommand::Skill(SkillCommand::Inspect { source: SkillSourceRef::Address(address) }) => {
             let site = Url::parse(address).ok().and_then(|url| Site::of(&url));
             effects.sites.extend(site);
         }
-        Errand::Skill(SkillCommand::Export { file, .. }) => effects.writes.push(file.clone()),
+        BuiltinCommand::Skill(SkillCommand::Export { file, .. }) => effects.writes.push(file.clone()),
         // A source that was fetched before is installed from the cached copy.
-        Errand::Skill(
+        BuiltinCommand::Skill(
             SkillCommand::Install { source: SkillSourceRef::Address(_), .. }
             | SkillCommand::List
             | SkillCommand::Show { .. },
         )
-        | Errand::Memory(_)
-        | Errand::Persona(_)
-        | Errand::Task(_)
-        | Errand::Browser(_)
-        | Errand::Settings(_) => {}
+        | BuiltinCommand::Memory(_)
+        | BuiltinCommand::Persona(_)
+        | BuiltinCommand::Task(_)
+        | BuiltinCommand::Browser(_)
+        | BuiltinCommand::Settings(_) => {}
     }
     effects
 }
@@ -105,7 +105,7 @@ fn asker(context: &ToolContext) -> CommandOrigin {
 
 /// Returns the preview for the person.
 pub(super) async fn preview(
-    own: Own,
+    own: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: &ToolContext,
@@ -120,7 +120,7 @@ pub(super) async fn preview(
 
 /// Executes the command.
 pub(super) async fn run(
-    own: Own,
+    own: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: ToolContext,
@@ -137,21 +137,21 @@ pub(super) async fn run(
 /// Returns the command if it means the same in the shell's current folder: the permission decision used paths
 /// relative to the session's folder.
 fn asked(
-    own: Own,
+    own: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: &ToolContext,
 ) -> Result<ParsedCommand, ToolError> {
     let asked = match own {
-        Own::Asked(asked) => asked,
-        Own::Nearly(error) => return Err(error),
+        BuiltinMatch::Asked(asked) => asked,
+        BuiltinMatch::Nearly(error) => return Err(error),
     };
     let stands = context.shell.current_dir(&context.cwd);
     if stands == context.cwd {
         return Ok(asked);
     }
     match self::own(line, input, &stands) {
-        Some(Own::Asked(there)) if there == asked => Ok(asked),
+        Some(BuiltinMatch::Asked(there)) if there == asked => Ok(asked),
         _ => Err(ToolError::new(format!(
             "Not run: the terminal now stands in {}, so a relative path is uncertain. Give the absolute path.",
             stands.display()

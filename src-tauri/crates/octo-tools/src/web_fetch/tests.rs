@@ -1,5 +1,5 @@
 use crate::{
-    CallConcurrency, Reach,
+    CallConcurrency, SiteDistance,
     testing::{Bench, WebServer, answer, path_of, respond},
 };
 use octo_protocol::ToolView;
@@ -100,9 +100,12 @@ fn effects_name_the_place_and_how_near_it_is() {
     let effects = |url: &str| bench.effects("web_fetch", json!({"url": url}));
     let near = effects("http://LOCALHOST:3000/x");
     assert_eq!(near.order, CallConcurrency::Parallel);
-    assert_eq!((near.sites[0].to_string().as_str(), near.sites[0].reach), ("localhost:3000", Reach::Private));
-    assert_eq!(effects("https://example.com/").sites[0].reach, Reach::World);
-    assert_eq!(effects("http://169.254.169.254/").sites[0].reach, Reach::Metadata);
+    assert_eq!(
+        (near.sites[0].to_string().as_str(), near.sites[0].reach),
+        ("localhost:3000", SiteDistance::Private)
+    );
+    assert_eq!(effects("https://example.com/").sites[0].reach, SiteDistance::World);
+    assert_eq!(effects("http://169.254.169.254/").sites[0].reach, SiteDistance::Metadata);
     assert!(effects("nonsense").sites.is_empty());
     for url in ["not a url", "ftp://example.com"] {
         assert!(bench.preview("web_fetch", json!({"url": url})).is_err(), "nobody is asked in vain: {url}");

@@ -1,7 +1,7 @@
 //! Queries one provider.
 
-use super::{engine::Engine, parse};
-use crate::http::{Ask, Http, HttpError, SiteGrant, WebReply};
+use super::{engine::SearchEngine, parse};
+use crate::http::{Http, HttpError, SiteGrant, WebReply, WebRequest};
 use octo_protocol::{SearchProviderKind, WebResult};
 use reqwest::{
     Method,
@@ -68,7 +68,7 @@ fn hint(status: u16) -> &'static str {
 /// Queries a provider. Returns at most `most` results, each with an http or https address; an empty result is a
 /// refusal.
 pub(super) async fn ask(
-    engine: &Engine,
+    engine: &SearchEngine,
     http: &Http,
     query: &str,
     most: usize,
@@ -86,7 +86,7 @@ fn is_page(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
 }
 
-fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), EngineRefusal> {
+fn request(engine: &SearchEngine, query: &str, most: usize) -> Result<(Url, WebRequest), EngineRefusal> {
     let mut url = engine.address.clone();
     let mut headers = HeaderMap::new();
     let fixed = |headers: &mut HeaderMap, name: HeaderName, value| {
@@ -135,7 +135,7 @@ fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), Engi
             url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
         }
     }
-    Ok((url, Ask { method, headers, body, redirects }))
+    Ok((url, WebRequest { method, headers, body, redirects }))
 }
 
 fn secret(key: &SecretString, before: &str) -> Result<HeaderValue, EngineRefusal> {

@@ -16,7 +16,7 @@ const REST_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// A search provider.
 #[derive(Clone, Debug)]
-pub struct Engine {
+pub struct SearchEngine {
     /// Kind of the provider.
     pub kind: SearchProviderKind,
     /// Its address.
@@ -28,7 +28,7 @@ pub struct Engine {
 /// Source of the providers to query: the person's settings, with keys from the keychain.
 pub trait SearchEngines: Send + Sync {
     /// Returns the providers in the order of queries.
-    fn engines(&self) -> BoxFuture<'_, Vec<Engine>>;
+    fn engines(&self) -> BoxFuture<'_, Vec<SearchEngine>>;
 }
 
 /// The capability to search the web. Clones share their state: a provider that refused one session rests for
@@ -39,7 +39,7 @@ pub struct WebSearch {
     resting: Arc<Mutex<HashMap<SearchProviderKind, Instant>>>,
 }
 
-impl Engine {
+impl SearchEngine {
     /// Returns the fixed address of a provider; `None` if the person chooses it.
     pub fn address_of(kind: SearchProviderKind) -> Option<Url> {
         let address = match kind {
@@ -82,7 +82,7 @@ impl WebSearch {
         Self { engines, resting: Arc::default() }
     }
 
-    pub(super) async fn engines(&self) -> Vec<Engine> {
+    pub(super) async fn engines(&self) -> Vec<SearchEngine> {
         self.engines.engines().await
     }
 
@@ -113,17 +113,17 @@ impl std::fmt::Debug for WebSearch {
 mod tests {
     use super::*;
 
-    struct Nobody;
+    struct NoEngines;
 
-    impl SearchEngines for Nobody {
-        fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
+    impl SearchEngines for NoEngines {
+        fn engines(&self) -> BoxFuture<'_, Vec<SearchEngine>> {
             Box::pin(async { Vec::new() })
         }
     }
 
     #[test]
     fn one_that_refused_rests_for_ten_minutes() {
-        let search = WebSearch::new(Arc::new(Nobody));
+        let search = WebSearch::new(Arc::new(NoEngines));
         let (bing, began) = (SearchProviderKind::Bing, Instant::now());
         assert_eq!(search.resting(bing, began), None);
         search.clone().rest(bing, began);

@@ -1,4 +1,4 @@
-use super::{Engine, WebSearch};
+use super::{SearchEngine, WebSearch};
 use crate::testing::{Bench, FixedEngines, WebServer, answer, path_of, respond};
 use octo_protocol::{SearchProviderKind, ToolView};
 use serde_json::json;
@@ -11,7 +11,7 @@ const ROBOT: &str = include_str!("../../tests/fixtures/search/duckduckgo-robot.h
 /// Creates a bench whose searches use a server on this machine, in that order.
 fn bench(server: &WebServer, kinds: &[SearchProviderKind]) -> Bench {
     let mut bench = Bench::new();
-    let engines = kinds.iter().map(|kind| Engine {
+    let engines = kinds.iter().map(|kind| SearchEngine {
         kind: *kind,
         address: server.url(&format!("/{kind:?}").to_lowercase()).parse().unwrap(),
         key: Some("s3cret-key".into()),
@@ -105,7 +105,7 @@ fn a_network_that_is_down_makes_nobody_rest() {
     let mut bench = Bench::new();
     let address = format!("http://127.0.0.1:{port}/search").parse().unwrap();
     bench.context.search =
-        WebSearch::new(Arc::new(FixedEngines(vec![Engine { kind: Searxng, address, key: None }])));
+        WebSearch::new(Arc::new(FixedEngines(vec![SearchEngine { kind: Searxng, address, key: None }])));
     for _ in 0..2 {
         let error = bench.error("web_search", json!({"query": "x"}));
         assert!(error.contains("SearXNG: The request failed:"), "{error}");

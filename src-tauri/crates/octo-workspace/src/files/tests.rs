@@ -20,8 +20,11 @@ fn home() -> Home {
         fs::create_dir(base.join(name)).unwrap();
     }
     let folder = base.join("in");
-    let scope =
-        Scope { folder: folder.clone(), readable: vec![base.join("lib")], writable: vec![base.join("tmp")] };
+    let scope = FileScope {
+        folder: folder.clone(),
+        readable: vec![base.join("lib")],
+        writable: vec![base.join("tmp")],
+    };
     Home { _keep: keep, base, folder, files: Files::new(scope) }
 }
 
@@ -436,7 +439,7 @@ fn a_full_disk_leaves_the_old_content_whole() {
 #[ignore = "runs on a small disk, started by the test above"]
 fn on_a_small_disk() {
     let folder = PathBuf::from(std::env::var_os(SMALL_DISK).unwrap());
-    let files = Files::new(Scope { folder: folder.clone(), readable: vec![], writable: vec![] });
+    let files = Files::new(FileScope { folder: folder.clone(), readable: vec![], writable: vec![] });
     let path = folder.join("a");
     files.write(&path, &[b'o'; 16 << 10]).unwrap();
     assert_eq!(files.write(&path, &[b'n'; 128 << 10]), Err(FilesError::Full { path: path.clone() }));

@@ -1,7 +1,7 @@
 //! Writes whole files, through a temporary file in the same folder and a rename.
 
 use super::{Access, FileKind, Files, FilesError, kind, ledger::SeenFileStamp};
-use crate::{Recorded, UnfinishedWrites, is_inside};
+use crate::{RecordOutcome, UnfinishedWrites, is_inside};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Write},
@@ -18,7 +18,7 @@ pub struct WriteReport {
     /// The file's new state.
     pub after: FileState,
     /// Whether the change can be undone.
-    pub recorded: Recorded,
+    pub recorded: RecordOutcome,
 }
 
 /// The content of a file, by length and hash.
@@ -85,8 +85,8 @@ impl Files {
         Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after, recorded })
     }
 
-    fn record(&self, real: &Path) -> Result<Recorded, FilesError> {
-        let Some(recorder) = &self.recorder else { return Ok(Recorded::Off) };
+    fn record(&self, real: &Path) -> Result<RecordOutcome, FilesError> {
+        let Some(recorder) = &self.recorder else { return Ok(RecordOutcome::Off) };
         recorder
             .before_change(real)
             .map_err(|error| FilesError::NotRecorded { path: real.to_owned(), reason: error.to_string() })

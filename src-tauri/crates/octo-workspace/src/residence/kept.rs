@@ -12,7 +12,7 @@ pub const FORMER_HOME_INFIX: &str = "-before-";
 
 /// A former home that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptHome {
+pub struct FormerHome {
     /// Its path.
     pub path: PathBuf,
     /// Its size in bytes.
@@ -20,7 +20,7 @@ pub struct KeptHome {
 }
 
 /// Returns the former homes: those replaced by a copy, and those at earlier locations.
-pub fn former_homes(residence: &HomeLocation) -> Vec<KeptHome> {
+pub fn former_homes(residence: &HomeLocation) -> Vec<FormerHome> {
     let mut places: Vec<PathBuf> = residence.former.clone();
     for home in residence.former.iter().chain([&residence.home]) {
         places.extend(former_homes_next_to(home));
@@ -31,7 +31,7 @@ pub fn former_homes(residence: &HomeLocation) -> Vec<KeptHome> {
     places
         .into_iter()
         .filter(is_home)
-        .map(|path| KeptHome {
+        .map(|path| FormerHome {
             bytes: tree::measure(&path, &|_| false).map_or(0, |amount| amount.bytes),
             path,
         })

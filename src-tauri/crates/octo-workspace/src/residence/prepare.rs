@@ -1,10 +1,10 @@
 //! The steps while Octo runs: makes a plan and checks all its requirements. Nothing in the home changes.
 
 use super::{
-    Chosen, CopySummary, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
+    CopySummary, HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
     copied::is_folder_local,
     look_at_copy,
-    tree::{self, ChangeHook, Links},
+    tree::{self, ChangeHook, LinkTreatment},
 };
 use crate::{is_inside, private_folder};
 use octo_protocol::Millis;
@@ -57,7 +57,7 @@ pub(super) fn restore(
     private_folder(&staged).map_err(|_| HomePlanError::Fixed(home.clone()))?;
     let planned = (|| {
         watch();
-        tree::copy_content(&found.path, &staged, Links::LeftOut, &is_folder_local, watch)?;
+        tree::copy_content(&found.path, &staged, LinkTreatment::LeftOut, &is_folder_local, watch)?;
         let aside = free_name(home, stamp);
         let plan = HomeChange::Restore { from: found.path.clone(), staged: staged.clone(), aside };
         let planned = PendingHomePlan { at, home: home.clone(), plan };
@@ -82,7 +82,7 @@ pub(super) fn restore(
 ///
 /// See [`HomePlanError`].
 pub fn plan_move(residence: &HomeLocation, to: &Path, at: Millis) -> Result<PendingHomePlan, HomePlanError> {
-    if residence.chosen == Chosen::ByVariable {
+    if residence.chosen == HomeAuthority::ByVariable {
         return Err(HomePlanError::ByVariable);
     }
     require_no_plan(residence)?;

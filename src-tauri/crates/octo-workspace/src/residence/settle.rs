@@ -1,10 +1,10 @@
 //! The steps at startup, before anything opens the home.
 
 use super::{
-    Chosen, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
+    HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
     pointer::HomePointer,
     prepare::{free_name, has_room, is_moved, usable},
-    tree::{self, ChangeHook, Links},
+    tree::{self, ChangeHook, LinkTreatment},
 };
 use crate::{private::DRAFT, write_private};
 use octo_protocol::ApiError;
@@ -108,8 +108,8 @@ fn sources_exist(planned: &PendingHomePlan) -> bool {
 /// Reads the home's location again.
 fn reread_location(residence: HomeLocation) -> Result<HomeLocation, HomePlanError> {
     match residence.chosen {
-        Chosen::ByVariable => Ok(residence),
-        Chosen::ByOcto => HomeLocation::by_octo(residence.usual),
+        HomeAuthority::ByVariable => Ok(residence),
+        HomeAuthority::ByOcto => HomeLocation::by_octo(residence.usual),
     }
 }
 
@@ -237,7 +237,7 @@ fn fill_target(home: &Path, to: &Path, mark: &str, watch: ChangeHook<'_>) -> Res
     tree::clear(to, MARK, watch)?;
     let size = tree::measure(home, &|name| !is_moved(name))?;
     has_room(to, size.bytes)?;
-    let copied = tree::copy_content(home, to, Links::Kept, &|name| !is_moved(name), watch)?;
+    let copied = tree::copy_content(home, to, LinkTreatment::Kept, &|name| !is_moved(name), watch)?;
     let arrived = tree::measure(to, &|name| name == MARK)?;
     if copied != size || copied != arrived {
         let error = io::Error::other(format!(

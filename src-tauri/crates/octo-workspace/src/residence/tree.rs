@@ -24,7 +24,7 @@ pub(super) struct CopiedAmount {
 
 /// The treatment of links.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Links {
+pub(super) enum LinkTreatment {
     /// Links are recreated as they are.
     Kept,
     /// Links are left out: the targets in another person's copy are not ours.
@@ -36,7 +36,7 @@ pub(super) enum Links {
 pub(super) fn copy_content(
     from: &Path,
     to: &Path,
-    links: Links,
+    links: LinkTreatment,
     leave: &dyn Fn(&str) -> bool,
     watch: ChangeHook<'_>,
 ) -> Result<CopiedAmount, HomePlanError> {
@@ -54,7 +54,7 @@ pub(super) fn copy_content(
 fn copy(
     from: &Path,
     to: &Path,
-    links: Links,
+    links: LinkTreatment,
     amount: &mut CopiedAmount,
     watch: ChangeHook<'_>,
 ) -> Result<(), HomePlanError> {
@@ -71,7 +71,7 @@ fn copy(
         amount.bytes += copy_file(from, to, &meta, links)?;
         amount.files += 1;
         watch();
-    } else if meta.is_symlink() && links == Links::Kept {
+    } else if meta.is_symlink() && links == LinkTreatment::Kept {
         let target = fs::read_link(from).map_err(|error| HomePlanError::of(from, error))?;
         link(&target, to).map_err(written)?;
         watch();
@@ -79,7 +79,12 @@ fn copy(
     Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata, links: Links) -> Result<u64, HomePlanError> {
+fn copy_file(
+    from: &Path,
+    to: &Path,
+    meta: &fs::Metadata,
+    links: LinkTreatment,
+) -> Result<u64, HomePlanError> {
     let (read, written) = (|error| HomePlanError::of(from, error), |error| HomePlanError::of(to, error));
     let mut source = File::open(from).map_err(read)?;
     let mut made = File::create_new(to).map_err(written)?;
@@ -111,12 +116,12 @@ fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata, links: Links) -> Resul
 /// Returns the permissions of a copied file. A file of a home keeps its own. A file of a copy may be
 /// write-protected, or from a read-only disk: Octo must be able to write it in a home.
 #[cfg(unix)]
-fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
+fn permissions_of(meta: &fs::Metadata, links: LinkTreatment) -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = meta.permissions().mode();
     fs::Permissions::from_mode(match links {
-        Links::Kept => mode,
-        Links::LeftOut => mode | 0o600,
+        LinkTreatment::Kept => mode,
+        LinkTreatment::LeftOut => mode | 0o600,
     })
 }
 
@@ -125,9 +130,9 @@ fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
     clippy::permissions_set_readonly_false,
     reason = "the attribute gives nobody else a right here, as a mode would"
 )]
-fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
+fn permissions_of(meta: &fs::Metadata, links: LinkTreatment) -> fs::Permissions {
     let mut permissions = meta.permissions();
-    if links == Links::LeftOut {
+    if links == LinkTreatment::LeftOut {
         permissions.set_readonly(false);
     }
     permissions

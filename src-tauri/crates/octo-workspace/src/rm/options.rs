@@ -10,14 +10,14 @@ use std::{
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RmRequest {
     /// Remove these operands.
-    Remove(Options, Vec<OsString>),
+    Remove(RmOptions, Vec<OsString>),
     /// Only print this text.
     Say(String),
 }
 
 /// The options of a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Options {
+pub(super) struct RmOptions {
     pub recursive: bool,
     pub empty_folders: bool,
     pub ignore_missing: bool,
@@ -71,7 +71,7 @@ Move the FILE(s) to Octo's trash, from where they can be restored.
 ";
 
 pub(super) fn rm(arguments: &[OsString]) -> Result<RmRequest, String> {
-    let mut options = Options::default();
+    let mut options = RmOptions::default();
     let mut paths = Vec::new();
     let mut rest = arguments.iter();
     let permutes = std::env::var_os("POSIXLY_CORRECT").is_none();
@@ -103,7 +103,7 @@ pub(super) fn rm(arguments: &[OsString]) -> Result<RmRequest, String> {
     Ok(RmRequest::Remove(options, paths))
 }
 
-fn short(options: &mut Options, letter: u8, arguments: &[OsString]) -> Result<(), String> {
+fn short(options: &mut RmOptions, letter: u8, arguments: &[OsString]) -> Result<(), String> {
     match letter {
         b'd' => options.empty_folders = true,
         b'f' => force(options),
@@ -119,25 +119,25 @@ fn short(options: &mut Options, letter: u8, arguments: &[OsString]) -> Result<()
     Ok(())
 }
 
-fn force(options: &mut Options) {
+fn force(options: &mut RmOptions) {
     options.interactive = PromptMode::Never;
     options.ignore_missing = true;
     options.prompt_once = false;
 }
 
-fn ask(options: &mut Options, when: PromptMode) {
+fn ask(options: &mut RmOptions, when: PromptMode) {
     options.interactive = when;
     options.ignore_missing = false;
     options.prompt_once = false;
 }
 
-fn ask_once(options: &mut Options) {
+fn ask_once(options: &mut RmOptions) {
     ask(options, PromptMode::Sometimes);
     options.prompt_once = true;
 }
 
 /// Parses a long option, possibly abbreviated. Returns the text to print if that is the whole job.
-fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Result<Option<String>, String> {
+fn long(options: &mut RmOptions, argument: &OsStr, arguments: &[OsString]) -> Result<Option<String>, String> {
     let text = argument.to_string_lossy();
     let bare = text.trim_start_matches("--");
     let (name, value) = match bare.split_once('=') {
@@ -178,7 +178,7 @@ fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Resu
     Ok(None)
 }
 
-fn interactive(options: &mut Options, when: &str) -> Result<(), String> {
+fn interactive(options: &mut RmOptions, when: &str) -> Result<(), String> {
     let known = ["never", "no", "none", "once", "always", "yes"];
     let fitting: Vec<&str> = known.iter().copied().filter(|word| word.starts_with(when)).collect();
     // "n" abbreviates three words with the same meaning.
@@ -244,7 +244,7 @@ pub(super) fn unlink(arguments: &[OsString]) -> Result<RmRequest, String> {
     match paths {
         [] => Err("missing operand".to_owned()),
         [path] => {
-            let options = Options { interactive: PromptMode::Never, unlink: true, ..Options::default() };
+            let options = RmOptions { interactive: PromptMode::Never, unlink: true, ..RmOptions::default() };
             Ok(RmRequest::Remove(options, vec![path.clone()]))
         }
         [_, extra, ..] => Err(format!("extra operand ‘{}’", plain(extra))),

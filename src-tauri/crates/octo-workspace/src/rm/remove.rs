@@ -1,8 +1,8 @@
 //! One operand: the checks and questions of `rm` before it, and its move to the trash.
 
 use super::{
-    RmRun, Terminal,
-    options::{Options, PromptMode},
+    InputIsTerminal, RmRun,
+    options::{PromptMode, RmOptions},
     quote::quoted,
 };
 use crate::TrashError;
@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Removes the file or folder one operand names.
-pub(super) fn remove(run: &mut RmRun<'_>, options: &Options, operand: &OsStr) {
+pub(super) fn remove(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr) {
     let slashed = ends_with_slash(operand);
     let path = without_slashes(operand);
     // A trailing slash means the folder behind a link, whatever the options say.
@@ -55,7 +55,7 @@ pub(super) fn remove(run: &mut RmRun<'_>, options: &Options, operand: &OsStr) {
     }
 }
 
-fn missing(run: &mut RmRun<'_>, options: &Options, operand: &OsStr, error: &io::Error) {
+fn missing(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr, error: &io::Error) {
     let nothing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     if !(nothing && options.ignore_missing) {
         let verb = if options.unlink { "unlink" } else { "remove" };
@@ -73,7 +73,7 @@ enum RmQuestion {
 /// Whether the removal may proceed: asks if the options or a write protection require it.
 fn may_remove(
     run: &mut RmRun<'_>,
-    options: &Options,
+    options: &RmOptions,
     operand: &OsStr,
     path: &Path,
     meta: &Metadata,
@@ -83,7 +83,7 @@ fn may_remove(
         return true;
     }
     let looks = !options.ignore_missing
-        && (options.interactive == PromptMode::Always || run.terminal == Terminal::Yes)
+        && (options.interactive == PromptMode::Always || run.terminal == InputIsTerminal::Yes)
         && !meta.is_symlink();
     let protected = looks && is_write_protected(path);
     if !protected && options.interactive != PromptMode::Always {
@@ -132,7 +132,7 @@ fn kind(meta: &Metadata) -> &'static str {
 /// is empty.
 fn remove_with_prompts(
     run: &mut RmRun<'_>,
-    options: &Options,
+    options: &RmOptions,
     operand: &OsStr,
     path: &Path,
     meta: &Metadata,
@@ -173,7 +173,7 @@ fn remove_with_prompts(
     }
 }
 
-fn move_to_trash(run: &mut RmRun<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+fn move_to_trash(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr, path: &Path, meta: &Metadata) {
     let name = quoted(operand);
     let verb = if options.unlink { "unlink" } else { "remove" };
     let Some(trash) = run.trash() else {

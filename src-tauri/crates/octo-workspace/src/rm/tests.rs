@@ -14,6 +14,6 @@ fn links_lead_to_the_program_and_are_mended() {
     install(folder.path(), &program).unwrap();
     assert_eq!(fs::read_link(bin.join("rm")).unwrap(), program);
     assert_eq!(fs::read_dir(&bin).unwrap().count(), 2);
-    assert_eq!(Program::named(OsStr::new("/a/b/rm")), Some(Program::Rm));
-    assert_eq!(Program::named(OsStr::new("octo")), None);
+    assert_eq!(RmProgram::named(OsStr::new("/a/b/rm")), Some(RmProgram::Rm));
+    assert_eq!(RmProgram::named(OsStr::new("octo")), None);
 }

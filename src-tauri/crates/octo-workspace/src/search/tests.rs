@@ -1,5 +1,5 @@
 use super::*;
-use crate::{ClosedPaths, Files, PathRestriction, Scope};
+use crate::{ClosedPaths, FileScope, Files, PathRestriction};
 use std::{
     fs,
     io::Write,
@@ -23,7 +23,7 @@ fn tree(entries: &[(&str, &str)]) -> Tree {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
-    let files = Files::new(Scope { folder: root.clone(), readable: vec![], writable: vec![] });
+    let files = Files::new(FileScope { folder: root.clone(), readable: vec![], writable: vec![] });
     Tree { _keep: keep, root, files }
 }
 

@@ -6,7 +6,7 @@
 //! and reports that. The database changes before a blob is removed: a process killed in between leaves
 //! unreferenced content, which the next collection finds.
 
-use super::{Inner, TimeError, TimeMachine};
+use super::{TimeError, TimeMachine, TimeMachineInner};
 use octo_protocol::{BlobHash, FileImage, TimeCleanup, TimeSpace};
 use octo_store::StateMoment;
 use std::{
@@ -49,7 +49,7 @@ impl TimeMachine {
     }
 }
 
-impl Inner {
+impl TimeMachineInner {
     /// Removes unreferenced content. Returns the remaining blobs with their sizes.
     fn sweep(&self, collected: &mut TimeCleanup) -> Result<HashMap<BlobHash, u64>, TimeError> {
         let mut sizes = HashMap::new();

@@ -9,11 +9,12 @@
 //! finds count as the step's.
 
 use super::{
-    Inner, StepId, TimeError, TimeMachine,
+    StepId, TimeError, TimeMachine, TimeMachineInner,
     bytes::{bytes_of, path_of},
     git,
     picture::{
-        FolderSnapshot, Item, ItemContent, Shelf, SnapshotContext, SnapshotDifference, diff, image, name_of,
+        FolderSnapshot, ItemContent, SnapshotContext, SnapshotDifference, SnapshotFile, SnapshotItem, diff,
+        image, name_of,
     },
     watch::FolderWatch,
 };
@@ -47,7 +48,7 @@ pub(super) struct FolderHistory {
     loaded: bool,
     /// Whether the snapshot stored on disk is outdated.
     stale: bool,
-    shelf: Option<Shelf>,
+    shelf: Option<SnapshotFile>,
     watch: Option<FolderWatch>,
     /// Whether the latest snapshot relied on the watch for unreported paths.
     trusting: bool,
@@ -152,7 +153,7 @@ impl TimeMachine {
     }
 }
 
-impl Inner {
+impl TimeMachineInner {
     fn album(&self, folder: &Path) -> Arc<Mutex<FolderHistory>> {
         Arc::clone(super::lock(&self.albums).entry(folder.to_owned()).or_default())
     }
@@ -179,7 +180,7 @@ impl Inner {
             return;
         }
         if let Some(picture) = &album.latest {
-            let shelf = album.shelf.get_or_insert_with(|| Shelf::new(self.snapshot_file(folder)));
+            let shelf = album.shelf.get_or_insert_with(|| SnapshotFile::new(self.snapshot_file(folder)));
             match shelf.keep(picture) {
                 Ok(()) => album.stale = false,
                 // Without it, the next start reads the folder again.
@@ -374,7 +375,7 @@ impl Inner {
     }
 }
 
-fn item_image(item: &Item, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
+fn item_image(item: &SnapshotItem, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
     let unsaved = |why| FileImage::Unsaved { why, len: item.stamp.len, modified: item.stamp.modified };
     match &item.kept {
         ItemContent::Git(hash, _) if is_lost(hash) => unsaved(UnsavedReason::Forgotten),

@@ -19,7 +19,7 @@ use super::bytes::{bytes_of, path_of};
 
 /// The stage of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum RestoreStage {
     /// New content is written next to its targets. Nothing is changed yet.
     Staging,
     /// Targets are being changed. From here on the restore is completed.
@@ -28,7 +28,7 @@ pub(crate) enum Stage {
     Back,
 }
 
-impl Stage {
+impl RestoreStage {
     const ALL: [Self; 3] = [Self::Staging, Self::Forward, Self::Back];
 
     fn suffix(self) -> &'static str {
@@ -106,12 +106,12 @@ impl Journals {
         Self { folder }
     }
 
-    fn path(&self, id: &str, stage: Stage) -> PathBuf {
+    fn path(&self, id: &str, stage: RestoreStage) -> PathBuf {
         self.folder.join(format!("{id}.{}", stage.suffix()))
     }
 
     /// Writes a journal, flushed to disk when this returns.
-    pub(crate) fn write(&self, journal: &Journal, stage: Stage) -> io::Result<()> {
+    pub(crate) fn write(&self, journal: &Journal, stage: RestoreStage) -> io::Result<()> {
         crate::private_folder(&self.folder)?;
         let mut temporary = tempfile::Builder::new().prefix(".journal-").tempfile_in(&self.folder)?;
         temporary.write_all(&serde_json::to_vec(journal)?)?;
@@ -122,24 +122,24 @@ impl Journals {
     }
 
     /// Moves a journal to another stage.
-    pub(crate) fn advance(&self, id: &str, from: Stage, to: Stage) -> io::Result<()> {
+    pub(crate) fn advance(&self, id: &str, from: RestoreStage, to: RestoreStage) -> io::Result<()> {
         fs::rename(self.path(id, from), self.path(id, to))?;
         self.sync();
         Ok(())
     }
 
     /// Removes a journal: its steps are done, or never began.
-    pub(crate) fn remove(&self, id: &str, stage: Stage) -> io::Result<()> {
+    pub(crate) fn remove(&self, id: &str, stage: RestoreStage) -> io::Result<()> {
         fs::remove_file(self.path(id, stage))?;
         self.sync();
         Ok(())
     }
 
     /// Returns all journals. An unreadable one is an error: its steps may be half done.
-    pub(crate) fn all(&self) -> io::Result<Vec<(Journal, Stage)>> {
+    pub(crate) fn all(&self) -> io::Result<Vec<(Journal, RestoreStage)>> {
         let mut all = Vec::new();
         for path in self.files()? {
-            let stage = Stage::ALL
+            let stage = RestoreStage::ALL
                 .into_iter()
                 .find(|stage| path.extension().is_some_and(|extension| extension == stage.suffix()));
             if let Some(stage) = stage {

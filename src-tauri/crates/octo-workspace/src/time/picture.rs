@@ -16,12 +16,12 @@ mod list;
 mod walk;
 
 pub(crate) use diff::{SnapshotDifference, diff};
-pub(crate) use file::Shelf;
+pub(crate) use file::SnapshotFile;
 pub(crate) use leave_out::leave_out;
 pub(crate) use walk::ChangedItems;
 
 use super::{
-    Limits,
+    TimeLimits,
     bytes::{bytes_of, path_of},
     folder::{DiskEntry, FolderCache, PathStamp, nanoseconds},
     git::GitRepository,
@@ -51,14 +51,14 @@ pub(crate) struct FolderSnapshot {
     /// The data folder of the repository that [`ItemContent::Git`] refers to.
     pub(crate) repository: Option<PathBuf>,
     /// The content of every folder that was entered. A missing folder is unknown.
-    pub(crate) folders: HashMap<RelativePath, Arc<Vec<Item>>>,
+    pub(crate) folders: HashMap<RelativePath, Arc<Vec<SnapshotItem>>>,
     /// Folders that could not be read.
     pub(crate) unknown: HashMap<RelativePath, UnsavedReason>,
 }
 
 /// One name in a folder. Items are sorted by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub(crate) struct SnapshotItem {
     pub(crate) name: Box<[u8]>,
     pub(crate) stamp: PathStamp,
     pub(crate) kept: ItemContent,
@@ -83,7 +83,7 @@ pub(crate) enum ItemContent {
 /// The context a snapshot needs in addition to the folder.
 pub(crate) struct SnapshotContext<'a> {
     pub(crate) blobs: &'a Blobs,
-    pub(crate) limits: Limits,
+    pub(crate) limits: TimeLimits,
     /// Octo's own home, which snapshots never include.
     pub(crate) home: &'a Path,
 }
@@ -173,7 +173,7 @@ impl FolderSnapshot {
         }
         let reader = ItemReader { folder: &self.folder, camera, repository: repository.as_ref() };
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, usize, Item)>> = Mutex::new(Vec::with_capacity(work.len()));
+        let done: Mutex<Vec<(usize, usize, SnapshotItem)>> = Mutex::new(Vec::with_capacity(work.len()));
         let failed: Mutex<Option<BlobError>> = Mutex::new(None);
         thread::scope(|scope| {
             for _ in 0..threads().min(work.len()) {
@@ -209,7 +209,7 @@ impl FolderSnapshot {
             return Err(error);
         }
         camera.blobs.flush()?;
-        let mut items: Vec<(RelativePath, Vec<Item>)> =
+        let mut items: Vec<(RelativePath, Vec<SnapshotItem>)> =
             found.into_iter().map(|found| (found.path, found.items)).collect();
         let mut vanished: Vec<(usize, Box<[u8]>)> = Vec::new();
         for (folder, number, item) in done.into_inner().unwrap_or_default() {
@@ -230,7 +230,7 @@ impl FolderSnapshot {
 
     /// Returns the total bytes of all stored content.
     fn kept_bytes(&self) -> u64 {
-        self.folders.values().flat_map(|items| items.iter()).map(Item::kept_bytes).sum()
+        self.folders.values().flat_map(|items| items.iter()).map(SnapshotItem::kept_bytes).sum()
     }
 
     /// Returns the entries left out, by path.
@@ -251,7 +251,7 @@ impl FolderSnapshot {
 
     /// Returns the blobs the snapshot refers to.
     pub(crate) fn blobs(&self) -> impl Iterator<Item = BlobHash> {
-        self.folders.values().flat_map(|items| items.iter()).filter_map(Item::blob)
+        self.folders.values().flat_map(|items| items.iter()).filter_map(SnapshotItem::blob)
     }
 
     pub(crate) fn path(&self, relative: &[u8]) -> PathBuf {
@@ -273,10 +273,10 @@ impl FolderSnapshot {
 }
 
 fn kept_bytes(found: &[ChangedItems]) -> u64 {
-    found.iter().flat_map(|found| &found.items).map(Item::kept_bytes).sum()
+    found.iter().flat_map(|found| &found.items).map(SnapshotItem::kept_bytes).sum()
 }
 
-impl Item {
+impl SnapshotItem {
     /// Returns the blob with its content.
     pub(crate) fn blob(&self) -> Option<BlobHash> {
         match self.kept {
@@ -302,7 +302,7 @@ pub(crate) fn hash_of(name: &BlobHash) -> Option<[u8; 32]> {
     blake3::Hash::from_hex(&name.0).ok().map(Into::into)
 }
 
-pub(crate) fn image(item: &Item, blob: BlobHash) -> FileImage {
+pub(crate) fn image(item: &SnapshotItem, blob: BlobHash) -> FileImage {
     FileImage::File { blob, len: item.stamp.len, mode: item.stamp.permissions() }
 }
 
@@ -351,21 +351,26 @@ impl ItemReader<'_> {
         &self,
         folders: &mut FolderCache,
         folder: &[u8],
-        item: &Item,
+        item: &SnapshotItem,
         room: SpaceState,
-    ) -> Result<Option<Item>, BlobError> {
+    ) -> Result<Option<SnapshotItem>, BlobError> {
         let path = walk::path_in(self.folder, folder).join(path_of(&item.name));
         let read_at = nanoseconds(SystemTime::now());
         let entry = match folders.look(&path) {
             Ok(DiskEntry::Absent) => return Ok(None),
             Ok(entry) => entry,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Ok(Some(Item { kept: ItemContent::Not(UnsavedReason::Unreadable), ..item.clone() }));
+                return Ok(Some(SnapshotItem {
+                    kept: ItemContent::Not(UnsavedReason::Unreadable),
+                    ..item.clone()
+                }));
             }
             Err(error) => return Err(error.into()),
         };
         let Some(stamp) = entry.stamp() else { return Ok(None) };
-        let with = |kept| Some(Item { name: item.name.clone(), stamp, kept, racy: is_racy(&stamp, read_at) });
+        let with = |kept| {
+            Some(SnapshotItem { name: item.name.clone(), stamp, kept, racy: is_racy(&stamp, read_at) })
+        };
         let mut entry = match entry {
             DiskEntry::Link(target, _) => return Ok(with(ItemContent::Link(bytes_of(&target).into()))),
             DiskEntry::File(_, stamp)
@@ -391,9 +396,8 @@ impl ItemReader<'_> {
             Ok(FileImage::Unsaved { why, .. }) => Ok(with(ItemContent::Not(why))),
             Ok(_) => Ok(None),
             // It keeps changing: the next snapshot reads it again.
-            Err(BlobError::Changed) => {
-                Ok(with(ItemContent::Not(UnsavedReason::Unreadable)).map(|item| Item { racy: true, ..item }))
-            }
+            Err(BlobError::Changed) => Ok(with(ItemContent::Not(UnsavedReason::Unreadable))
+                .map(|item| SnapshotItem { racy: true, ..item })),
             Err(error) => Err(error),
         }
     }

@@ -185,7 +185,7 @@ pub(crate) fn judge(candidate: RestoreCandidate) -> PathDecision {
 }
 
 /// The disk queries needed to arrange steps.
-pub(crate) trait Disk {
+pub(crate) trait DiskQueries {
     /// Returns the kind of object at a path; a path below a link or a file counts as absent.
     fn kind(&mut self, path: &Path) -> io::Result<DiskKind>;
     /// Returns the names in a folder.
@@ -204,7 +204,7 @@ pub(crate) type ArrangedSteps = (Vec<RestoreStep>, BTreeMap<PathBuf, Unrestorabl
 
 /// Removes infeasible steps, and adds missing parent folders. A folder is removed only if nothing remains in
 /// it; a file is created only if all its parents are, or will be, folders.
-pub(crate) fn arrange(steps: Vec<RestoreStep>, disk: &mut impl Disk) -> io::Result<ArrangedSteps> {
+pub(crate) fn arrange(steps: Vec<RestoreStep>, disk: &mut impl DiskQueries) -> io::Result<ArrangedSteps> {
     let mut steps: BTreeMap<PathBuf, RestoreStep> =
         steps.into_iter().map(|step| (step.path.clone(), step)).collect();
     let mut impossible = BTreeMap::new();
@@ -257,7 +257,7 @@ pub(crate) fn arrange(steps: Vec<RestoreStep>, disk: &mut impl Disk) -> io::Resu
 fn missing_parents(
     path: &Path,
     steps: &BTreeMap<PathBuf, RestoreStep>,
-    disk: &mut impl Disk,
+    disk: &mut impl DiskQueries,
 ) -> io::Result<Option<Vec<RestoreStep>>> {
     let mut made = Vec::new();
     for above in path.ancestors().skip(1) {

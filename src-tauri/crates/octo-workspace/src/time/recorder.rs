@@ -14,7 +14,7 @@ pub struct ChangeRecorder {
 
 /// Whether a change can be undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorded {
+pub enum RecordOutcome {
     /// Yes: the former state is stored.
     Kept,
     /// No: the former content was not stored.
@@ -31,7 +31,7 @@ impl ChangeRecorder {
     /// # Errors
     ///
     /// When the state cannot be recorded. The change must then not be made.
-    pub fn before_change(&self, path: &Path) -> Result<Recorded, super::TimeError> {
+    pub fn before_change(&self, path: &Path) -> Result<RecordOutcome, super::TimeError> {
         self.machine.record_before(self.session, path)
     }
 }

@@ -1,10 +1,10 @@
 //! Completes the interrupted work of a killed process.
 
 use super::{
-    Inner, TimeError, TimeMachine,
+    TimeError, TimeMachine, TimeMachineInner,
     apply::{apply, unstage},
     folder::FolderCache,
-    journal::{Journal, Stage},
+    journal::{Journal, RestoreStage},
     keep::{ContentMode, look},
 };
 use octo_protocol::{FileImage, SessionId};
@@ -85,11 +85,11 @@ impl TimeMachine {
     }
 }
 
-impl Inner {
+impl TimeMachineInner {
     /// Completes the restore of an earlier process.
-    fn finish(&self, mut journal: Journal, stage: Stage) -> Result<RecoveredRestore, TimeError> {
+    fn finish(&self, mut journal: Journal, stage: RestoreStage) -> Result<RecoveredRestore, TimeError> {
         let session = journal.session;
-        if stage == Stage::Staging {
+        if stage == RestoreStage::Staging {
             unstage(&journal);
             self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)?;
             return Ok(RecoveredRestore { session, outcome: RecoveryOutcome::NotBegun, kept: Vec::new() });
@@ -97,7 +97,7 @@ impl Inner {
         let prepared = journal.clone();
         let kept = self.drop_changed_steps(&mut journal)?;
         let taken_back = match stage {
-            Stage::Forward => match apply(&self.blobs, &journal) {
+            RestoreStage::Forward => match apply(&self.blobs, &journal) {
                 Ok(()) => {
                     unstage(&prepared);
                     self.done(&journal, stage, journal.to)?;
@@ -105,13 +105,15 @@ impl Inner {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "an interrupted restore cannot be finished and is taken back");
-                    self.journals.advance(&journal.id, stage, Stage::Back).map_err(TimeError::Journal)?;
+                    self.journals
+                        .advance(&journal.id, stage, RestoreStage::Back)
+                        .map_err(TimeError::Journal)?;
                     unstage(&prepared);
                     self.take_back(&journal)?;
                     true
                 }
             },
-            Stage::Back | Stage::Staging => {
+            RestoreStage::Back | RestoreStage::Staging => {
                 unstage(&prepared);
                 self.take_back(&journal)?;
                 true

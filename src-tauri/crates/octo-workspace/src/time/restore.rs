@@ -1,16 +1,16 @@
 //! Restores a session to another step.
 
 use super::{
-    Inner, StepId, TimeError, TimeMachine,
+    StepId, TimeError, TimeMachine, TimeMachineInner,
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
     folder::{DiskEntry, Folder, FolderCache, parts},
-    journal::{Journal, JournalStep, Stage},
+    journal::{Journal, JournalStep, RestoreStage},
     keep::{ContentMode, look},
     lasting::{between, shown},
     plan::{
-        Disk, DiskKind, PathDecision, RestoreCandidate, RestorePlan, RestoreSelection, RestoreStep, arrange,
-        impossible, judge,
+        DiskKind, DiskQueries, PathDecision, RestoreCandidate, RestorePlan, RestoreSelection, RestoreStep,
+        arrange, impossible, judge,
     },
     tree::{SessionStepTree, StateRecords},
 };
@@ -69,7 +69,7 @@ impl TimeMachine {
     /// # Errors
     ///
     /// [`TimeError::Moved`] when a file changed after the plan was made: make another plan. [`TimeError::Blob`]
-    /// when stored content is missing or damaged, [`TimeError::Disk`] when the disk refuses: nothing has
+    /// when stored content is missing or damaged, [`TimeError::DiskQueries`] when the disk refuses: nothing has
     /// changed then. [`TimeError::Stuck`] when undoing failed: [`TimeMachine::recover`] tries again.
     pub fn restore(
         &self,
@@ -83,7 +83,7 @@ impl TimeMachine {
     }
 }
 
-impl Inner {
+impl TimeMachineInner {
     pub(super) fn require_no_unfinished_restore(&self, session: SessionId) -> Result<(), TimeError> {
         let journals = self.journals.all().map_err(TimeError::Journal)?;
         if journals.iter().any(|(journal, _)| journal.session == session) {
@@ -189,7 +189,7 @@ impl Inner {
         self.verify(&steps)?;
 
         let mut journal = self.journal(plan, &steps)?;
-        self.journals.write(&journal, Stage::Staging).map_err(TimeError::Journal)?;
+        self.journals.write(&journal, RestoreStage::Staging).map_err(TimeError::Journal)?;
         let prepared = journal.steps.iter().try_for_each(|line| stage(&self.blobs, line)).and_then(|()| {
             // Staging took time: meanwhile changed files are not overwritten.
             require_unchanged(&steps)?;
@@ -199,7 +199,7 @@ impl Inner {
             Ok(entry) => entry,
             Err(error) => {
                 unstage(&journal);
-                self.journals.remove(&journal.id, Stage::Staging).map_err(TimeError::Journal)?;
+                self.journals.remove(&journal.id, RestoreStage::Staging).map_err(TimeError::Journal)?;
                 return Err(error);
             }
         };
@@ -207,14 +207,16 @@ impl Inner {
         if !switches {
             journal.to = entry;
             report.active = entry;
-            self.journals.write(&journal, Stage::Staging).map_err(TimeError::Journal)?;
+            self.journals.write(&journal, RestoreStage::Staging).map_err(TimeError::Journal)?;
         }
-        self.journals.advance(&journal.id, Stage::Staging, Stage::Forward).map_err(TimeError::Journal)?;
+        self.journals
+            .advance(&journal.id, RestoreStage::Staging, RestoreStage::Forward)
+            .map_err(TimeError::Journal)?;
         match apply(&self.blobs, &journal) {
-            Ok(()) => self.done(&journal, Stage::Forward, journal.to)?,
+            Ok(()) => self.done(&journal, RestoreStage::Forward, journal.to)?,
             Err(error) => {
                 self.journals
-                    .advance(&journal.id, Stage::Forward, Stage::Back)
+                    .advance(&journal.id, RestoreStage::Forward, RestoreStage::Back)
                     .map_err(TimeError::Journal)?;
                 self.take_back(&journal)?;
                 let session = plan.session;
@@ -323,20 +325,25 @@ impl Inner {
         Ok(number)
     }
 
-    pub(super) fn done(&self, journal: &Journal, stage: Stage, active: StepNumber) -> Result<(), TimeError> {
+    pub(super) fn done(
+        &self,
+        journal: &Journal,
+        stage: RestoreStage,
+        active: StepNumber,
+    ) -> Result<(), TimeError> {
         let session = journal.session;
         self.store.write_blocking(move |tx| tx.set_active_time_step(session, active))?;
         self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)
     }
 
-    /// Undoes the steps of a journal at [`Stage::Back`].
+    /// Undoes the steps of a journal at [`RestoreStage::Back`].
     pub(super) fn take_back(&self, journal: &Journal) -> Result<(), TimeError> {
         apply(&self.blobs, &journal.reversed()).map_err(|error| match error {
             TimeError::Disk { path, error } => TimeError::Stuck { path, error },
             other => other,
         })?;
         unstage(journal);
-        self.done(journal, Stage::Back, journal.from)
+        self.done(journal, RestoreStage::Back, journal.from)
     }
 
     /// Returns the present state of a path. Does not store content.
@@ -399,7 +406,7 @@ fn arrange_on_disk(steps: Vec<RestoreStep>) -> Result<super::plan::ArrangedSteps
 /// The real disk.
 struct LiveDisk(FolderCache);
 
-impl Disk for LiveDisk {
+impl DiskQueries for LiveDisk {
     fn kind(&mut self, path: &Path) -> io::Result<DiskKind> {
         if parts(path).is_err() {
             return Ok(DiskKind::Folder); // The root.

@@ -1,12 +1,12 @@
 //! Steps: their beginning, their end, and the recording in between.
 
 use super::{
-    Inner, StepId, TimeError, TimeMachine,
+    StepId, TimeError, TimeMachine, TimeMachineInner,
     bytes::{bytes_of, path_of},
     folder::{DiskEntry, FolderCache},
     keep::{ContentMode, image_of, look, same},
     picture::leave_out,
-    recorder::{ChangeRecorder, Recorded},
+    recorder::{ChangeRecorder, RecordOutcome},
     tree::{SessionStepTree, StateRecords},
 };
 use crate::FlushTiming;
@@ -37,7 +37,7 @@ impl SessionSteps {
 struct OpenStep {
     task: StepNumber,
     /// The paths whose state before the step is stored.
-    recorded: HashMap<PathBuf, Recorded>,
+    recorded: HashMap<PathBuf, RecordOutcome>,
 }
 
 impl TimeMachine {
@@ -187,7 +187,7 @@ impl TimeMachine {
         tree.tasks.into_iter().find(|task| task.number == number).ok_or(TimeError::UnknownTask(number))
     }
 
-    pub(super) fn record_before(&self, session: SessionId, path: &Path) -> Result<Recorded, TimeError> {
+    pub(super) fn record_before(&self, session: SessionId, path: &Path) -> Result<RecordOutcome, TimeError> {
         let desk = self.inner.desk(session);
         let mut desk = super::lock(&desk);
         let open = desk.open.as_mut().ok_or(TimeError::NoTask)?;
@@ -211,8 +211,8 @@ impl TimeMachine {
         let before = self.inner.record(task, found, StateSource::Named)?;
         for (path, image) in before {
             let recorded = match image {
-                FileImage::Unsaved { why, .. } => Recorded::NotKept(why),
-                _ => Recorded::Kept,
+                FileImage::Unsaved { why, .. } => RecordOutcome::NotKept(why),
+                _ => RecordOutcome::Kept,
             };
             open.recorded.insert(path, recorded);
         }
@@ -220,7 +220,7 @@ impl TimeMachine {
     }
 }
 
-impl Inner {
+impl TimeMachineInner {
     pub(super) fn read_tree(&self, session: SessionId) -> Result<SessionStepTree, TimeError> {
         Ok(SessionStepTree::new(self.store.read_blocking(|reader| reader.time_steps(session))?))
     }

@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 200;
 
 /// The properties of an item in the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct ItemProperties {
     /// Its form.
     pub form: TrashForm,
     /// Its total size in bytes.
@@ -68,7 +68,7 @@ impl Trash {
     /// # Errors
     ///
     /// I/O errors if the item does not exist.
-    pub fn measure(&self, id: TrashId, name: &Path) -> io::Result<Measure> {
+    pub fn measure(&self, id: TrashId, name: &Path) -> io::Result<ItemProperties> {
         let content = self.content(id);
         let meta = fs::symlink_metadata(&content)?;
         let form = form(&meta);
@@ -93,7 +93,7 @@ impl Trash {
         let mode = u32::from(!meta.permissions().readonly());
         let link = fs::read_link(&content).ok().map(|target| target.to_string_lossy().into_owned());
         let made_again = form == TrashForm::Folder && is_recreatable(name, &content);
-        Ok(Measure { form, size, files, mode, link, made_again })
+        Ok(ItemProperties { form, size, files, mode, link, made_again })
     }
 
     /// Returns the beginning of an item's content, by which a person can recognise it.

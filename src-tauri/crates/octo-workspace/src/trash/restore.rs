@@ -2,7 +2,7 @@
 
 use super::{
     Removal, Trash, TrashError, TrashSlip, exists, slip,
-    spot::Spot,
+    spot::DirSlot,
     tree::{self, TreePartKind},
 };
 use octo_protocol::TrashId;
@@ -31,7 +31,7 @@ pub enum TakenNamePolicy {
 
 /// An item that occupies the target of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Present {
+pub struct OccupyingItem {
     /// Its path.
     pub path: PathBuf,
     /// Its form.
@@ -84,12 +84,12 @@ impl Trash {
         }
         let above = to.parent().ok_or_else(|| TrashError::Thing(io::ErrorKind::InvalidInput.into()))?;
         fs::create_dir_all(above).map_err(TrashError::Thing)?;
-        let mut spot = Spot::of(to).map_err(TrashError::Thing)?;
+        let mut spot = DirSlot::of(to).map_err(TrashError::Thing)?;
         if spot.folder() != above {
             return Err(TrashError::Elsewhere(above.to_owned()));
         }
         let mut replaced = None;
-        if let Some(present) = Present::at(&spot.path()) {
+        if let Some(present) = OccupyingItem::at(&spot.path()) {
             match if_taken {
                 TakenNamePolicy::Refuse => return Err(TrashError::Taken(Box::new(present))),
                 TakenNamePolicy::Replace(removal) => replaced = Some(self.take(&spot.path(), removal)?),
@@ -112,7 +112,7 @@ impl Trash {
         Ok(RestoredItem { path: spot.path(), replaced })
     }
 
-    fn land(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
+    fn land(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
         match spot.take_from(&self.content(id)) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.restore_by_copy(id, spot),
@@ -121,7 +121,7 @@ impl Trash {
     }
 
     /// Copies to the target's folder, compares, and renames the copy in one step.
-    fn restore_by_copy(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
+    fn restore_by_copy(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
         let content = self.content(id);
         let beside =
             spot.beside(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Thing)?;
@@ -156,7 +156,7 @@ impl Trash {
         let copy = path.with_file_name(format!(".octo-restoring-{id}"));
         let landed = inode.is_some()
             && !exists(&copy)
-            && Spot::of(&path).and_then(|spot| spot.look()).is_ok_and(|found| Some(found.inode) == inode)
+            && DirSlot::of(&path).and_then(|spot| spot.look()).is_ok_and(|found| Some(found.inode) == inode)
             && tree::compare(&self.content(id), &path).is_ok();
         if !landed {
             if let Err(error) = tree::remove(&copy) {
@@ -179,13 +179,13 @@ fn write_landing(entry: &Path, landing: &RestoreMarker) -> io::Result<()> {
 
 /// Converts the error: the target may have become occupied since the check.
 fn occupied_or(path: &Path, error: io::Error) -> TrashError {
-    match Present::at(path) {
+    match OccupyingItem::at(path) {
         Some(present) if error.kind() == io::ErrorKind::AlreadyExists => TrashError::Taken(Box::new(present)),
         _ => TrashError::Thing(error),
     }
 }
 
-impl Present {
+impl OccupyingItem {
     /// Returns the item at a path, without following links.
     pub fn at(path: &Path) -> Option<Self> {
         let meta = fs::symlink_metadata(path).ok()?;
@@ -205,7 +205,7 @@ pub(super) fn form(meta: &Metadata) -> octo_protocol::TrashForm {
 }
 
 /// Returns the first free numbered name next to a taken one.
-fn free_numbered_name(spot: &Spot, to: &Path) -> Result<Spot, TrashError> {
+fn free_numbered_name(spot: &DirSlot, to: &Path) -> Result<DirSlot, TrashError> {
     let name = to.file_name().unwrap_or_default();
     // `a.tar.gz` has only its last part as extension; a dotfile has none.
     let (stem, extension) = (to.file_stem().unwrap_or(name), to.extension());

@@ -38,13 +38,13 @@ pub struct TrashSlip {
     pub at: Millis,
     /// The author and context.
     pub removal: Removal,
-    pub(super) how: How,
+    pub(super) how: MoveMethod,
 }
 
 /// The way an item moves into the trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum How {
+pub(super) enum MoveMethod {
     /// By a rename.
     Rename,
     /// By a copy; the original is then renamed to [`TrashSlip::aside`] and removed.
@@ -52,7 +52,7 @@ pub(super) enum How {
 }
 
 impl TrashSlip {
-    pub(super) fn new(id: TrashId, path: PathBuf, removal: Removal, how: How) -> Self {
+    pub(super) fn new(id: TrashId, path: PathBuf, removal: Removal, how: MoveMethod) -> Self {
         Self { v: VERSION, id, path, at: now(), removal, how }
     }
 

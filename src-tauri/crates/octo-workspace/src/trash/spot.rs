@@ -7,7 +7,7 @@ use std::{
 };
 
 /// A name in an open folder.
-pub(super) struct Spot {
+pub(super) struct DirSlot {
     #[cfg(unix)]
     parent: std::os::fd::OwnedFd,
     /// Returns the folder's real path.
@@ -35,7 +35,7 @@ pub(super) enum DirSlotKind {
     Device,
 }
 
-impl Spot {
+impl DirSlot {
     /// Opens the spot a path names. The folder must exist; the name need not.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
@@ -68,7 +68,7 @@ impl Spot {
 }
 
 #[cfg(unix)]
-impl Spot {
+impl DirSlot {
     pub(super) fn in_folder(folder: &Path, name: &OsStr) -> io::Result<Self> {
         use rustix::fs::{Mode, OFlags};
         use std::os::unix::fs::MetadataExt;
@@ -151,7 +151,7 @@ fn move_fresh(
 }
 
 #[cfg(not(unix))]
-impl Spot {
+impl DirSlot {
     pub(super) fn in_folder(folder: &Path, name: &OsStr) -> io::Result<Self> {
         Ok(Self { folder: folder.canonicalize()?, name: name.to_owned() })
     }

@@ -2,8 +2,8 @@
 
 use super::{
     DeleteRefusal, Removal, Trash, TrashError, TrashSlip, exists, guard,
-    slip::{self, How},
-    spot::{DirSlotKind, Spot},
+    slip::{self, MoveMethod},
+    spot::{DirSlot, DirSlotKind},
     tree::{self, TreeListing},
 };
 use octo_protocol::TrashId;
@@ -20,7 +20,7 @@ pub const COPY_BYTES: u64 = 2 << 30;
 pub const COPY_FILES: u64 = 200_000;
 
 /// The outcome of an interrupted move.
-pub(super) enum Finished {
+pub(super) enum MoveOutcome {
     /// The item is in the trash, and only there.
     Here,
     /// The item is at its original path, and only there.
@@ -51,14 +51,14 @@ impl Trash {
         removal: &Removal,
         most: u64,
     ) -> Result<TrashSlip, TrashError> {
-        let spot = Spot::of(path).map_err(TrashError::Thing)?;
+        let spot = DirSlot::of(path).map_err(TrashError::Thing)?;
         let found = spot.look().map_err(TrashError::Thing)?;
         if found.kind == DirSlotKind::Device {
             return Err(TrashError::Refused(DeleteRefusal::Device));
         }
         guard::check(&spot.path(), found.kind.guarded_as(), &self.home).map_err(TrashError::Refused)?;
         self.make_root().map_err(TrashError::NoRoom)?;
-        let begun = self.begin(&spot, removal, How::Rename)?;
+        let begun = self.begin(&spot, removal, MoveMethod::Rename)?;
         match spot.move_to(&self.content(begun.slip.id)) {
             Ok(()) => Ok(begun.slip),
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -76,7 +76,12 @@ impl Trash {
     }
 
     /// Writes the slip, from which any later interruption can be finished or undone.
-    fn begin(&self, spot: &Spot, removal: &Removal, how: How) -> Result<UnfilledEntry<'_>, TrashError> {
+    fn begin(
+        &self,
+        spot: &DirSlot,
+        removal: &Removal,
+        how: MoveMethod,
+    ) -> Result<UnfilledEntry<'_>, TrashError> {
         let id = TrashId::new();
         let slip = TrashSlip::new(id, spot.path(), removal.clone(), how);
         let begin = self.root.join(format!("begin-{id}"));
@@ -98,8 +103,8 @@ impl Trash {
         }
     }
 
-    fn take_by_copy(&self, spot: &Spot, removal: &Removal, most: u64) -> Result<TrashSlip, TrashError> {
-        let begun = self.begin(spot, removal, How::Copy)?;
+    fn take_by_copy(&self, spot: &DirSlot, removal: &Removal, most: u64) -> Result<TrashSlip, TrashError> {
+        let begun = self.begin(spot, removal, MoveMethod::Copy)?;
         let copied = self.copy_in(spot, &begun.slip, most);
         match copied {
             Ok(()) => Ok(begun.slip),
@@ -112,7 +117,7 @@ impl Trash {
 
     /// Copies, compares, and only then removes the original: renames it, compares it with the copy once more,
     /// and deletes it.
-    fn copy_in(&self, spot: &Spot, slip: &TrashSlip, most: u64) -> Result<(), TrashError> {
+    fn copy_in(&self, spot: &DirSlot, slip: &TrashSlip, most: u64) -> Result<(), TrashError> {
         let entry = self.entry(slip.id);
         let before = TreeListing::of(&spot.path()).map_err(TrashError::Thing)?;
         if let Some(special) = before.special() {
@@ -137,7 +142,7 @@ impl Trash {
         Ok(())
     }
 
-    fn step_back(&self, spot: &Spot, aside: &Spot) -> Result<(), TrashError> {
+    fn step_back(&self, spot: &DirSlot, aside: &DirSlot) -> Result<(), TrashError> {
         aside.rename(spot).map_err(|error| {
             tracing::error!(%error, aside = %aside.path().display(), "an original could not be put back under its name");
             TrashError::Thing(error)
@@ -145,31 +150,31 @@ impl Trash {
     }
 
     /// Brings an interrupted move to one of its two ends.
-    pub(super) fn finish(&self, slip: &TrashSlip) -> io::Result<Finished> {
+    pub(super) fn finish(&self, slip: &TrashSlip) -> io::Result<MoveOutcome> {
         let here = self.holds(slip.id);
         match slip.how {
-            How::Rename if here => Ok(Finished::Here),
-            How::Rename => Ok(Finished::Nothing),
-            How::Copy => {
+            MoveMethod::Rename if here => Ok(MoveOutcome::Here),
+            MoveMethod::Rename => Ok(MoveOutcome::Nothing),
+            MoveMethod::Copy => {
                 let (entry, aside) = (self.entry(slip.id), slip.aside());
                 if exists(&entry.join("there")) {
                     if exists(&aside) {
                         remove_aside(&aside);
                     }
-                    return Ok(if here { Finished::Here } else { Finished::Nothing });
+                    return Ok(if here { MoveOutcome::Here } else { MoveOutcome::Nothing });
                 }
                 if !exists(&aside) {
                     // The original was never renamed: it is intact at its path.
-                    return Ok(Finished::Nothing);
+                    return Ok(MoveOutcome::Nothing);
                 }
                 if here && tree::compare(&aside, &self.content(slip.id)).is_ok() {
                     mark_settled(&entry)?;
                     remove_aside(&aside);
-                    return Ok(Finished::Here);
+                    return Ok(MoveOutcome::Here);
                 }
-                let (aside, place) = (Spot::of(&aside)?, Spot::of(&slip.path)?);
+                let (aside, place) = (DirSlot::of(&aside)?, DirSlot::of(&slip.path)?);
                 aside.rename(&place)?;
-                Ok(Finished::Nothing)
+                Ok(MoveOutcome::Nothing)
             }
         }
     }

@@ -328,7 +328,7 @@ fn an_interrupted_copy_is_finished_or_taken_back() {
         fs::write(&path, "precious").unwrap();
         place.trash.make_root().unwrap();
         let id = TrashId::new();
-        let slip = TrashSlip::new(id, path.clone(), removal(), slip::How::Copy);
+        let slip = TrashSlip::new(id, path.clone(), removal(), slip::MoveMethod::Copy);
         let entry = place.trash.entry(id);
         fs::create_dir(&entry).unwrap();
         drop(slip::write(&entry, &slip).unwrap());

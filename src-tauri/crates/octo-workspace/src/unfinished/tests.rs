@@ -1,7 +1,7 @@
 //! The files a process leaves behind when it is killed during a write.
 
 use super::*;
-use crate::{Files, Scope};
+use crate::{FileScope, Files};
 use std::{
     env,
     io::{BufRead as _, BufReader},
@@ -34,7 +34,7 @@ fn lists(home: &Path) -> usize {
 fn writer() {
     let (Some(home), Some(work)) = (env::var_os(HOME), env::var_os(WORK)) else { return };
     let unfinished = UnfinishedWrites::begin(home.as_ref());
-    let scope = Scope { folder: work.clone().into(), readable: vec![], writable: vec![] };
+    let scope = FileScope { folder: work.clone().into(), readable: vec![], writable: vec![] };
     let files = Files::new(scope).noting(unfinished.clone());
     let work = PathBuf::from(work);
     for n in 0_u8.. {

@@ -6,7 +6,7 @@ use octo_protocol::{
     UnrestorableReason, UnsavedReason,
 };
 use octo_store::{RecordedState, StateMoment, StateSource};
-use octo_workspace::{BlobError, Limits, Recorded, RestoreSelection, TimeError};
+use octo_workspace::{BlobError, RecordOutcome, RestoreSelection, TimeError, TimeLimits};
 use std::{
     collections::BTreeSet,
     fs::{self, Permissions},
@@ -276,15 +276,15 @@ fn missing_or_damaged_content_is_found_before_anything_changes() {
 #[test]
 fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
     let mut home = Home::new();
-    home.limits = Limits { largest: 1_000, ..Limits::default() };
+    home.limits = TimeLimits { largest: 1_000, ..TimeLimits::default() };
     let world = home.world();
     fs::write(world.path("large"), vec![1; 2_000]).unwrap();
     fs::write(world.path("small"), "old").unwrap();
     let task = world.begin();
     let report = world.files(&[]).write(&world.path("large"), b"now small").unwrap();
-    assert_eq!(report.recorded, Recorded::NotKept(UnsavedReason::TooLarge));
+    assert_eq!(report.recorded, RecordOutcome::NotKept(UnsavedReason::TooLarge));
     let report = world.files(&[]).write(&world.path("small"), b"new").unwrap();
-    assert_eq!(report.recorded, Recorded::Kept);
+    assert_eq!(report.recorded, RecordOutcome::Kept);
     let running = world.machine.before_command(task, &world.folder()).unwrap();
     fs::create_dir_all(world.path("node_modules/x")).unwrap();
     fs::write(world.path("node_modules/x/y"), "y").unwrap();

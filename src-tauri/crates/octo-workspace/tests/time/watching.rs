@@ -2,7 +2,7 @@
 
 use crate::world::{Home, World};
 use octo_protocol::TurnId;
-use octo_workspace::Limits;
+use octo_workspace::TimeLimits;
 use std::{
     fs,
     io::{Seek, Write},
@@ -20,7 +20,7 @@ fn changed(world: &World, task: u32) -> Vec<String> {
 }
 
 /// Returns a folder with content that already has a snapshot.
-fn pictured(limits: Limits) -> (Home, World) {
+fn pictured(limits: TimeLimits) -> (Home, World) {
     let mut home = Home::new();
     home.limits = limits;
     let world = home.world();
@@ -34,8 +34,8 @@ fn pictured(limits: Limits) -> (Home, World) {
 
 #[test]
 fn folders_that_come_go_move_and_change_places_are_followed() {
-    for watched in [Limits::default().watched, 2, 0] {
-        let (_home, world) = pictured(Limits { watched, ..Limits::default() });
+    for watched in [TimeLimits::default().watched, 2, 0] {
+        let (_home, world) = pictured(TimeLimits { watched, ..TimeLimits::default() });
         let before = world.tree();
         let first = world.command(|folder| {
             fs::create_dir_all(folder.join("new/deep/deeper")).unwrap();
@@ -69,7 +69,7 @@ fn folders_that_come_go_move_and_change_places_are_followed() {
 
 #[test]
 fn what_others_do_meanwhile_is_never_lost() {
-    let (_home, world) = pictured(Limits::default());
+    let (_home, world) = pictured(TimeLimits::default());
     let before = world.tree();
     let task = world.begin();
     let background = world.machine.before_command(task, &world.folder()).unwrap();
@@ -118,7 +118,7 @@ fn what_others_do_meanwhile_is_never_lost() {
 
 #[test]
 fn more_events_than_the_system_keeps_mean_that_everything_is_looked_at() {
-    let (_home, world) = pictured(Limits::default());
+    let (_home, world) = pictured(TimeLimits::default());
     let kept: usize =
         fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap().trim().parse().unwrap();
     let task = world.command(|folder| {
@@ -140,7 +140,7 @@ fn more_events_than_the_system_keeps_mean_that_everything_is_looked_at() {
 
 #[test]
 fn a_change_by_another_name_is_found_at_once_or_when_the_task_ends() {
-    let (_home, world) = pictured(Limits::default());
+    let (_home, world) = pictured(TimeLimits::default());
     let elsewhere = world.base.join("out/elsewhere");
     let task = world.begin();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
@@ -162,7 +162,7 @@ fn a_change_by_another_name_is_found_at_once_or_when_the_task_ends() {
 
 #[test]
 fn what_the_person_does_between_commands_stays_the_persons() {
-    let (_home, world) = pictured(Limits::default());
+    let (_home, world) = pictured(TimeLimits::default());
     let task = world.begin();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
     fs::write(world.path("a/file"), "the command's").unwrap();
@@ -178,7 +178,7 @@ fn what_the_person_does_between_commands_stays_the_persons() {
 
 #[test]
 fn another_folder_in_the_place_of_the_first_is_looked_at_whole() {
-    let (_home, world) = pictured(Limits::default());
+    let (_home, world) = pictured(TimeLimits::default());
     let task = world.machine.begin_step(world.session, TurnId::new(), &world.folder(), "x").unwrap();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
     fs::rename(world.folder(), world.base.join("away")).unwrap();
@@ -194,7 +194,7 @@ fn another_folder_in_the_place_of_the_first_is_looked_at_whole() {
 
 #[test]
 fn what_decides_over_its_neighbours_is_noticed_when_it_comes_and_goes() {
-    let (_home, world) = pictured(Limits::default());
+    let (_home, world) = pictured(TimeLimits::default());
     let first = world.command(|folder| {
         fs::create_dir(folder.join("target")).unwrap();
         fs::write(folder.join("target/kept"), "no build made this").unwrap();

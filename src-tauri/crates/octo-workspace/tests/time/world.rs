@@ -4,7 +4,7 @@ use octo_protocol::{
     Mode, Profile, RestoreReport, SessionId, SessionInfo, SessionStatus, Source, StepNumber, TurnId, Usage,
 };
 use octo_store::{NewSession, Store, ToolsetRow};
-use octo_workspace::{Blobs, Files, Limits, RestoreSelection, Scope, StepId, TimeMachine};
+use octo_workspace::{Blobs, FileScope, Files, RestoreSelection, StepId, TimeLimits, TimeMachine};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -19,7 +19,7 @@ pub struct Home {
     pub base: PathBuf,
     pub store: Store,
     pub blobs: Blobs,
-    pub limits: Limits,
+    pub limits: TimeLimits,
 }
 
 impl Home {
@@ -34,7 +34,7 @@ impl Home {
         let octo = base.join("octo");
         let store = Store::open(&octo).unwrap();
         let blobs = Blobs::new(octo.join("blobs"));
-        Self { _keep: None, base: base.to_owned(), store, blobs, limits: Limits::default() }
+        Self { _keep: None, base: base.to_owned(), store, blobs, limits: TimeLimits::default() }
     }
 
     pub fn octo(&self) -> PathBuf {
@@ -129,7 +129,7 @@ impl World {
 
     /// Returns files with grants for all given paths in `out`.
     pub fn files(&self, outside: &[PathBuf]) -> Files {
-        let scope = Scope { folder: self.folder(), readable: vec![], writable: vec![] };
+        let scope = FileScope { folder: self.folder(), readable: vec![], writable: vec![] };
         let own = [self.path(".env")];
         let granted: Vec<PathBuf> = outside.iter().chain(&own).cloned().collect();
         Files::new(scope).granting(&[], &granted).recording(self.machine.recorder(self.session))

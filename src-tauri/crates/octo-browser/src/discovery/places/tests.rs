@@ -1,11 +1,11 @@
 use super::*;
-use crate::{BrowserFamily, Channel};
+use crate::{BrowserFamily, ReleaseChannel};
 
-fn environment(system: System) -> Environment {
-    Environment::bare(system, "/home/ada")
+fn environment(system: HostSystem) -> BrowserEnvironment {
+    BrowserEnvironment::bare(system, "/home/ada")
 }
 
-fn of(environment: &Environment, family: BrowserFamily, channel: Channel) -> Vec<String> {
+fn of(environment: &BrowserEnvironment, family: BrowserFamily, channel: ReleaseChannel) -> Vec<String> {
     let all = candidates(environment, None).into_iter();
     let of = all.filter(|it| (it.product.family, it.product.channel) == (family, channel));
     of.map(|it| it.folder.to_string_lossy().replace('\\', "/")).collect()
@@ -14,9 +14,9 @@ fn of(environment: &Environment, family: BrowserFamily, channel: Channel) -> Vec
 #[test]
 fn every_system_has_its_folders() {
     use BrowserFamily::{Brave, Chrome, Chromium, Edge};
-    use Channel::{Beta, Canary, Dev, Stable};
+    use ReleaseChannel::{Beta, Canary, Dev, Stable};
     let (linux, mac, windows) =
-        (environment(System::Linux), environment(System::Mac), environment(System::Windows));
+        (environment(HostSystem::Linux), environment(HostSystem::Mac), environment(HostSystem::Windows));
     for (environment, family, channel, expected) in [
         (
             &linux,
@@ -60,24 +60,27 @@ fn every_system_has_its_folders() {
 
 #[test]
 fn variables_move_the_folders() {
-    let mut linux = environment(System::Linux);
+    let mut linux = environment(HostSystem::Linux);
     linux.xdg_config_home = Some("/xdg".into());
-    assert_eq!(of(&linux, BrowserFamily::Edge, Channel::Beta), ["/xdg/microsoft-edge-beta"]);
+    assert_eq!(of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta), ["/xdg/microsoft-edge-beta"]);
     linux.chrome_config_home = Some("/own".into());
-    assert_eq!(of(&linux, BrowserFamily::Edge, Channel::Beta), ["/own/microsoft-edge-beta"]);
+    assert_eq!(of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta), ["/own/microsoft-edge-beta"]);
     linux.windows_homes = vec!["/mnt/c/Users/Ada/AppData/Local".into()];
     assert_eq!(
-        of(&linux, BrowserFamily::Edge, Channel::Beta),
+        of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta),
         ["/own/microsoft-edge-beta", "/mnt/c/Users/Ada/AppData/Local/Microsoft/Edge Beta/User Data"]
     );
-    let mut windows = environment(System::Windows);
+    let mut windows = environment(HostSystem::Windows);
     windows.local_app_data = Some("/local".into());
-    assert_eq!(of(&windows, BrowserFamily::Chrome, Channel::Stable), ["/local/Google/Chrome/User Data"]);
+    assert_eq!(
+        of(&windows, BrowserFamily::Chrome, ReleaseChannel::Stable),
+        ["/local/Google/Chrome/User Data"]
+    );
 }
 
 #[test]
 fn a_named_folder_is_the_only_one_and_its_browser_is_told_by_its_name() {
-    let linux = environment(System::Linux);
+    let linux = environment(HostSystem::Linux);
     for (folder, name) in [
         ("/home/ada/.config/google-chrome-beta", "Google Chrome Beta"),
         ("/elsewhere/microsoft-edge", "Microsoft Edge"),
@@ -115,7 +118,7 @@ fn the_port_file_is_read_as_it_is_written_and_nothing_else_is() {
 #[test]
 fn programs_are_found_where_they_are_installed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut linux = environment(System::Linux);
+    let mut linux = environment(HostSystem::Linux);
     linux.path = vec!["/nowhere".into(), folder.path().to_owned()];
     assert_eq!(executables(&linux), []);
     for name in ["chromium", "google-chrome", "google-chrome-stable"] {

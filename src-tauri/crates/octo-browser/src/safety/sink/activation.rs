@@ -1,7 +1,7 @@
 //! The effect of activating an element, derived from facts that a page cannot disguise.
 
 use super::super::{
-    address::Address,
+    address::PageAddress,
     field::{EditingKind, Element, OwningForm},
     fold::fold,
 };
@@ -43,7 +43,7 @@ pub(super) fn activation(element: &Element) -> Activation {
 /// Returns whether it leads to another page, rather than to code or within its own page.
 fn opens_page(element: &Element) -> bool {
     let Some(href) = element.href.as_deref() else { return false };
-    matches!(Address::of(href), Address::Web(_) | Address::Near(_)) && !href.contains('#')
+    matches!(PageAddress::of(href), PageAddress::Web(_) | PageAddress::Near(_)) && !href.contains('#')
 }
 
 /// Names of buttons that submit nothing, in a form that asks for a password or a card.

@@ -46,7 +46,7 @@ pub(in crate::snapshot) struct SiblingRun {
 
 /// The complete printable content of a snapshot.
 #[derive(Clone, Debug, Default)]
-pub(in crate::snapshot) struct Lines {
+pub(in crate::snapshot) struct SnapshotLines {
     pub lines: Vec<SnapshotLine>,
     pub members: Vec<RunMember>,
     pub runs: Vec<SiblingRun>,

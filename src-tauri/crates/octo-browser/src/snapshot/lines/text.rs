@@ -6,9 +6,9 @@ use super::super::{
     tokens::estimate_tokens,
     tree::{Node, PageTree},
 };
-use super::{LineKind, Numbers, SnapshotLine, Writer};
+use super::{LineKind, LineWriter, RefNumbers, SnapshotLine};
 
-impl<N: Numbers> Writer<'_, '_, N> {
+impl<N: RefNumbers> LineWriter<'_, '_, N> {
     pub(super) fn in_item(&self, node: &Node) -> bool {
         self.tree.node(node.parent).is_some_and(|parent| parent.part == RolePart::Item)
     }

@@ -3,8 +3,8 @@
 use super::Scene;
 use crate::kit::{chromium, said, until};
 use octo_browser::{
-    Audience, BrowserAct, Page, PictureFormat, View,
-    snapshot::{Filter, Query, WHOLE},
+    Audience, BrowserAct, Page, PictureFormat, TabView,
+    snapshot::{FindQuery, RenderFilter, WHOLE},
 };
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,11 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     }
     let mut scene = Scene::start("/go", "Go").await;
     let count = "document.querySelectorAll('[aria-hidden=true]').length";
-    let looked = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    let looked =
+        scene.view.look(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     scene.page.bring_to_front().await.expect("in front");
-    let plain = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let plain =
+        scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     let place = scene.place("button", "Later").await;
     scene.act(BrowserAct::Hover(place)).await.expect("hovered");
     until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
@@ -25,9 +27,11 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
         said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
         serde_json::Value::Null
     );
-    let drawn = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let drawn =
+        scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(drawn.bytes, plain.bytes);
-    let text = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    let text =
+        scene.view.look(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     assert_eq!(text, looked, "no snapshot holds it");
     scene.page.clear_overlay().await.expect("cleared");
     assert_eq!(said(&scene.page, count).await, 0);
@@ -73,13 +77,15 @@ async fn an_act_takes_little_time_of_its_own() {
     let began = Instant::now();
     let page = Page::attach(&connected.link, &start.target).await.expect("attached");
     let attached = began.elapsed();
-    let mut view = View::default();
+    let mut view = TabView::default();
     view.look(&page).await.expect("a look");
     let looked = began.elapsed();
     page.begin_focus_emulation().await.expect("acting");
-    let find = |view: &View, role: &str, text: &str| {
-        let found =
-            view.last().expect("a look").find(&Query { text: text.to_owned(), role: role.to_owned() }, WHOLE);
+    let find = |view: &TabView, role: &str, text: &str| {
+        let found = view
+            .last()
+            .expect("a look")
+            .find(&FindQuery { text: text.to_owned(), role: role.to_owned() }, WHOLE);
         let after = found.text.split_once(&format!("{role} \"{text}\"")).expect("it").1.to_owned();
         let number =
             after.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a number").0.to_owned();

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::kit::{PATIENCE, chromium};
-use octo_browser::{ActError, BrowserAct, Page, ScrollTarget, Unfit, Wait};
+use octo_browser::{ActError, BrowserAct, Page, ScrollTarget, UnsupportedAct, WaitCondition};
 use std::time::Duration;
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn an_act_that_was_not_done_or_was_given_up_leaves_nobody_watching() {
     let covered = scene.act(BrowserAct::Click(below)).await;
     assert!(matches!(covered, Err(ActError::Covered(_))), "{covered:?}");
     assert!(!is_watched(&scene.page).await, "covered");
-    let wait = BrowserAct::Wait(Wait::Text("never there".to_owned()));
+    let wait = BrowserAct::Wait(WaitCondition::Text("never there".to_owned()));
     let given_up = tokio::time::timeout(Duration::from_millis(500), scene.act(wait)).await;
     assert!(given_up.is_err(), "it waits");
     assert!(!is_watched(&scene.page).await, "given up");
@@ -86,6 +86,6 @@ async fn a_text_is_looked_for_on_the_page_and_not_in_what_its_fields_hold() {
         assert_eq!(scene.page.shows(seen).await, Ok(true), "{seen}");
     }
     let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("example.org".to_owned()))).await;
-    assert_eq!(missing, Err(Unfit::NoSuchText.into()));
+    assert_eq!(missing, Err(UnsupportedAct::NoSuchText.into()));
     scene.ends().await;
 }

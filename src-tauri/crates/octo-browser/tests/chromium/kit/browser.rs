@@ -1,7 +1,7 @@
 //! The real browser.
 
 use super::{TestDisplay, until};
-use octo_browser::{Browser, Environment, System, TransportWrapper, Wanted};
+use octo_browser::{Browser, BrowserEnvironment, BrowserTarget, HostSystem, TransportWrapper};
 use octo_testkit::{CHROMIUM_SWITCHES, chromium_program};
 use std::{
     fs,
@@ -19,12 +19,12 @@ pub(crate) enum DebuggingMode {
 }
 
 /// A running browser. Dropping this kills it.
-pub(crate) struct Chromium {
+pub(crate) struct RealChromium {
     process: Child,
     profile: PathBuf,
 }
 
-impl Chromium {
+impl RealChromium {
     pub(crate) async fn start(desk: &TestDisplay, start: DebuggingMode, arguments: &[&str]) -> Self {
         let program = chromium_program().expect("asked before");
         let profile = desk.profile();
@@ -46,17 +46,17 @@ impl Chromium {
     }
 
     /// Returns an environment in which nothing of this machine is found.
-    pub(crate) fn environment(desk: &TestDisplay) -> Environment {
-        Environment::bare(System::Linux, desk.home())
+    pub(crate) fn environment(desk: &TestDisplay) -> BrowserEnvironment {
+        BrowserEnvironment::bare(HostSystem::Linux, desk.home())
     }
 
     /// Returns a browser that is not connected yet.
     pub(crate) fn browser(desk: &TestDisplay) -> Browser {
-        Browser::new(Self::environment(desk), Wanted::Folder(desk.profile()))
+        Browser::new(Self::environment(desk), BrowserTarget::Folder(desk.profile()))
     }
 
     pub(crate) fn watched(desk: &TestDisplay, wrap: TransportWrapper) -> Browser {
-        Browser::watched(Self::environment(desk), Wanted::Folder(desk.profile()), wrap)
+        Browser::watched(Self::environment(desk), BrowserTarget::Folder(desk.profile()), wrap)
     }
 
     /// Kills the browser, as a power cut would.
@@ -70,7 +70,7 @@ impl Chromium {
     }
 }
 
-impl Drop for Chromium {
+impl Drop for RealChromium {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

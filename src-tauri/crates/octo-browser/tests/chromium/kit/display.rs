@@ -17,7 +17,7 @@ const MIDDLE: (i16, i16) = (560, 700);
 
 /// Whether windows have frames, and can be minimised.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub(crate) enum WindowFrames {
     /// There is no window manager.
     None,
     /// There is one.
@@ -32,7 +32,7 @@ pub(crate) struct TestDisplay {
 }
 
 impl TestDisplay {
-    pub(crate) async fn start(frame: Frame) -> Self {
+    pub(crate) async fn start(frame: WindowFrames) -> Self {
         let folder = tempfile::Builder::new().prefix("octo-browser-").tempdir().expect("a folder");
         let mut screen = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"])
@@ -44,7 +44,7 @@ impl TestDisplay {
         let mut number = String::new();
         BufReader::new(screen.stdout.take().expect("its output")).read_line(&mut number).expect("a display");
         let mut desk = Self { programs: vec![screen], name: format!(":{}", number.trim()), folder };
-        if frame == Frame::Managed {
+        if frame == WindowFrames::Managed {
             let manager = desk.command("openbox").spawn().expect("openbox; cargo xtask test installs it");
             desk.programs.insert(0, manager);
             until("the window manager", async || {

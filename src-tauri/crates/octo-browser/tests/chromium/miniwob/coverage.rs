@@ -4,7 +4,7 @@
 use super::{Playground, is_soak, tasks};
 use crate::kit::PATIENCE;
 use octo_browser::{
-    Page, View,
+    Page, TabView,
     cdp::{
         browser_protocol::{
             dom::{DescribeNodeParams, GetDocumentParams},
@@ -12,7 +12,7 @@ use octo_browser::{
         },
         js_protocol::runtime::{EvaluateParams, GetPropertiesParams},
     },
-    snapshot::{Filter, WHOLE, estimate_tokens},
+    snapshot::{RenderFilter, WHOLE, estimate_tokens},
 };
 use std::collections::{HashMap, HashSet};
 
@@ -96,8 +96,8 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
     crate::kit::said(page, "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1")
         .await;
     page.quiet().await.expect("quiet");
-    let mut view = View::default();
-    let text = view.look(page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    let mut view = TabView::default();
+    let text = view.look(page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     if std::env::var_os("OCTO_MINIWOB_TEXT").is_some() {
         let goal = crate::kit::said(page, "core.getUtterance()").await;
         eprintln!("=== {task}\n{goal}\n{text}");

@@ -2,8 +2,8 @@
 
 use crate::kit::said;
 use octo_browser::{
-    Audience, BrowserAct, Page, ScrollTarget, View, Wait,
-    snapshot::{Filter, PagePart, WHOLE},
+    Audience, BrowserAct, Page, ScrollTarget, TabView, WaitCondition,
+    snapshot::{PagePart, RenderFilter, WHOLE},
 };
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) struct NumberedTarget {
 /// A player of one task.
 pub(super) struct Player {
     page: Page,
-    view: View,
+    view: TabView,
     /// The task's sentence.
     pub goal: String,
     /// The values the sentence is about, if the task lists them separately.
@@ -49,8 +49,14 @@ impl Player {
         let goal = told.as_str().unwrap_or_else(|| told["utterance"].as_str().unwrap_or_default());
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
         page.quiet().await.expect("quiet");
-        let mut player =
-            Self { page: page.clone(), view: View::default(), goal, fields, acts: 0, first: String::new() };
+        let mut player = Self {
+            page: page.clone(),
+            view: TabView::default(),
+            goal,
+            fields,
+            acts: 0,
+            first: String::new(),
+        };
         player.first = player.text().await;
         player
     }
@@ -64,7 +70,7 @@ impl Player {
     /// The page as text.
     pub(super) async fn text(&mut self) -> String {
         match self.view.look(&self.page).await {
-            Ok(snapshot) => snapshot.render(WHOLE, Filter::default()).text,
+            Ok(snapshot) => snapshot.render(WHOLE, RenderFilter::default()).text,
             Err(error) => error.to_string(),
         }
     }
@@ -155,7 +161,7 @@ impl Player {
     }
 
     pub(super) async fn wait(&mut self, milliseconds: u64) -> PlayResult {
-        self.act(BrowserAct::Wait(Wait::Time(Duration::from_millis(milliseconds)))).await
+        self.act(BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(milliseconds)))).await
     }
 
     /// All of a role with exactly this name.

@@ -55,7 +55,7 @@ impl DueSituations {
 
 /// The known runs.
 #[derive(Default)]
-pub struct History {
+pub struct RunHistory {
     pub seen: DueSituations,
     /// When each task's schedule started.
     begun: HashMap<&'static str, Millis>,
@@ -66,7 +66,7 @@ pub struct History {
     known: HashMap<&'static str, HashSet<RunId>>,
 }
 
-impl History {
+impl RunHistory {
     /// Counts a task's times from now on.
     pub fn begins(&mut self, task: &'static str, now: Millis) {
         self.begun.insert(task, now);

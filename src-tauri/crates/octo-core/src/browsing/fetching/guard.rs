@@ -3,9 +3,9 @@
 use super::{DownloadStatus, DownloadUpdate, ExpectedDownload};
 use futures::FutureExt as _;
 use octo_browser::{
-    CallError, Connected, DownloadEvent, Downloads, OpenedTabs, Page, Tabs, WeakPage,
+    BrowserConnection, CallError, DownloadEvent, Downloads, OpenedTabs, Page, Tabs, WeakPage,
     cdp::browser_protocol::{page::FrameId, target::TargetId},
-    safety::Address,
+    safety::PageAddress,
 };
 use octo_protocol::PageController;
 use std::{
@@ -30,7 +30,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// The page whose downloads are watched, and which of them are accepted.
 #[derive(Debug, Default)]
-pub(super) struct Guard {
+pub(super) struct DownloadGuard {
     /// The page in use, as a weak handle: downloads of a released page are its person's.
     pub page: Option<WeakPage>,
     /// The download that the person was asked about and that has not begun yet.
@@ -39,7 +39,7 @@ pub(super) struct Guard {
     pub hand: Option<watch::Receiver<PageController>>,
 }
 
-impl Guard {
+impl DownloadGuard {
     /// Returns whether a download that begins now lacks the person's consent. Downloads that begin while the
     /// person controls the page are theirs.
     ///
@@ -51,24 +51,27 @@ impl Guard {
 }
 
 /// Listens until it is dropped.
-pub(super) struct Listening {
+pub(super) struct DownloadListener {
     pub heard: mpsc::UnboundedReceiver<DownloadUpdate>,
     task: JoinHandle<()>,
 }
 
-impl Drop for Listening {
+impl Drop for DownloadListener {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Listening {
+impl DownloadListener {
     /// Starts listening.
     ///
     /// # Errors
     ///
     /// The browser does not report downloads, or the tabs opened for them, so none could be stopped.
-    pub async fn begin(connected: &Connected, guard: Arc<Mutex<Guard>>) -> Result<Self, CallError> {
+    pub async fn begin(
+        connected: &BrowserConnection,
+        guard: Arc<Mutex<DownloadGuard>>,
+    ) -> Result<Self, CallError> {
         let (downloads, opened) = tokio::join!(Downloads::watch(&connected.link), connected.tabs.watch());
         let (tell, heard) = mpsc::unbounded_channel();
         let watcher = DownloadWatcher {
@@ -93,7 +96,7 @@ struct DownloadWatcher {
     tabs: Tabs,
     /// The opener of each tab, with the time: a tab opened for a download is gone before it could be queried.
     openers: HashMap<TargetId, (TargetId, Instant)>,
-    guard: Arc<Mutex<Guard>>,
+    guard: Arc<Mutex<DownloadGuard>>,
     /// The source sites of downloads being stopped.
     unasked: HashMap<String, String>,
     /// The page's downloads in progress, with their names.
@@ -151,7 +154,7 @@ impl DownloadWatcher {
         // A download of another page uses up no consent.
         if crate::browsing::lock(&self.guard).stops() {
             self.downloads.stop(&guid);
-            let from = Address::of(url);
+            let from = PageAddress::of(url);
             let from = from.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);
             self.unasked.insert(guid.clone(), from);
         }
@@ -201,8 +204,11 @@ mod tests {
     #[test]
     fn one_yes_is_for_one_file_and_what_the_person_fetches_uses_none_up() {
         let hand = watch::Sender::new(PageController::Person);
-        let mut guard =
-            Guard { awaiting: ExpectedDownload::AFile, hand: Some(hand.subscribe()), ..Guard::default() };
+        let mut guard = DownloadGuard {
+            awaiting: ExpectedDownload::AFile,
+            hand: Some(hand.subscribe()),
+            ..DownloadGuard::default()
+        };
         assert!(!guard.stops(), "the person's own");
         hand.send_replace(PageController::Agent);
         assert!(!guard.stops(), "the one that was asked about");

@@ -3,28 +3,30 @@
 use super::WeighedCall;
 use crate::browsing::{
     BrowserSession,
-    acting::Ground,
+    acting::PageContext,
     card::named_by_page,
-    facts::{self, Facts},
+    facts::{self, ElementFacts},
     faults,
     risks::risks,
     seat::BrowserWork,
-    secrets::{Plain, Secrets},
+    secrets::{PersonSecrets, PlainText},
 };
 use octo_browser::{
     CallError, LocateError, LocateMethod, LocatedElement, PageError, is_known_key,
-    safety::{ActionContext, ActionTarget, Address, Keys, Origin, PageAction, Sensitive, judge},
+    safety::{
+        ActionContext, ActionTarget, Origin, PageAction, PageAddress, SensitiveData, TypingMode, judge,
+    },
     snapshot::NodeRef,
 };
 use octo_protocol::{PageElement, PageRisk};
 use octo_tools::{BrowserAssessment, PageInteraction, ToolError};
 
 /// Context for weighing an act in a page.
-pub(super) struct About<'a> {
+pub(super) struct ActContext<'a> {
     pub seat: &'a BrowserSession,
-    pub ground: Ground<'a>,
-    pub address: &'a Address,
-    pub secrets: &'a Secrets,
+    pub ground: PageContext<'a>,
+    pub address: &'a PageAddress,
+    pub secrets: &'a PersonSecrets,
     /// Whether the model has read the page in this state.
     pub is_read: bool,
 }
@@ -39,15 +41,15 @@ enum FieldEdit {
 }
 
 /// An element that was found, with its facts.
-pub(super) type KnownElement = (NodeRef, Option<Facts>);
+pub(super) type KnownElement = (NodeRef, Option<ElementFacts>);
 
-impl About<'_> {
+impl ActContext<'_> {
     /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
     pub(super) fn judged(
         &self,
         weight: &mut BrowserAssessment,
         work: &BrowserWork,
-        (frame, facts): (&Origin, Option<(&NodeRef, &Facts)>),
+        (frame, facts): (&Origin, Option<(&NodeRef, &ElementFacts)>),
         action: PageAction<'_>,
     ) {
         let loose = facts.and_then(|(place, facts)| {
@@ -77,8 +79,8 @@ impl About<'_> {
 
     /// Returns the kinds of sensitive data that fields outside the element's own document ask for: in frames,
     /// above all of payment providers, and in shadow roots that the document cannot see.
-    fn elsewhere(&self, work: &BrowserWork, place: &NodeRef, known: &[Sensitive]) -> Vec<Sensitive> {
-        let Some(snapshot) = work.views.get(&self.ground.tab.number).and_then(octo_browser::View::last)
+    fn elsewhere(&self, work: &BrowserWork, place: &NodeRef, known: &[SensitiveData]) -> Vec<SensitiveData> {
+        let Some(snapshot) = work.views.get(&self.ground.tab.number).and_then(octo_browser::TabView::last)
         else {
             return Vec::new();
         };
@@ -141,7 +143,7 @@ impl About<'_> {
         if let PageInteraction::Press(_, key) = act
             && !is_known_key(key)
         {
-            return Err(ToolError::new(format!("Not done: {}.", octo_browser::Unfit::UnknownKey)));
+            return Err(ToolError::new(format!("Not done: {}.", octo_browser::UnsupportedAct::UnknownKey)));
         }
         // The other frames' fields are known only from a snapshot of the page.
         if work.view(self.ground.tab.number).last().is_none()
@@ -256,7 +258,7 @@ impl About<'_> {
         found: &mut WeighedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
-        let Plain { text, releases } =
+        let PlainText { text, releases } =
             self.secrets.release(self.ground.page, &place, facts.as_ref(), text)?;
         let text = text.as_str();
         if !releases.is_empty() {
@@ -281,7 +283,12 @@ impl About<'_> {
             wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
         }
         for text in &wholes {
-            self.judged(&mut found.weight, work, about, PageAction::Type { text, keys: Keys::Inserted });
+            self.judged(
+                &mut found.weight,
+                work,
+                about,
+                PageAction::Type { text, keys: TypingMode::Inserted },
+            );
         }
         found.element = Some(place);
         Ok(())

@@ -54,7 +54,7 @@ const UNKNOWN: &[&str] = &[
 fn what_is_closed_is_asked_about_where_a_folder_above_it_is_taken() {
     let (_keep, folder, policy) = scene();
     for mode in [Mode::Ask, Mode::AskRisky] {
-        let ground = Ground { policy: policy.clone(), ..ground(mode, &folder) };
+        let ground = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
         for above in ["keys", "papers", "vault"] {
             for line in KNOWN.iter().chain(UNKNOWN) {
                 let line = line.replacen("{}", above, 1);
@@ -67,7 +67,7 @@ fn what_is_closed_is_asked_about_where_a_folder_above_it_is_taken() {
             assert!(!matches!(closed(line), Decision::Run(_)), "{mode:?} {line}");
         }
     }
-    let risky = Ground { policy, ..ground(Mode::AskRisky, &folder) };
+    let risky = PermissionContext { policy, ..ground(Mode::AskRisky, &folder) };
     for (line, file) in [("cp -r keys copy", "keys/deep/.ssh"), ("mv vault moved", "vault/deep/a.token")] {
         let path = folder.join(file).display().to_string();
         assert_eq!(reason(&risky, &command(line)), Some(AskReason::Secret { path }), "{line}");
@@ -75,7 +75,7 @@ fn what_is_closed_is_asked_about_where_a_folder_above_it_is_taken() {
     for line in
         ["cp -r src copy", "cp -a src/deep copy", "mv src moved", "grep -r x src", "cat src/*", "cp top b"]
     {
-        assert_eq!(decide(&risky, &command(line)).decision, Decision::Run(Basis::Policy), "{line}");
+        assert_eq!(decide(&risky, &command(line)).decision, Decision::Run(RunBasis::Policy), "{line}");
     }
 }
 
@@ -83,7 +83,7 @@ fn what_is_closed_is_asked_about_where_a_folder_above_it_is_taken() {
 fn what_is_never_to_be_touched_is_not_taken_with_a_folder_in_any_mode() {
     let (_keep, folder, policy) = scene();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let ground = Ground { policy: policy.clone(), ..ground(mode, &folder) };
+        let ground = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
         for line in KNOWN {
             let line = line.replacen("{}", "papers", 1);
             assert_eq!(refusal(&ground, &command(&line)), Some(Refusal::Ruled), "{mode:?} {line}");
@@ -98,7 +98,7 @@ fn octos_own_is_not_taken_with_a_folder_above_it() {
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("octo.db"), "x").unwrap();
     for mode in [Mode::AskRisky, Mode::Autonomous] {
-        let ground = Ground { home: home.clone(), ..ground(mode, &folder) };
+        let ground = PermissionContext { home: home.clone(), ..ground(mode, &folder) };
         for line in ["cp -r person copy", "cp -r person/.octo copy", "grep -r x person"] {
             assert_eq!(refusal(&ground, &command(line)), Some(Refusal::OctoOwn), "{mode:?} {line}");
         }

@@ -28,10 +28,10 @@ fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
         let ground = ground(mode, &folder);
         assert_eq!(
             decide(&ground, &desk(BuiltinCommandEffect::Looks)).decision,
-            Decision::Run(Basis::Policy)
+            Decision::Run(RunBasis::Policy)
         );
         let reads = Effects { reads: vec![inside.clone()], ..desk(BuiltinCommandEffect::Looks) };
-        assert_eq!(decide(&ground, &reads).decision, Decision::Run(Basis::Policy));
+        assert_eq!(decide(&ground, &reads).decision, Decision::Run(RunBasis::Policy));
         for change in CHANGES {
             let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
             assert_eq!(
@@ -65,7 +65,7 @@ fn no_rule_and_no_writable_folder_covers_the_desk() {
         Rule::Read { path: shown(&folder) },
         Rule::Host { host: "example.org:443".into() },
     ];
-    let ground = Ground { rules, ..ground(Mode::AskRisky, &folder) };
+    let ground = PermissionContext { rules, ..ground(Mode::AskRisky, &folder) };
     for change in CHANGES {
         let effects = Effects {
             reads: vec![folder.join("x")],
@@ -101,7 +101,7 @@ fn what_the_desk_reads_and_writes_is_judged_too() {
         ..desk(BuiltinCommandEffect::Changes(LibraryChange::ExportSkill))
     };
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let decided = decide(&Ground { mode, ..ground.clone() }, &effects).decision;
+        let decided = decide(&PermissionContext { mode, ..ground.clone() }, &effects).decision;
         assert!(matches!(decided, Decision::Deny { .. }), "in no mode");
     }
 }
@@ -115,8 +115,8 @@ fn leave_covers_one_kind_of_change_and_no_more() {
         (BuiltinGrant::Proposals, Some(LibraryChange::ProposeSkill)),
     ] {
         for mode in [Mode::Ask, Mode::AskRisky] {
-            let ground = Ground { desk: leave, ..ground(mode, &folder) };
-            let strict = Ground { policy: Arc::new(Policy::strict()), ..ground.clone() };
+            let ground = PermissionContext { desk: leave, ..ground(mode, &folder) };
+            let strict = PermissionContext { policy: Arc::new(Policy::strict()), ..ground.clone() };
             for change in CHANGES {
                 let effects = desk(BuiltinCommandEffect::Changes(change));
                 assert_eq!(

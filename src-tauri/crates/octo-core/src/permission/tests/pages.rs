@@ -37,13 +37,21 @@ fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
         (LocationAccess::AsksEachTime, false, false, false),
     ] {
         let effects = weighed(shop, entry.clone(), &[]);
-        let runs = |ground: &Ground| reason(ground, &effects).is_none();
+        let runs = |ground: &PermissionContext| reason(ground, &effects).is_none();
         let plain = ground(Mode::AskRisky, &folder);
         assert_eq!(runs(&plain), entry == LocationAccess::Open, "{entry:?}");
-        assert_eq!(runs(&Ground { granted: vec![shop.to_owned()], ..plain.clone() }), by_task, "{entry:?}");
-        assert_eq!(runs(&Ground { rules: vec![rule.clone()], ..plain.clone() }), by_rule, "{entry:?}");
+        assert_eq!(
+            runs(&PermissionContext { granted: vec![shop.to_owned()], ..plain.clone() }),
+            by_task,
+            "{entry:?}"
+        );
+        assert_eq!(
+            runs(&PermissionContext { rules: vec![rule.clone()], ..plain.clone() }),
+            by_rule,
+            "{entry:?}"
+        );
         assert_eq!(runs(&ground(Mode::Autonomous, &folder)), by_mode, "{entry:?}");
-        let other = Ground { granted: vec!["https://shop.example.evil".to_owned()], ..plain };
+        let other = PermissionContext { granted: vec!["https://shop.example.evil".to_owned()], ..plain };
         assert_eq!(runs(&other), entry == LocationAccess::Open, "{entry:?}: another site");
     }
     let asked = |entry| decide(&ground(Mode::AskRisky, &folder), &weighed(shop, entry, &[])).decision;
@@ -58,7 +66,8 @@ fn a_granted_plain_site_covers_its_encrypted_one_and_not_the_other_way_round() {
     use octo_tools::LocationAccess;
     let (_keep, folder) = work();
     let runs = |granted: &str, site: &str| {
-        let ground = Ground { granted: vec![granted.to_owned()], ..ground(Mode::AskRisky, &folder) };
+        let ground =
+            PermissionContext { granted: vec![granted.to_owned()], ..ground(Mode::AskRisky, &folder) };
         reason(&ground, &weighed(site, LocationAccess::Asks, &[])).is_none()
     };
     assert!(runs("http://a.example", "https://a.example"));
@@ -73,7 +82,7 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
     let (_keep, folder) = work();
     let shop = "https://shop.example".to_owned();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let ground = Ground {
+        let ground = PermissionContext {
             granted: vec![shop.clone()],
             rules: vec![Rule::Site { site: shop.clone() }],
             ..ground(mode, &folder)

@@ -45,7 +45,7 @@ fn hourly(missed: MissedRun) -> TaskPlan {
 /// The stored state of one task.
 struct Task {
     plan: TaskPlan,
-    times: Times,
+    times: ZonedTiming,
     on: Switch,
     decided: Option<Millis>,
     rows: Vec<RunRow>,
@@ -54,7 +54,7 @@ struct Task {
 
 impl Task {
     fn new(plan: TaskPlan) -> Self {
-        let times = Times::new(&plan.when, &plan.zone).unwrap();
+        let times = ZonedTiming::new(&plan.when, &plan.zone).unwrap();
         Self { plan, times, on: Switch::On, decided: None, rows: Vec::new(), slots: HashSet::new() }
     }
 
@@ -73,7 +73,7 @@ impl Task {
         self.store(decision)
     }
 
-    fn store(&mut self, decision: Decision) -> usize {
+    fn store(&mut self, decision: TimesDecision) -> usize {
         let mut begun = 0;
         let replace = decision.replace;
         for row in decision.change {

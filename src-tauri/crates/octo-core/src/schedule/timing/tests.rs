@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// Returns the next times of a timing in local wall-clock time.
 fn next(timing: &Timing, zone: &str, after: &str, count: usize) -> Vec<String> {
     let after: Timestamp = after.parse().unwrap();
-    let times = Times::new(timing, zone).unwrap();
+    let times = ZonedTiming::new(timing, zone).unwrap();
     let zone = TimeZone::get(zone).unwrap();
     let shown = |at: Millis| {
         let at = Timestamp::from_millisecond(at).unwrap().to_zoned(zone.clone());
@@ -221,11 +221,11 @@ fn what_makes_no_sense_is_said() {
         (cron("a b c d e"), "cron"),
     ];
     for (timing, said) in cases {
-        let error = Times::new(&timing, "UTC").unwrap_err().to_string();
+        let error = ZonedTiming::new(&timing, "UTC").unwrap_err().to_string();
         assert!(error.contains(said), "{timing:?}: {error}");
     }
     for zone in ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime"] {
-        assert!(matches!(Times::new(&Timing::ByHand, zone), Err(TimingError::Zone(_))), "{zone}");
+        assert!(matches!(ZonedTiming::new(&Timing::ByHand, zone), Err(TimingError::Zone(_))), "{zone}");
     }
     // It parses but never matches.
     assert_eq!(next(&cron("0 0 30 2 *"), "UTC", "2026-01-01T00:00:00Z", 1), Vec::<String>::new());
@@ -267,7 +267,7 @@ proptest! {
         after in 1_735_689_600_000i64..1_798_761_600_000,
         later in 0..90i64 * 24 * 60 * 60 * 1_000,
     ) {
-        let times = Times::new(&timing, zone).unwrap();
+        let times = ZonedTiming::new(&timing, zone).unwrap();
         let all: Vec<Millis> = times.after(after).take(40).collect();
         prop_assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
         prop_assert!(all.iter().all(|at| *at > after && at % 60_000 == 0));

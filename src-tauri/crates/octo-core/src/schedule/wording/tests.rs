@@ -1,7 +1,7 @@
 //! Timings in words.
 
 use super::*;
-use crate::schedule::timing::Times;
+use crate::schedule::timing::ZonedTiming;
 use proptest::prelude::*;
 
 fn weekly(days: &[Weekday], times: &[&str]) -> Timing {
@@ -62,7 +62,7 @@ fn other_words_are_not_guessed_at() {
     for text in nothing {
         let found = read(text);
         // An empty list of times parses, but is not a valid timing.
-        let is_timing = found.as_ref().is_some_and(|timing| Times::new(timing, "UTC").is_ok());
+        let is_timing = found.as_ref().is_some_and(|timing| ZonedTiming::new(timing, "UTC").is_ok());
         assert!(!is_timing, "{text}: {found:?}");
     }
 }
@@ -70,7 +70,7 @@ fn other_words_are_not_guessed_at() {
 #[test]
 fn the_forms_that_are_offered_are_understood() {
     for form in FORMS.split('|') {
-        assert!(read(form).is_some_and(|timing| Times::new(&timing, "UTC").is_ok()), "{form}");
+        assert!(read(form).is_some_and(|timing| ZonedTiming::new(&timing, "UTC").is_ok()), "{form}");
     }
 }
 

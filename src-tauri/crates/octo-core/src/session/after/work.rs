@@ -29,7 +29,7 @@ const MOST_STEPS: u32 = 16;
 
 /// The purpose of a look back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Aim {
+pub(super) enum LookBackAim {
     /// To find something to remember.
     Remember,
     /// To improve this skill.
@@ -65,7 +65,7 @@ impl LookBackSignals {
     }
 }
 
-impl Aim {
+impl LookBackAim {
     /// Returns the name of its sub-agent.
     fn name(&self) -> &'static str {
         match self {
@@ -122,11 +122,11 @@ impl LookBackRun {
     }
 
     /// Runs the look back. Never fails: errors are logged and leave the conversation as it was.
-    pub(super) fn run(self, aims: Vec<Aim>) -> BoxFuture<'static, LookBackResult> {
+    pub(super) fn run(self, aims: Vec<LookBackAim>) -> BoxFuture<'static, LookBackResult> {
         Box::pin(async move { self.all(aims).await })
     }
 
-    async fn all(&self, aims: Vec<Aim>) -> LookBackResult {
+    async fn all(&self, aims: Vec<LookBackAim>) -> LookBackResult {
         let mut news = LookBackResult {
             turn: self.turn,
             remembered: Vec::new(),
@@ -158,7 +158,7 @@ impl LookBackRun {
                     break;
                 }
             };
-            if aim == Aim::Remember {
+            if aim == LookBackAim::Remember {
                 // Only an interruption by the person makes it due again; a failed or stopped one is dropped.
                 let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
                 let end = finished.as_ref().and_then(Progress::end);
@@ -171,8 +171,8 @@ impl LookBackRun {
         news
     }
 
-    async fn is_worth_asking(&self, aim: &Aim) -> bool {
-        let Aim::Reflect(name) = aim else { return true };
+    async fn is_worth_asking(&self, aim: &LookBackAim) -> bool {
+        let LookBackAim::Reflect(name) = aim else { return true };
         // For a skill of a project or another program this would create a copy among the person's own skills,
         // ranked behind the original.
         let shelf = self.runtime.services.library.shelf(Some(self.folder.clone())).await;
@@ -185,7 +185,7 @@ impl LookBackRun {
     }
 
     /// Runs one sub-agent. Returns `None` if it was ended before it began.
-    async fn one(&self, aim: &Aim) -> Result<Option<LookBackOutcome>, ApiError> {
+    async fn one(&self, aim: &LookBackAim) -> Result<Option<LookBackOutcome>, ApiError> {
         if self.calls.is_ended() {
             return Ok(None);
         }
@@ -205,7 +205,7 @@ impl LookBackRun {
         Ok(Some(LookBackOutcome { deeds, progress }))
     }
 
-    fn sub_agent(&self, aim: &Aim, deeds: mpsc::UnboundedSender<Deed>) -> SubAgentSpec {
+    fn sub_agent(&self, aim: &LookBackAim, deeds: mpsc::UnboundedSender<Deed>) -> SubAgentSpec {
         let origin = SubAgentOrigin {
             session: self.parent.id,
             title: self.parent.title.clone(),

@@ -1,7 +1,7 @@
 //! Budgets: when one is used up, the turn pauses and asks the person; a budget never aborts work.
 
 use super::{Gate, Next, Passage};
-use crate::session::{Report, state::Session, step::Step};
+use crate::session::{JobReport, state::Session, step::Step};
 use octo_protocol::{
     ApiError, BudgetAnswer, BudgetScope, BudgetStop, Budgets, Cost, ErrorCode, Event, MessageId, SessionId,
     Spending, TurnId,
@@ -181,7 +181,7 @@ impl Session {
                         spent => break spent,
                     }
                 };
-                report.send(Report::Budget(BudgetReport { check, spent }));
+                report.send(JobReport::Budget(BudgetReport { check, spent }));
             });
         });
         Passage::Closed

@@ -14,7 +14,7 @@
 use super::{Gate, Next, Passage};
 use crate::{
     admission::Permit,
-    session::{Report, calls::Batch, state::Session, step::Step},
+    session::{JobReport, calls::Batch, state::Session, step::Step},
     turn::Input,
 };
 use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
@@ -123,7 +123,7 @@ impl Session {
         let report = self.reporter();
         let Some(running) = self.turn.get_mut() else { return };
         let turn = running.id();
-        let ask = || self.runtime.admission.ask(turn, move || report.send(Report::Admitted(turn)));
+        let ask = || self.runtime.admission.ask(turn, move || report.send(JobReport::Admitted(turn)));
         running.permit.ticket.get_or_insert_with(ask);
     }
 

@@ -3,7 +3,7 @@
 use super::{CallEnding, plain};
 use crate::clock::now;
 use crate::{
-    permission::{Decision, Ground},
+    permission::{Decision, PermissionContext},
     session::{
         ready::ReadyCall,
         step::{Change, Step},
@@ -149,7 +149,12 @@ impl OpenCall {
     }
 
     /// Marks it as started. A call that the present mode forbids ends instead. Returns whether it starts.
-    pub(super) fn start(&mut self, ground: &Ground, cancel: CancellationToken, step: &mut Step) -> bool {
+    pub(super) fn start(
+        &mut self,
+        ground: &PermissionContext,
+        cancel: CancellationToken,
+        step: &mut Step,
+    ) -> bool {
         if self.ready.as_ref().is_some_and(|ready| ready.is_forbidden_by_now(ground)) {
             self.end(CallStatus::Denied, texts::MODE_CHANGED.to_owned(), step);
             return false;

@@ -3,7 +3,7 @@
 use super::{CallEnding, EndedReport, OpenCall};
 use crate::{
     hooks::Hooks,
-    session::{Report, lasting::LastingCall, ready::ReadyCall, state::Session, tasks::TurnStep, texts},
+    session::{JobReport, lasting::LastingCall, ready::ReadyCall, state::Session, tasks::TurnStep, texts},
     turn::SettleReason,
 };
 use octo_protocol::CallId;
@@ -62,7 +62,7 @@ impl Session {
             }
             let how = if cancel.is_cancelled() { CallEnding::Stopped } else { CallEnding::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            report.send(Report::CallEnded(EndedReport {
+            report.send(JobReport::CallEnded(EndedReport {
                 turn,
                 call: id,
                 outcome,

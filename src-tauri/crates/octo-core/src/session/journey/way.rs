@@ -28,7 +28,7 @@ pub(crate) enum RestoreTarget {
 }
 
 /// The parts of a step to restore.
-pub(crate) enum Extent {
+pub(crate) enum RestoreExtent {
     /// Files and conversation; the turns that asked for it stay visible.
     Everything { kept: Vec<TurnId> },
     /// All files.
@@ -40,13 +40,13 @@ pub(crate) enum Extent {
 }
 
 /// The conversation of a step.
-pub(super) struct Conversation {
+pub(super) struct StepConversation {
     task: StepNumber,
     tree: StepTree,
     kept: Vec<TurnId>,
 }
 
-impl Conversation {
+impl StepConversation {
     /// Creates the conversation of a step, with these turns kept.
     pub(super) fn new(task: StepNumber, tree: StepTree, kept: Vec<TurnId>) -> Self {
         Self { task, tree, kept }
@@ -81,18 +81,18 @@ impl RestoreJob {
     pub(super) async fn go(
         &self,
         target: RestoreTarget,
-        extent: Extent,
+        extent: RestoreExtent,
         overwrite: Vec<String>,
-    ) -> Result<(RestoreReport, Option<Conversation>), ApiError> {
+    ) -> Result<(RestoreReport, Option<StepConversation>), ApiError> {
         self.loose.over().await;
         let tree = self.tree().await?;
         match extent {
-            Extent::Everything { kept } => {
+            RestoreExtent::Everything { kept } => {
                 let kept = with_attempts(&tree, kept);
                 let (task, said) = target_steps(&tree, target, &kept)?;
                 self.with_conversation(RestoreRecord { task, conversation: said, kept }, overwrite).await
             }
-            Extent::Files => {
+            RestoreExtent::Files => {
                 // The conversation stays at its step, even when the files leave that step.
                 let (session, said) = (self.session, tree.conversation);
                 let noted = self.store.write(move |tx| tx.set_conversation_step(session, said)).await;
@@ -101,12 +101,12 @@ impl RestoreJob {
                 let report = self.files(task, None, overwrite).await?;
                 Ok((report, None))
             }
-            Extent::Chosen(paths) => {
+            RestoreExtent::Chosen(paths) => {
                 let (task, _) = target_steps(&tree, target, &[])?;
                 let report = self.files(task, Some(paths), overwrite).await?;
                 Ok((report, None))
             }
-            Extent::Conversation => {
+            RestoreExtent::Conversation => {
                 let (task, _) = target_steps(&tree, target, &[])?;
                 if !tree.tasks.iter().any(|known| known.number == task) {
                     return Err(ApiError::new("time.unknown_task").arg("task", task));
@@ -118,7 +118,7 @@ impl RestoreJob {
                     kept: Vec::new(),
                     impossible: Vec::new(),
                 };
-                Ok((report, Some(Conversation::new(task, tree, Vec::new()))))
+                Ok((report, Some(StepConversation::new(task, tree, Vec::new()))))
             }
         }
     }
@@ -127,7 +127,7 @@ impl RestoreJob {
         &self,
         journey: RestoreRecord,
         overwrite: Vec<String>,
-    ) -> Result<(RestoreReport, Option<Conversation>), ApiError> {
+    ) -> Result<(RestoreReport, Option<StepConversation>), ApiError> {
         let (session, begins) = (self.session, journey.clone());
         let begun = self.store.write(move |tx| tx.begin_restore(session, &begins)).await;
         begun?;
@@ -143,7 +143,7 @@ impl RestoreJob {
         };
         let tree = self.tree().await?;
         let RestoreRecord { conversation, kept, .. } = journey;
-        Ok((report, Some(Conversation::new(conversation, tree, kept))))
+        Ok((report, Some(StepConversation::new(conversation, tree, kept))))
     }
 
     async fn files(

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     models::Companion,
-    permission::Ground,
-    session::{Report, Runtime, actor::Reporter, skill_commands::PolicyRunner, state::Session, texts},
-    skills::{Fork, ForkModel, LoadedSkill, Manner, SkillCard, SkillError, SkillRequest},
+    permission::PermissionContext,
+    session::{JobReport, Runtime, actor::Reporter, skill_commands::PolicyRunner, state::Session, texts},
+    skills::{Fork, ForkModel, LoadedSkill, SkillError, SkillFacts, SkillMode, SkillRequest},
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -22,7 +22,7 @@ use octo_protocol::{
     SubAgentStatus, SubAgentView, ToolView, TurnId, Usage, words,
 };
 use octo_store::InheritedContext;
-use octo_tools::{MAX_INSTRUCTIONS, NoSkills, Outcome, SkillTask, Skills, ToolError, ToolOutput};
+use octo_tools::{MAX_INSTRUCTIONS, NoSkills, Outcome, SkillInvoker, SkillTask, ToolError, ToolOutput};
 use octo_workspace::Outputs;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
@@ -49,7 +49,7 @@ struct SessionSkills {
 
 impl Session {
     /// Returns the skills for a call of the running turn. A sub-agent has none.
-    pub(in crate::session) fn skills(&self, ground: Ground) -> Arc<dyn Skills> {
+    pub(in crate::session) fn skills(&self, ground: PermissionContext) -> Arc<dyn SkillInvoker> {
         let Some(turn) = self.turn.id().filter(|_| self.sub_agent.is_none()) else {
             return Arc::new(NoSkills);
         };
@@ -69,14 +69,14 @@ impl Session {
 #[derive(Clone)]
 struct Invoker(Arc<SessionSkills>);
 
-impl Skills for Invoker {
+impl SkillInvoker for Invoker {
     fn show(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         let (skills, wish) = (self.0.clone(), wish.clone());
         Box::pin(async move {
             let card = skills.find(&wish).await?;
             Ok(match card.manner {
-                Manner::Inline => ToolView::Skill(skill_view(&card, &wish)),
-                Manner::Fork => ToolView::SubAgent(sub_agent_view(&card, &wish)),
+                SkillMode::Inline => ToolView::Skill(skill_view(&card, &wish)),
+                SkillMode::Fork => ToolView::SubAgent(sub_agent_view(&card, &wish)),
             })
         })
     }
@@ -117,7 +117,7 @@ fn words_of(error: SkillError) -> ToolError {
     ToolError::new(error.to_string())
 }
 
-fn skill_view(card: &SkillCard, wish: &SkillTask) -> SkillView {
+fn skill_view(card: &SkillFacts, wish: &SkillTask) -> SkillView {
     SkillView {
         name: card.name.clone(),
         label: card.label.clone(),
@@ -126,7 +126,7 @@ fn skill_view(card: &SkillCard, wish: &SkillTask) -> SkillView {
     }
 }
 
-fn sub_agent_view(card: &SkillCard, wish: &SkillTask) -> SubAgentView {
+fn sub_agent_view(card: &SkillFacts, wish: &SkillTask) -> SubAgentView {
     SubAgentView {
         name: card.name.clone(),
         label: card.label.clone(),
@@ -166,18 +166,18 @@ impl SessionSkills {
         }
     }
 
-    async fn find(&self, wish: &SkillTask) -> Result<SkillCard, ToolError> {
+    async fn find(&self, wish: &SkillTask) -> Result<SkillFacts, ToolError> {
         self.runtime.forks.skills().find(self.ask(wish)).await.map_err(words_of)
     }
 
     fn tell(&self, call: CallId, view: &SubAgentView, usage: Usage) {
-        self.report.send(Report::Child(ChildReport::new(self.turn, call, view.clone(), usage)));
+        self.report.send(JobReport::Child(ChildReport::new(self.turn, call, view.clone(), usage)));
     }
 
     /// Lets a sub-agent do the call's task. Returns its summary.
     async fn run_sub_agent(
         &self,
-        card: &SkillCard,
+        card: &SkillFacts,
         fork: Fork,
         wish: &SkillTask,
         call: CallId,
@@ -200,7 +200,7 @@ impl SessionSkills {
             }
         };
         let (query, parent) = ParentQuery::new(self.turn, call);
-        self.report.send(Report::ParentQuery(query));
+        self.report.send(JobReport::ParentQuery(query));
         let parent = parent.await.map_err(|_| ToolError::new("Not begun: the turn is over."))?;
         let (child, progress) = self.begin(card, fork, wish, call, parent).await?;
         view.session = Some(child);
@@ -220,7 +220,7 @@ impl SessionSkills {
     /// Begins the sub-agent's session.
     async fn begin(
         &self,
-        card: &SkillCard,
+        card: &SkillFacts,
         fork: Fork,
         wish: &SkillTask,
         call: CallId,

@@ -1,7 +1,7 @@
 //! A session whose turn has sub-agents: the state it passes to them, and their cards.
 
 use super::ParentState;
-use crate::session::{Ask, calls::Batch, state::Session, step::Step};
+use crate::session::{ActorRequest, calls::Batch, state::Session, step::Step};
 use octo_protocol::{
     ApiError, CallId, CallView, MessageId, Mode, ModelId, SessionId, SessionInfo, SubAgentStatus,
     SubAgentView, ToolView, TurnId, Usage,
@@ -132,7 +132,7 @@ impl Session {
             tokio::spawn(async move {
                 let handle = runtime.open.get(child).await;
                 if let Some(handle) = handle
-                    && let Err(error) = handle.ask(|reply| Ask::SetMode(mode, reply)).await
+                    && let Err(error) = handle.ask(|reply| ActorRequest::SetMode(mode, reply)).await
                 {
                     tracing::warn!(session = %child, %error, "a sub-agent keeps its mode");
                 }

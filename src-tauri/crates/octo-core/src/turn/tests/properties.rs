@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 /// at any moment.
 struct World {
     turn: Turn,
-    limits: Limits,
+    limits: TurnLimits,
     /// Calls of the open message in order, with their stored state.
     open: Vec<(CallId, CallKey, StoredCallState)>,
     past: Vec<CallKey>,
@@ -28,7 +28,7 @@ struct World {
 }
 
 impl World {
-    fn new(limits: Limits) -> Self {
+    fn new(limits: TurnLimits) -> Self {
         let mut world = Self {
             turn: Turn::new(limits),
             limits,
@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    fn answer(&mut self, tools: &[u8], finish: Finish) {
+    fn answer(&mut self, tools: &[u8], finish: MessageFinish) {
         if !self.thinking {
             return;
         }
@@ -147,8 +147,8 @@ impl World {
         self.all_calls.extend(calls.iter().map(|(call, _)| *call));
         let ids = calls.iter().map(|(call, _)| *call).collect();
         match (self.cancelled, finish) {
-            (true, Finish::Complete) => self.feed(Input::ModelStopped { calls: ids }),
-            (_, Finish::Refused) if tools.is_empty() => self.feed(Input::ModelFailed { calls: ids }),
+            (true, MessageFinish::Complete) => self.feed(Input::ModelStopped { calls: ids }),
+            (_, MessageFinish::Refused) if tools.is_empty() => self.feed(Input::ModelFailed { calls: ids }),
             _ => self.feed(Input::Answered { calls, finish }),
         }
     }
@@ -174,7 +174,7 @@ impl World {
             open: self.open.clone(),
             message_ended: !cut,
             queued: self.queued,
-            stop: if self.stopped { Stop::Pressed } else { Stop::NotPressed },
+            stop: if self.stopped { StopState::Pressed } else { StopState::NotPressed },
         };
         self.preparing.clear();
         self.running.clear();
@@ -193,7 +193,7 @@ fn planned(tools: &[u8]) -> Vec<(CallId, CallKey, StoredCallState)> {
 
 #[derive(Clone, Debug)]
 enum Move {
-    Answer(Vec<u8>, Finish),
+    Answer(Vec<u8>, MessageFinish),
     Prepared(usize, CallVerdict),
     Allow(usize),
     Decline(usize),
@@ -212,7 +212,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     let one = prop_oneof![
         6 => (
             prop::collection::vec(0..6u8, 0..5),
-            prop_oneof![8 => Just(Finish::Complete), 1 => Just(Finish::Truncated), 1 => Just(Finish::Refused)]
+            prop_oneof![8 => Just(MessageFinish::Complete), 1 => Just(MessageFinish::Truncated), 1 => Just(MessageFinish::Refused)]
         )
             .prop_map(|(tools, finish)| Move::Answer(tools, finish)),
         8 => (any::<usize>(), prop_oneof![
@@ -241,7 +241,7 @@ proptest! {
 
     #[test]
     fn every_call_gets_one_result_and_no_model_is_called_while_one_is_owed(moves in moves()) {
-        let limits = Limits { model_calls: 12, same_call: 3, refusals: 2, truncations: 2 };
+        let limits = TurnLimits { model_calls: 12, same_call: 3, refusals: 2, truncations: 2 };
         let mut world = World::new(limits);
         for step in moves {
             match step {
@@ -307,7 +307,7 @@ proptest! {
                 world.result(call);
                 world.feed(Input::Ended { call });
             } else {
-                world.answer(&[], Finish::Complete);
+                world.answer(&[], MessageFinish::Complete);
             }
         }
         prop_assert!(world.ended.is_some(), "the turn hangs");

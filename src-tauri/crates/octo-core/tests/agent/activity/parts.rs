@@ -7,7 +7,7 @@ use crate::agent::schedule::world::runs_when;
 async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
     let script =
         forking(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::text("looked around"));
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let patch = SettingsPatch {
         live_turns: Some(LiveTurnLimit(1)),
         sub_agents: Some(SubAgentLimit(1)),
@@ -42,7 +42,7 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
             parent.next().unwrap()
         }
     });
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     limit(&rig, 1).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
@@ -78,7 +78,7 @@ async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
         "first" => Reply::text("hello").hold_after(1, &first),
         _ => Reply::text("done"),
     });
-    let mut rig = Rig::skilled(script, Shelf::new()).await;
+    let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "first").await;
     reached(&held).await;
     held.open();

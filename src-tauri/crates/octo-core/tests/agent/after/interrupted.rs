@@ -34,7 +34,7 @@ async fn the_persons_next_message_ends_it_and_the_memory_is_owed() {
     let gate = Gate::new();
     let held = Reply::text("No memory updates needed.").in_chunks(3).hold_after(1, &gate);
     let mut held = Some(held);
-    let child = move |_: Aim, _: &RecordedRequest| {
+    let child = move |_: SubAgentAim, _: &RecordedRequest| {
         held.take().unwrap_or_else(|| Reply::text("No memory updates needed."))
     };
     let mut rig = rig(turns(&[10, 1, 1], child)).await;
@@ -57,7 +57,7 @@ async fn the_persons_next_message_ends_it_and_the_memory_is_owed() {
 
 #[tokio::test]
 async fn stop_ends_it_at_once_and_for_good() {
-    let child = |_: Aim, _: &RecordedRequest| Reply::hang();
+    let child = |_: SubAgentAim, _: &RecordedRequest| Reply::hang();
     let mut rig = rig(turns(&[10, 1, 10, 1], child)).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -76,7 +76,7 @@ async fn stop_ends_it_at_once_and_for_good() {
 
 #[tokio::test]
 async fn a_restart_ends_it() {
-    let child = |_: Aim, _: &RecordedRequest| Reply::hang();
+    let child = |_: SubAgentAim, _: &RecordedRequest| Reply::hang();
     let mut rig = rig(turns(&[10, 1, 1], child)).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);

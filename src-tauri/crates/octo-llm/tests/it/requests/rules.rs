@@ -152,8 +152,8 @@ proptest! {
         let mut plain = request(messages);
         plain.cache = CachePlan::default();
         let mut marked = plain.clone();
-        let messages = marks.into_iter().map(|index| (index, Life::Hour)).collect();
-        marked.cache = CachePlan { fixed: Some(Life::Hour), messages, key: Some("k".to_owned()) };
+        let messages = marks.into_iter().map(|index| (index, CacheLifetime::Hour)).collect();
+        marked.cache = CachePlan { fixed: Some(CacheLifetime::Hour), messages, key: Some("k".to_owned()) };
         for (name, encode) in ENCODERS {
             let encoded = encode(&marked);
             let markers = ["\"cache_control\"", "\"prompt_cache_breakpoint\"", "\"cachePoint\""]

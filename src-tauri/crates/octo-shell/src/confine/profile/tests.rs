@@ -95,7 +95,7 @@ fn paths(names: &[&str]) -> BTreeSet<PathBuf> {
 
 #[test]
 fn the_last_rule_that_fits_says_what_the_confinement_says() {
-    let bounds = Bounds {
+    let bounds = ProfileBounds {
         write: paths(&[
             "/Users/a/work",
             "/private/tmp",
@@ -181,9 +181,9 @@ fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
 fn a_secret_whose_name_cannot_be_written_down_lets_nothing_start() {
     use std::os::unix::ffi::OsStrExt;
     let name = PathBuf::from(std::ffi::OsStr::from_bytes(b"/home/\xff"));
-    let hidden = Bounds { hidden: [name.clone()].into(), ..Bounds::default() };
+    let hidden = ProfileBounds { hidden: [name.clone()].into(), ..ProfileBounds::default() };
     assert!(profile(&hidden).is_err());
-    let written = Bounds { write: [name].into(), ..Bounds::default() };
+    let written = ProfileBounds { write: [name].into(), ..ProfileBounds::default() };
     assert!(!allows(&profile(&written).unwrap(), "file-write-data", Path::new("/home/x")));
 }
 
@@ -192,7 +192,7 @@ proptest! {
     fn no_name_of_a_path_changes_what_the_profile_says(
         work in "/[^/\0]{1,24}", secret in "/[^/\0]{1,24}", other in "/[^/\0]{1,24}",
     ) {
-        let bounds = Bounds {
+        let bounds = ProfileBounds {
             write: paths(&[&work]),
             hidden: paths(&[&secret]),
             shown: BTreeSet::new(),

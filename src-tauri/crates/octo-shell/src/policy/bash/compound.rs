@@ -1,11 +1,11 @@
 //! Compound commands.
 
-use super::{Reader, Unread};
+use super::{ParseFailure, Reader};
 use crate::policy::script::{Command, Compound, Doubt, Redirect, Script, Word};
 
 impl Reader {
     /// A compound command or a function, if one begins here.
-    pub(super) fn compound(&mut self) -> Result<Option<Command>, Unread> {
+    pub(super) fn compound(&mut self) -> Result<Option<Command>, ParseFailure> {
         let what = match (self.peek(), self.reserved()) {
             (Some('('), _) if self.ahead(1) == Some('(') => self.double_parentheses()?,
             (Some('('), _) => {
@@ -31,7 +31,7 @@ impl Reader {
             (_, Some("function")) => {
                 self.word_of_language("function")?;
                 self.blanks();
-                let name = self.word()?.literal().ok_or(Unread)?;
+                let name = self.word()?.literal().ok_or(ParseFailure)?;
                 self.blanks();
                 if self.eat("(") {
                     self.blanks();
@@ -57,7 +57,7 @@ impl Reader {
                 return self.command().map(Some);
             }
             (_, Some("time") | None) => return Ok(None),
-            (_, Some(_)) => return Err(Unread),
+            (_, Some(_)) => return Err(ParseFailure),
         };
         let redirects = self.redirects()?;
         Ok(Some(Command::Compound { what, redirects }))
@@ -75,7 +75,7 @@ impl Reader {
             .any(|start| rest.starts_with(start))
     }
 
-    fn redirects(&mut self) -> Result<Vec<Redirect>, Unread> {
+    fn redirects(&mut self) -> Result<Vec<Redirect>, ParseFailure> {
         let mut redirects = Vec::new();
         loop {
             self.blanks();
@@ -86,23 +86,23 @@ impl Reader {
         }
     }
 
-    fn word_of_language(&mut self, word: &str) -> Result<(), Unread> {
+    fn word_of_language(&mut self, word: &str) -> Result<(), ParseFailure> {
         if self.is_reserved(word) {
             self.at += word.chars().count();
             Ok(())
         } else {
-            Err(Unread)
+            Err(ParseFailure)
         }
     }
 
-    fn body(&mut self) -> Result<Script, Unread> {
+    fn body(&mut self) -> Result<Script, ParseFailure> {
         self.word_of_language("do")?;
         let body = self.script(&["done"])?;
         self.word_of_language("done")?;
         Ok(body)
     }
 
-    fn branches(&mut self) -> Result<Compound, Unread> {
+    fn branches(&mut self) -> Result<Compound, ParseFailure> {
         self.word_of_language("if")?;
         let mut scripts = vec![self.script(&["then"])?];
         self.word_of_language("then")?;
@@ -126,23 +126,25 @@ impl Reader {
         }
     }
 
-    fn through(&mut self, kind: &str) -> Result<Compound, Unread> {
+    fn through(&mut self, kind: &str) -> Result<Compound, ParseFailure> {
         self.word_of_language(kind)?;
         if kind == "select" {
             self.doubt(Doubt::Construct);
         }
         self.blanks();
         if self.starts_with("((") {
-            let Compound::Arithmetic(mut scripts) = self.double_parentheses()? else { return Err(Unread) };
+            let Compound::Arithmetic(mut scripts) = self.double_parentheses()? else {
+                return Err(ParseFailure);
+            };
             self.blanks();
             self.eat(";");
             self.gap()?;
             scripts.push(self.body()?);
             return Ok(Compound::Arithmetic(scripts));
         }
-        let name = self.word()?.literal().ok_or(Unread)?;
+        let name = self.word()?.literal().ok_or(ParseFailure)?;
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(Unread);
+            return Err(ParseFailure);
         }
         self.gap()?;
         let mut words = Vec::new();
@@ -164,7 +166,7 @@ impl Reader {
         Ok(Compound::For { name, words, body })
     }
 
-    fn case(&mut self) -> Result<Compound, Unread> {
+    fn case(&mut self) -> Result<Compound, ParseFailure> {
         self.word_of_language("case")?;
         self.blanks();
         let word = self.word()?;
@@ -195,12 +197,12 @@ impl Reader {
             }
             self.gap()?;
             if !self.is_reserved("esac") {
-                return Err(Unread);
+                return Err(ParseFailure);
             }
         }
     }
 
-    fn test(&mut self) -> Result<Compound, Unread> {
+    fn test(&mut self) -> Result<Compound, ParseFailure> {
         self.word_of_language("[[")?;
         let mut words = Vec::new();
         loop {
@@ -209,17 +211,17 @@ impl Reader {
                 self.word_of_language("]]")?;
                 return Ok(Compound::Test(words));
             }
-            match self.peek().ok_or(Unread)? {
+            match self.peek().ok_or(ParseFailure)? {
                 '<' | '>' if self.ahead(1) == Some('(') => words.push(self.word()?),
                 '(' | ')' | '&' | '|' | '<' | '>' | '!' => self.at += 1,
-                ';' => return Err(Unread),
+                ';' => return Err(ParseFailure),
                 _ => words.push(self.word()?),
             }
         }
     }
 
     /// `((…))`: arithmetic, or a subshell in a subshell.
-    fn double_parentheses(&mut self) -> Result<Compound, Unread> {
+    fn double_parentheses(&mut self) -> Result<Compound, ParseFailure> {
         self.doubt(Doubt::Evaluates);
         let begin = self.at;
         let (documents, pending) = (self.documents.len(), self.pending.len());
@@ -232,7 +234,7 @@ impl Reader {
         self.at = begin + 2;
         let (mut depth, mut parts) = (2_usize, Vec::new());
         while depth > 0 {
-            match self.peek().ok_or(Unread)? {
+            match self.peek().ok_or(ParseFailure)? {
                 '(' => depth += 1,
                 ')' => depth -= 1,
                 _ => {

@@ -1,16 +1,16 @@
 //! Here-documents.
 
-use super::{Pending, Reader, Unread};
+use super::{ParseFailure, Pending, Reader};
 use crate::policy::script::{Document, Doubt, Part, Redirect, RedirectKind, Word};
 
 impl Reader {
     /// The delimiter behind `<<`; the text follows behind the next line end.
-    pub(super) fn announce(&mut self, strip_tabs: bool) -> Result<Redirect, Unread> {
+    pub(super) fn announce(&mut self, strip_tabs: bool) -> Result<Redirect, ParseFailure> {
         self.blanks();
         let doubts = self.doubts.len();
         let target = self.word()?;
         // Bash expands nothing in a delimiter; an apparent expansion there is not supported.
-        let delimiter = target.literal().ok_or(Unread)?;
+        let delimiter = target.literal().ok_or(ParseFailure)?;
         if delimiter.is_empty() || delimiter.contains('\n') || self.doubts.len() > doubts {
             self.doubt(Doubt::Form);
         }
@@ -23,7 +23,7 @@ impl Reader {
     }
 
     /// The texts of the documents that were announced in the line that ended.
-    pub(super) fn read_documents(&mut self) -> Result<(), Unread> {
+    pub(super) fn read_documents(&mut self) -> Result<(), ParseFailure> {
         for pending in std::mem::take(&mut self.pending) {
             let (text, from) = self.document_text(&pending)?;
             let mut parts = Vec::new();
@@ -45,7 +45,7 @@ impl Reader {
         Ok(())
     }
 
-    fn document_text(&mut self, pending: &Pending) -> Result<(String, usize), Unread> {
+    fn document_text(&mut self, pending: &Pending) -> Result<(String, usize), ParseFailure> {
         let from = self.offset();
         let mut text = String::new();
         loop {

@@ -1,6 +1,6 @@
 //! Words: quotes, expansions, substitutions, patterns, braces.
 
-use super::{Reader, Unread, is_meta};
+use super::{ParseFailure, Reader, is_meta};
 use crate::policy::script::{Doubt, Part, Quoting, Script, Word};
 
 /// Words a brace expansion may make before it counts as a trick.
@@ -8,7 +8,7 @@ const MAX_BRACES: usize = 64;
 
 impl Reader {
     /// The word that begins here; never empty.
-    pub(super) fn word(&mut self) -> Result<Word, Unread> {
+    pub(super) fn word(&mut self) -> Result<Word, ParseFailure> {
         let start = self.offset();
         let mut word = self.nothing();
         let mut before = None;
@@ -30,7 +30,7 @@ impl Reader {
                     self.double_quoted(&mut word.parts)?;
                 }
                 '\\' => {
-                    let escaped = self.ahead(1).ok_or(Unread)?;
+                    let escaped = self.ahead(1).ok_or(ParseFailure)?;
                     self.at += 2;
                     if escaped == '\n' {
                         self.doubt(Doubt::SplitWord);
@@ -84,13 +84,13 @@ impl Reader {
             self.doubt(Doubt::Form);
         }
         word.span = start..self.offset();
-        if word.span.is_empty() { Err(Unread) } else { Ok(word) }
+        if word.span.is_empty() { Err(ParseFailure) } else { Ok(word) }
     }
 
-    fn until_quote(&mut self) -> Result<String, Unread> {
+    fn until_quote(&mut self) -> Result<String, ParseFailure> {
         let mut text = String::new();
         loop {
-            let c = self.peek().ok_or(Unread)?;
+            let c = self.peek().ok_or(ParseFailure)?;
             self.at += 1;
             match c {
                 '\'' => return Ok(text),
@@ -103,11 +103,11 @@ impl Reader {
         }
     }
 
-    fn double_quoted(&mut self, parts: &mut Vec<Part>) -> Result<(), Unread> {
+    fn double_quoted(&mut self, parts: &mut Vec<Part>) -> Result<(), ParseFailure> {
         // An empty pair of quotes is a word too.
         parts.push(Part::Text(String::new(), Quoting::Quoted));
         loop {
-            match self.peek().ok_or(Unread)? {
+            match self.peek().ok_or(ParseFailure)? {
                 '"' => {
                     self.at += 1;
                     return Ok(());
@@ -122,8 +122,8 @@ impl Reader {
     }
 
     /// Parses an element inside double quotes or a here-document: a character or an expansion.
-    pub(super) fn quoted_part(&mut self, parts: &mut Vec<Part>) -> Result<(), Unread> {
-        match (self.peek().ok_or(Unread)?, self.ahead(1)) {
+    pub(super) fn quoted_part(&mut self, parts: &mut Vec<Part>) -> Result<(), ParseFailure> {
+        match (self.peek().ok_or(ParseFailure)?, self.ahead(1)) {
             ('$', _) => {
                 let part = self.dollar(Quoting::Quoted)?;
                 parts.push(part);
@@ -152,7 +152,7 @@ impl Reader {
     }
 
     /// Commands up to this closing character.
-    pub(super) fn closed_script(&mut self, close: &str) -> Result<Script, Unread> {
+    pub(super) fn closed_script(&mut self, close: &str) -> Result<Script, ParseFailure> {
         let pending = self.pending.len();
         let script = self.script(&[])?;
         if self.pending.len() != pending {
@@ -162,7 +162,7 @@ impl Reader {
         Ok(script)
     }
 
-    fn dollar(&mut self, quoting: Quoting) -> Result<Part, Unread> {
+    fn dollar(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         self.at += 1;
         match self.peek() {
             Some('(') if self.ahead(1) == Some('(') => self.arithmetic(quoting),
@@ -216,7 +216,7 @@ impl Reader {
     }
 
     /// Behind `${`.
-    fn braced(&mut self, quoting: Quoting) -> Result<Part, Unread> {
+    fn braced(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         if self.peek() == Some('#') && self.ahead(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '_') {
             self.at += 1;
             self.name();
@@ -243,7 +243,7 @@ impl Reader {
         let mut parts = Vec::new();
         self.deeper(|reader| {
             loop {
-                match reader.peek().ok_or(Unread)? {
+                match reader.peek().ok_or(ParseFailure)? {
                     '}' => {
                         reader.at += 1;
                         return Ok(());
@@ -275,7 +275,7 @@ impl Reader {
     }
 
     /// At the first `(` of `$((`.
-    fn arithmetic(&mut self, quoting: Quoting) -> Result<Part, Unread> {
+    fn arithmetic(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         let begin = self.at;
         let mut by = 2;
         while self.ahead(by).is_some_and(|c| c.is_ascii_digit() || " +-*/%<>=".contains(c)) {
@@ -299,7 +299,7 @@ impl Reader {
         let mut depth = 2_usize;
         self.deeper(|reader| {
             while depth > 0 {
-                match reader.peek().ok_or(Unread)? {
+                match reader.peek().ok_or(ParseFailure)? {
                     '(' => depth += 1,
                     ')' => depth -= 1,
                     _ => {
@@ -315,12 +315,12 @@ impl Reader {
     }
 
     /// At a backtick.
-    fn backtick(&mut self, quoting: Quoting) -> Result<Part, Unread> {
+    fn backtick(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         self.at += 1;
         let from = self.offset();
         let (mut text, mut escaped) = (String::new(), false);
         loop {
-            match (self.peek().ok_or(Unread)?, self.ahead(1)) {
+            match (self.peek().ok_or(ParseFailure)?, self.ahead(1)) {
                 ('`', _) => break,
                 ('\\', Some(c @ ('\\' | '`' | '$'))) => {
                     escaped = true;
@@ -344,7 +344,7 @@ impl Reader {
             inner.depth = reader.depth;
             let script = inner.script(&[])?;
             if inner.peek().is_some() || !inner.documents.is_empty() {
-                return Err(Unread);
+                return Err(ParseFailure);
             }
             reader.doubts.append(&mut inner.doubts);
             Ok(Part::Command(script, quoting))
@@ -352,15 +352,15 @@ impl Reader {
     }
 
     /// Behind `$'`.
-    fn ansi(&mut self) -> Result<Part, Unread> {
+    fn ansi(&mut self) -> Result<Part, ParseFailure> {
         let mut text = String::new();
         loop {
-            let c = self.peek().ok_or(Unread)?;
+            let c = self.peek().ok_or(ParseFailure)?;
             self.at += 1;
             match c {
                 '\'' => return Ok(Part::Text(text, Quoting::Quoted)),
                 '\\' => {
-                    let escaped = self.peek().ok_or(Unread)?;
+                    let escaped = self.peek().ok_or(ParseFailure)?;
                     self.at += 1;
                     match escaped {
                         'n' => text.push('\n'),

@@ -1,7 +1,7 @@
 //! Start-up files of shells, in a home with a dotfiles repository that it links to.
 
 use crate::{
-    Language, LineContext, Open, PathVerdict, Policy, PolicyContext, StartupFiles, assess, write_path,
+    Language, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, assess, write_path,
 };
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
@@ -32,7 +32,7 @@ fn home() -> Home {
 
 impl Home {
     fn verdict(&self, path: &str) -> PathVerdict {
-        let open = Open { folder: &self.around.folder, readable: &[], writable: &[] };
+        let open = OpenPaths { folder: &self.around.folder, readable: &[], writable: &[] };
         let path = octo_workspace::real(&self.around.folder.join(path)).unwrap();
         write_path(&path, open, &self.around, &Policy::default(), &StartupFiles::default())
     }

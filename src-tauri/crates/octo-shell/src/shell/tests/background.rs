@@ -31,7 +31,11 @@ impl Told {
 
     /// Returns a command intended for the background.
     fn background(&self, command: &str) -> CommandRun {
-        CommandRun { pace: Pace::Background, wait: Duration::from_millis(100), ..self.place.command(command) }
+        CommandRun {
+            pace: RunMode::Background,
+            wait: Duration::from_millis(100),
+            ..self.place.command(command)
+        }
     }
 
     /// Starts a command that continues; returns its handle.
@@ -208,7 +212,7 @@ async fn the_same_command_is_refused_before_it_is_started() {
     let mut told = Told::new(crate::COMMAND_TIME_LIMIT);
     let line = "echo $$ >>started; read -r x";
     let handle = told.start(line).await;
-    for pace in [Pace::Background, Pace::Foreground] {
+    for pace in [RunMode::Background, RunMode::Foreground] {
         match told.place.shell.run(CommandRun { pace, ..told.background(line) }).await {
             Err(ShellError::Duplicate { handle: named }) => assert_eq!(named, handle),
             other => panic!("{other:?}"),

@@ -34,7 +34,7 @@ async fn octo() {
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_millis(200),
-            pace: Pace::Background,
+            pace: RunMode::Background,
             confinement: None,
         };
         shell.run(run).await.unwrap();

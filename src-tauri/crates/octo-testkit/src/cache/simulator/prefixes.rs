@@ -1,13 +1,13 @@
 //! The prefixes of a request that a cache may write or read.
 
-use super::{Key, SegmentEnd, TOKEN};
+use super::{PrefixKey, SegmentEnd, TOKEN};
 
 /// Returns the keys of the request's prefixes of these lengths (in bytes) with their length, in ascending
 /// order.
 pub(super) fn prefixes(
     places: &[SegmentEnd<'_>],
     lengths: impl IntoIterator<Item = usize>,
-) -> Vec<(Key, usize)> {
+) -> Vec<(PrefixKey, usize)> {
     let mut found = Vec::new();
     let mut hasher = blake3::Hasher::new();
     let mut lengths = lengths.into_iter().peekable();
@@ -20,7 +20,7 @@ pub(super) fn prefixes(
             hashed = length - begin;
             let hash = hasher.finalize();
             let prefix = hash.as_bytes().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
-            found.push((Key { prefix, ..place.key.clone() }, length));
+            found.push((PrefixKey { prefix, ..place.key.clone() }, length));
         }
         hasher.update(&text[hashed..]);
         begin += text.len();

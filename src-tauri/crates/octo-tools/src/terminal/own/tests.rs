@@ -1,9 +1,9 @@
 //! Tests which lines are answered, their meaning, and their effects for the permission decision.
 
 use crate::{
-    BrowserQuery, BuiltinCommandEffect, Effects, Errand, MemoryCommand, PersonaCommand, SettingsQuery,
-    SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
-    testing::{Bench, Recording},
+    BrowserQuery, BuiltinCommand, BuiltinCommandEffect, Effects, MemoryCommand, PersonaCommand,
+    SettingsQuery, SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
+    testing::{Bench, RecordingCommands},
 };
 use octo_protocol::{CommandState, LibraryChange, PersonaKind, Switch, ToolView};
 use serde_json::json;
@@ -11,18 +11,18 @@ use std::{os::unix::fs::PermissionsExt, path::PathBuf};
 
 struct Counter {
     bench: Bench,
-    desk: Recording,
+    desk: RecordingCommands,
 }
 
 impl Counter {
     /// Creates a session with a program of the same name in its path, which leaves a mark when run.
     fn new() -> Self {
-        let (mut bench, desk) = (Bench::new(), Recording::default());
+        let (mut bench, desk) = (Bench::new(), RecordingCommands::default());
         bench.context.desk = std::sync::Arc::new(desk.clone());
         Self { bench, desk }
     }
 
-    fn asks(&self, line: &str) -> Result<Errand, String> {
+    fn asks(&self, line: &str) -> Result<BuiltinCommand, String> {
         let output = self.bench.call("terminal", json!({ "command": line }))?;
         assert_eq!(output.text, "answered in process", "{line}");
         let ToolView::Command(view) = &output.view else { panic!("{line}: {:?}", output.view) };
@@ -52,9 +52,9 @@ fn every_command_is_read_as_what_it_says() {
     let folder = counter.bench.folder.clone();
     let body = counter.bench.put("notes/body.md", "- one\n- two\n");
     let home = std::env::home_dir().unwrap();
-    let skill = |errand| Errand::Skill(errand);
+    let skill = |errand| BuiltinCommand::Skill(errand);
     let save = |file: Option<&str>, body: &str| {
-        Errand::Memory(MemoryCommand::Save {
+        BuiltinCommand::Memory(MemoryCommand::Save {
             file: file.map(text),
             topic: text("Tests"),
             description: text("How we test"),
@@ -106,13 +106,16 @@ fn every_command_is_read_as_what_it_says() {
             "octo skill export one out/one.zip",
             skill(SkillCommand::Export { name: text("one"), file: at("out/one.zip") }),
         ),
-        ("octo memory list", Errand::Memory(MemoryCommand::List { query: None })),
+        ("octo memory list", BuiltinCommand::Memory(MemoryCommand::List { query: None })),
         (
             "octo memory list --query 'two words'",
-            Errand::Memory(MemoryCommand::List { query: Some(text("two words")) }),
+            BuiltinCommand::Memory(MemoryCommand::List { query: Some(text("two words")) }),
         ),
-        ("octo memory read tests.md", Errand::Memory(MemoryCommand::Read { file: text("tests.md") })),
-        ("octo memory delete tests.md", Errand::Memory(MemoryCommand::Delete { file: text("tests.md") })),
+        ("octo memory read tests.md", BuiltinCommand::Memory(MemoryCommand::Read { file: text("tests.md") })),
+        (
+            "octo memory delete tests.md",
+            BuiltinCommand::Memory(MemoryCommand::Delete { file: text("tests.md") }),
+        ),
         (
             "octo memory save --topic Tests --description 'How we test' --body '- first\n- it'\\''s second'",
             save(None, "- first\n- it's second"),
@@ -121,16 +124,22 @@ fn every_command_is_read_as_what_it_says() {
             "octo memory save tests.md --topic=Tests --description='How we test' --body-file notes/body.md",
             save(Some("tests.md"), "- one\n- two\n"),
         ),
-        ("octo persona show", Errand::Persona(PersonaCommand::Show)),
+        ("octo persona show", BuiltinCommand::Persona(PersonaCommand::Show)),
         (
             "octo persona write soul --body-file notes/body.md",
-            Errand::Persona(PersonaCommand::Write { kind: PersonaKind::Soul, text: text("- one\n- two\n") }),
+            BuiltinCommand::Persona(PersonaCommand::Write {
+                kind: PersonaKind::Soul,
+                text: text("- one\n- two\n"),
+            }),
         ),
-        ("octo task list", Errand::Task(TaskCommand::List)),
-        ("octo task pause brief", Errand::Task(TaskCommand::Switch { task: text("brief"), on: Switch::Off })),
+        ("octo task list", BuiltinCommand::Task(TaskCommand::List)),
+        (
+            "octo task pause brief",
+            BuiltinCommand::Task(TaskCommand::Switch { task: text("brief"), on: Switch::Off }),
+        ),
         (
             "octo task add --name 'A brief' --when 'daily at 08:00' --prompt-file notes/body.md --folder out",
-            Errand::Task(TaskCommand::Save {
+            BuiltinCommand::Task(TaskCommand::Save {
                 task: None,
                 draft: Box::new(TaskFields {
                     name: Some(text("A brief")),
@@ -143,7 +152,7 @@ fn every_command_is_read_as_what_it_says() {
         ),
         (
             "octo task edit brief --prompt '- one' --retries 2",
-            Errand::Task(TaskCommand::Save {
+            BuiltinCommand::Task(TaskCommand::Save {
                 task: Some(text("brief")),
                 draft: Box::new(TaskFields {
                     prompt: Some(text("- one")),
@@ -152,17 +161,17 @@ fn every_command_is_read_as_what_it_says() {
                 }),
             }),
         ),
-        ("octo browser status", Errand::Browser(BrowserQuery::Status)),
-        ("octo browser doctor", Errand::Browser(BrowserQuery::Doctor)),
-        ("octo settings list", Errand::Settings(SettingsQuery::List)),
-        ("octo settings show theme", Errand::Settings(SettingsQuery::Show { key: text("theme") })),
+        ("octo browser status", BuiltinCommand::Browser(BrowserQuery::Status)),
+        ("octo browser doctor", BuiltinCommand::Browser(BrowserQuery::Doctor)),
+        ("octo settings list", BuiltinCommand::Settings(SettingsQuery::List)),
+        ("octo settings show theme", BuiltinCommand::Settings(SettingsQuery::Show { key: text("theme") })),
         (
             "octo settings open browser",
-            Errand::Settings(SettingsQuery::Open { page: text("browser"), proposal: None }),
+            BuiltinCommand::Settings(SettingsQuery::Open { page: text("browser"), proposal: None }),
         ),
         (
             "octo settings open appearance theme dark",
-            Errand::Settings(SettingsQuery::Open {
+            BuiltinCommand::Settings(SettingsQuery::Open {
                 page: text("appearance"),
                 proposal: Some((text("theme"), text("dark"))),
             }),
@@ -333,7 +342,7 @@ fn the_sessions_shell_has_no_part_in_it() {
     let counter = Counter::new();
     let line = "octo() { touch ran; }; alias octo='touch ran'; export -f octo";
     counter.bench.call("terminal", json!({ "command": line })).unwrap();
-    assert_eq!(counter.asks("octo skill list"), Ok(Errand::Skill(SkillCommand::List)));
+    assert_eq!(counter.asks("octo skill list"), Ok(BuiltinCommand::Skill(SkillCommand::List)));
     assert!(!counter.bench.folder.join("ran").exists());
 }
 
@@ -346,7 +355,7 @@ fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
     let error = counter.asks("octo skill validate mine").unwrap_err();
     assert!(error.contains("absolute path"), "{error}");
     let whole = counter.bench.folder.join("sub/mine");
-    let errand = Errand::Skill(SkillCommand::Validate { path: whole.clone() });
+    let errand = BuiltinCommand::Skill(SkillCommand::Validate { path: whole.clone() });
     assert_eq!(counter.asks(&format!("octo skill validate '{}'", whole.display())), Ok(errand.clone()));
     assert!(counter.asks("octo skill list").is_ok(), "without a path it is the same everywhere");
     let given = json!({ "command": "octo skill validate mine", "cwd": whole.parent() });

@@ -1,7 +1,8 @@
 //! Checks only the reported changes.
 
 use super::{
-    FolderSnapshot, Item, ItemContent, RelativePath, SnapshotContext, is_at_or_below, join, leave_out,
+    FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem, is_at_or_below, join,
+    leave_out,
     list::OpenFolder,
     walk::{
         ChangedItems, WalkResult, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out,
@@ -81,9 +82,9 @@ pub(super) fn again(
 struct ChangedFolder<'a> {
     folder: &'a RelativePath,
     path: PathBuf,
-    old: &'a Arc<Vec<Item>>,
+    old: &'a Arc<Vec<SnapshotItem>>,
     /// Its items now; `None` while they are unchanged.
-    items: Option<Vec<Item>>,
+    items: Option<Vec<SnapshotItem>>,
     /// The names of files that must be read.
     unread: BTreeSet<Box<[u8]>>,
     /// Folders that are gone, new, or must be read again.
@@ -142,22 +143,22 @@ impl ChangedFolder<'_> {
         Some(())
     }
 
-    fn items(&self) -> &[Item] {
+    fn items(&self) -> &[SnapshotItem] {
         self.items.as_deref().unwrap_or(self.old)
     }
 
-    fn change(&mut self) -> &mut Vec<Item> {
+    fn change(&mut self) -> &mut Vec<SnapshotItem> {
         self.items.get_or_insert_with(|| self.old.to_vec())
     }
 
     /// Handles an item that is no longer a folder.
-    fn replace(&mut self, before: &Item) {
+    fn replace(&mut self, before: &SnapshotItem) {
         if before.kept == ItemContent::Folder {
             self.replaced.push(join(self.folder, &before.name));
         }
     }
 
-    fn put(&mut self, item: Item) {
+    fn put(&mut self, item: SnapshotItem) {
         let items = self.change();
         match items.binary_search_by(|known| known.name.cmp(&item.name)) {
             Ok(at) => {
@@ -170,7 +171,7 @@ impl ChangedFolder<'_> {
     }
 }
 
-fn find<'a>(items: &'a [Item], name: &[u8]) -> Option<&'a Item> {
+fn find<'a>(items: &'a [SnapshotItem], name: &[u8]) -> Option<&'a SnapshotItem> {
     items.binary_search_by(|item| (*item.name).cmp(name)).ok().and_then(|at| items.get(at))
 }
 

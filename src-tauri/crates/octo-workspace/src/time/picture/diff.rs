@@ -1,6 +1,6 @@
 //! The differences between two snapshots of a folder.
 
-use super::{FolderSnapshot, Item, ItemContent, RelativePath, join};
+use super::{FolderSnapshot, ItemContent, RelativePath, SnapshotItem, join};
 use std::sync::Arc;
 
 /// A path that differs between two snapshots.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) struct SnapshotDifference<'a> {
     pub(crate) path: RelativePath,
     /// The item in the first snapshot; `None` if it was absent.
-    pub(crate) before: Option<&'a Item>,
+    pub(crate) before: Option<&'a SnapshotItem>,
 }
 
 /// Returns all differences, folders before their content. A path unknown to either snapshot yields no
@@ -82,7 +82,7 @@ fn only<'a>(
     picture: &'a FolderSnapshot,
     folder: &RelativePath,
     all: &mut Vec<SnapshotDifference<'a>>,
-    before: impl Fn(&'a Item) -> Option<&'a Item> + Copy,
+    before: impl Fn(&'a SnapshotItem) -> Option<&'a SnapshotItem> + Copy,
 ) {
     let Some(items) = picture.folders.get(folder) else { return };
     for item in items.iter() {
@@ -95,14 +95,14 @@ fn only<'a>(
 }
 
 /// Whether an item is a folder that is not entered.
-fn is_left_out(item: &Item) -> bool {
+fn is_left_out(item: &SnapshotItem) -> bool {
     matches!(item.kept, ItemContent::Not(_))
         && item.stamp.len == 0
         && item.stamp.inode == 0
         && item.stamp.modified == 0
 }
 
-fn is_same(one: &Item, other: &Item) -> bool {
+fn is_same(one: &SnapshotItem, other: &SnapshotItem) -> bool {
     let content = match (&one.kept, &other.kept) {
         (
             ItemContent::Blob(hash) | ItemContent::Git(hash, _),

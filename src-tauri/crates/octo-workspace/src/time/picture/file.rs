@@ -11,7 +11,7 @@
 
 mod bytes;
 
-use super::{FolderSnapshot, Item, RelativePath};
+use super::{FolderSnapshot, RelativePath, SnapshotItem};
 use crate::time::bytes::{bytes_of, path_of};
 use bytes::{Input, number, put, reason, reason_of, write_item};
 use octo_protocol::TurnId;
@@ -35,7 +35,7 @@ const MAX_EXTRA_BYTES: u64 = 256 << 10;
 
 /// The files of one folder's snapshot, and the part already written to them.
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct SnapshotFile {
     path: PathBuf,
     written: Option<StoredSnapshot>,
 }
@@ -51,7 +51,7 @@ struct StoredSnapshot {
     more: u64,
 }
 
-impl Shelf {
+impl SnapshotFile {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, written: None }
     }
@@ -116,7 +116,7 @@ impl FolderSnapshot {
 
     /// Like [`FolderSnapshot::load`], and calls `each` with every item in the files, including replaced ones, because
     /// a power cut may lose the parts appended last.
-    pub(crate) fn load_each(path: &Path, mut each: impl FnMut(&Item)) -> Option<Self> {
+    pub(crate) fn load_each(path: &Path, mut each: impl FnMut(&SnapshotItem)) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let (content, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
         if blake3::hash(content).as_bytes() != hash {
@@ -142,7 +142,7 @@ impl FolderSnapshot {
         Some(picture)
     }
 
-    fn apply(&mut self, input: &mut Input<'_>, each: &mut impl FnMut(&Item)) -> Option<()> {
+    fn apply(&mut self, input: &mut Input<'_>, each: &mut impl FnMut(&SnapshotItem)) -> Option<()> {
         while let Some(what) = input.byte() {
             let path: RelativePath = input.bytes()?.into();
             match FileEntryKind::of(what)? {
@@ -214,7 +214,7 @@ impl FileEntryKind {
     }
 }
 
-fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[Item]) {
+fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[SnapshotItem]) {
     FileEntryKind::Folder.begin(bytes, path);
     number(bytes, items.len() as u64);
     items.iter().for_each(|item| write_item(bytes, item));
@@ -243,11 +243,11 @@ fn change(old: &FolderSnapshot, new: &FolderSnapshot) -> Vec<u8> {
     bytes
 }
 
-fn names_entry(bytes: &mut Vec<u8>, path: &[u8], before: &[Item], items: &[Item]) {
+fn names_entry(bytes: &mut Vec<u8>, path: &[u8], before: &[SnapshotItem], items: &[SnapshotItem]) {
     let names: BTreeSet<&[u8]> = items.iter().map(|item| &*item.name).collect();
-    let gone: Vec<&Item> = before.iter().filter(|item| !names.contains(&*item.name)).collect();
-    let known: HashMap<&[u8], &Item> = before.iter().map(|item| (&*item.name, item)).collect();
-    let put_there: Vec<&Item> =
+    let gone: Vec<&SnapshotItem> = before.iter().filter(|item| !names.contains(&*item.name)).collect();
+    let known: HashMap<&[u8], &SnapshotItem> = before.iter().map(|item| (&*item.name, item)).collect();
+    let put_there: Vec<&SnapshotItem> =
         items.iter().filter(|item| known.get(&*item.name).is_none_or(|known| *known != *item)).collect();
     if gone.is_empty() && put_there.is_empty() {
         return;

@@ -1,7 +1,7 @@
 use super::*;
 
-fn item(name: &str, modified: i64, kept: ItemContent) -> Item {
-    Item {
+fn item(name: &str, modified: i64, kept: ItemContent) -> SnapshotItem {
+    SnapshotItem {
         name: name.as_bytes().into(),
         stamp: PathStamp { len: 3, modified, changed: -1, inode: 9, mode: 0o100_644 },
         kept,
@@ -15,7 +15,7 @@ fn picture() -> FolderSnapshot {
         item("folder", 0, ItemContent::Folder),
         item("git", 2, ItemContent::Git([8; 32], [9; 20])),
         item("link", 3, ItemContent::Link(b"to \xff".as_slice().into())),
-        Item { racy: true, ..item("not", 4, ItemContent::Not(UnsavedReason::OctoHome)) },
+        SnapshotItem { racy: true, ..item("not", 4, ItemContent::Not(UnsavedReason::OctoHome)) },
     ];
     FolderSnapshot {
         folder: PathBuf::from("/somewhere"),
@@ -33,7 +33,7 @@ fn a_picture_comes_back_whole_or_not_at_all() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
     let picture = picture();
-    let mut shelf = Shelf::new(path.clone());
+    let mut shelf = SnapshotFile::new(path.clone());
     shelf.keep(&picture).unwrap();
     let read = FolderSnapshot::load(&path).unwrap();
     assert_eq!((read.folder, read.repository), (picture.folder, picture.repository));
@@ -50,7 +50,7 @@ fn a_picture_comes_back_whole_or_not_at_all() {
 fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
-    let mut shelf = Shelf::new(path.clone());
+    let mut shelf = SnapshotFile::new(path.clone());
     let first = picture();
     shelf.keep(&first).unwrap();
     let whole = std::fs::read(&path).unwrap();
@@ -105,7 +105,7 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     assert_eq!(blobs.len(), 4, "also what was replaced is held on to");
 
     // Another process stores its own snapshot; from then on, this process's appended parts no longer count.
-    Shelf::new(path.clone()).keep(&second).unwrap();
+    SnapshotFile::new(path.clone()).keep(&second).unwrap();
     assert!(same(&FolderSnapshot::load(&path).unwrap(), &second));
     shelf.keep(&first).unwrap();
     assert!(same(&FolderSnapshot::load(&path).unwrap(), &first));
@@ -115,7 +115,7 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
 fn what_is_appended_is_bounded() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("one");
-    let mut shelf = Shelf::new(path.clone());
+    let mut shelf = SnapshotFile::new(path.clone());
     let mut picture = picture();
     for round in 0..3_000_u32 {
         let name = format!("file {}", round % 100);
@@ -152,7 +152,7 @@ fn times_too_close_to_the_look_are_not_trusted() {
 #[test]
 fn what_one_picture_does_not_know_is_no_difference() {
     let file = || vec![item("f", 1, ItemContent::Blob([1; 32]))];
-    let with = |folders: Vec<(&str, Vec<Item>)>| FolderSnapshot {
+    let with = |folders: Vec<(&str, Vec<SnapshotItem>)>| FolderSnapshot {
         folder: PathBuf::from("/somewhere"),
         repository: None,
         folders: folders
@@ -161,11 +161,11 @@ fn what_one_picture_does_not_know_is_no_difference() {
             .collect(),
         unknown: HashMap::new(),
     };
-    let left_out = |why| Item {
+    let left_out = |why| SnapshotItem {
         stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
         ..item("d", 0, ItemContent::Not(why))
     };
-    let folder = || Item {
+    let folder = || SnapshotItem {
         stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
         ..item("d", 0, ItemContent::Folder)
     };

@@ -1,7 +1,7 @@
 //! Checks everything in a folder with several threads.
 
 use super::{
-    FolderSnapshot, Item, ItemContent, RelativePath, SnapshotContext, join,
+    FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem, join,
     leave_out::is_tagged_cache,
     list::{NameEntry, NameList, list},
     threads,
@@ -22,7 +22,7 @@ use std::{
 /// A folder with new or changed items.
 pub(crate) struct ChangedItems {
     pub(crate) path: RelativePath,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<SnapshotItem>,
     /// The indices of items that must be read.
     pub(crate) unread: Vec<usize>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct ChangedItems {
 #[derive(Default)]
 pub(super) struct WalkResult {
     /// Folders in which nothing must be read.
-    pub(super) folders: HashMap<RelativePath, Arc<Vec<Item>>>,
+    pub(super) folders: HashMap<RelativePath, Arc<Vec<SnapshotItem>>>,
     pub(super) unknown: HashMap<RelativePath, UnsavedReason>,
     pub(super) found: Vec<ChangedItems>,
 }
@@ -204,7 +204,7 @@ impl FolderWalk<'_> {
         folder: &RelativePath,
         path: &Path,
         listing: &NameList,
-        last: &[Item],
+        last: &[SnapshotItem],
     ) -> Option<Vec<RelativePath>> {
         if last.len() != listing.entries().len() {
             return None;
@@ -274,12 +274,12 @@ pub(super) fn folder_stamp(stamp: PathStamp) -> PathStamp {
     PathStamp { mode: stamp.mode, ..PathStamp::default() }
 }
 
-pub(super) fn folder_item(name: &[u8], stamp: PathStamp, why: Option<UnsavedReason>) -> Item {
+pub(super) fn folder_item(name: &[u8], stamp: PathStamp, why: Option<UnsavedReason>) -> SnapshotItem {
     let kept = why.map_or(ItemContent::Folder, ItemContent::Not);
-    Item { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
+    SnapshotItem { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
 }
 
 /// Returns the item of a file before it is read.
-pub(super) fn unread_item(name: &[u8], stamp: PathStamp) -> Item {
-    Item { name: name.into(), stamp, kept: ItemContent::Not(UnsavedReason::Unreadable), racy: true }
+pub(super) fn unread_item(name: &[u8], stamp: PathStamp) -> SnapshotItem {
+    SnapshotItem { name: name.into(), stamp, kept: ItemContent::Not(UnsavedReason::Unreadable), racy: true }
 }

@@ -71,7 +71,7 @@ fn every_combination_has_its_verdict() {
 #[derive(Clone, Debug, Default)]
 struct Memory(BTreeMap<PathBuf, DiskKind>);
 
-impl Disk for Memory {
+impl DiskQueries for Memory {
     fn kind(&mut self, path: &Path) -> io::Result<DiskKind> {
         Ok(self.0.get(path).copied().unwrap_or(if path == Path::new("/") {
             DiskKind::Folder

@@ -1,6 +1,6 @@
 //! The parts of a snapshot as bytes.
 
-use super::super::{Item, ItemContent};
+use super::super::{ItemContent, SnapshotItem};
 use crate::time::folder::PathStamp;
 use octo_protocol::UnsavedReason;
 
@@ -41,7 +41,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, part: &[u8]) {
     bytes.extend_from_slice(part);
 }
 
-pub(super) fn write_item(bytes: &mut Vec<u8>, item: &Item) {
+pub(super) fn write_item(bytes: &mut Vec<u8>, item: &SnapshotItem) {
     put(bytes, &item.name);
     let PathStamp { len, modified, changed, inode, mode } = item.stamp;
     number(bytes, len);
@@ -103,7 +103,7 @@ impl<'a> Input<'a> {
         self.take(count)
     }
 
-    pub(super) fn item(&mut self) -> Option<Item> {
+    pub(super) fn item(&mut self) -> Option<SnapshotItem> {
         let name = self.bytes()?.into();
         let stamp = PathStamp {
             len: self.number()?,
@@ -121,6 +121,6 @@ impl<'a> Input<'a> {
             4 => ItemContent::Not(reason_of(self.byte()?)?),
             _ => return None,
         };
-        Some(Item { name, stamp, kept, racy })
+        Some(SnapshotItem { name, stamp, kept, racy })
     }
 }
