@@ -1,6 +1,6 @@
 /** Open requests from outside the page: links, files, the tray, the system. Each is handled once. */
 import { call, host, onErrand } from "$lib/ipc";
-import type { Closing, Errand, WindowRecovery } from "$lib/ipc/types";
+import type { CloseAction, OpenRequest, WindowRecovery } from "$lib/ipc/types";
 import { lookUp } from "$lib/words/words.svelte";
 import { newDraft } from "./drafts.svelte";
 import { navigation, type SettingsPage } from "./navigation.svelte";
@@ -9,7 +9,7 @@ import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
 /** Requests handled on top of the current page. */
-const STAYS: ReadonlySet<Errand["type"]> = new Set(["ask_closing", "update_found", "refused"]);
+const STAYS: ReadonlySet<OpenRequest["type"]> = new Set(["ask_closing", "update_found", "refused"]);
 
 class Errands {
   /** Set while asking about the action of the close button; tells how to bring a hidden window back. */
@@ -18,7 +18,7 @@ class Errands {
   skills = $state<string | null>(null);
   #begun = false;
   /** Requests that would leave onboarding, deferred until it ends. */
-  #held: Errand[] = [];
+  #held: OpenRequest[] = [];
   #seen: string | null | undefined;
 
   /** Handles pending and future requests, once the page is ready. */
@@ -44,7 +44,7 @@ class Errands {
   }
 
   /** Handles one request; if it leads to another page, only after onboarding. */
-  async run(errand: Errand): Promise<void> {
+  async run(errand: OpenRequest): Promise<void> {
     if (navigation.place.page === "welcome" && !STAYS.has(errand.type)) {
       this.#held.push(errand);
       return;
@@ -104,7 +104,7 @@ class Errands {
   }
 
   /** Sets the action of the close button and runs it now; null cancels. */
-  async close(choice: Exclude<Closing, "ask"> | null): Promise<void> {
+  async close(choice: Exclude<CloseAction, "ask"> | null): Promise<void> {
     const back = this.closing;
     this.closing = null;
     try {

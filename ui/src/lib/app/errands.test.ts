@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { type Transport, useTransport } from "$lib/ipc";
-import type { Errand, Request } from "$lib/ipc/types";
+import type { OpenRequest, Request } from "$lib/ipc/types";
 import { speak } from "$lib/words/words.svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { newDraft } from "./drafts.svelte";
@@ -9,7 +9,7 @@ import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
 let asked: Request["call"][] = [];
-let waiting: Errand[] = [];
+let waiting: OpenRequest[] = [];
 let poke: () => void = () => undefined;
 let kept: (draft: unknown) => void = () => undefined;
 const transport: Transport = {

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import type { Restored } from "$lib/ipc/types";
+import type { RestoreOutcome } from "$lib/ipc/types";
 import { speak } from "$lib/words/words.svelte";
 import { expect, it } from "vitest";
 import { sayPaused } from "./restoring";
@@ -8,10 +8,10 @@ import { toasts } from "./toasts.svelte";
 it("says all tasks that came back paused at once, and nothing of the rest", async () => {
   await speak("en");
   const back = { id: "1", at: "/home/mei/a" };
-  const done: Restored = { type: "done", ...back };
+  const done: RestoreOutcome = { type: "done", ...back };
   sayPaused([done]);
   expect(toasts.list).toEqual([]);
-  const paused = ["Morning brief", "Accounts"].map((task): Restored => ({ type: "paused", ...back, task }));
+  const paused = ["Morning brief", "Accounts"].map((task): RestoreOutcome => ({ type: "paused", ...back, task }));
   sayPaused([done, ...paused]);
   const said = (): (string | undefined)[] => toasts.list.map(({ text }) => text);
   expect(said()).toEqual([expect.stringMatching(/^The tasks Morning brief, Accounts are back/)]);

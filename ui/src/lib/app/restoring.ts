@@ -1,7 +1,7 @@
 /** Undo for an entry that its own page just moved to the trash. */
 import { baseName } from "$lib/format/figures";
 import { call } from "$lib/ipc";
-import type { Restored, TrashKind } from "$lib/ipc/types";
+import type { RestoreOutcome, TrashKind } from "$lib/ipc/types";
 import { t, tn } from "$lib/words/words.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
@@ -29,7 +29,7 @@ export async function offerBack(kind: TrashKind | null, names: readonly string[]
 }
 
 /** Shows which tasks came back paused because a scheduled time passed in the meantime. */
-export function sayPaused(outcomes: readonly Restored[]): void {
+export function sayPaused(outcomes: readonly RestoreOutcome[]): void {
   const paused = outcomes.flatMap((outcome) => (outcome.type === "paused" ? [outcome.task] : []));
   if (paused.length === 0) return;
   const tasks = paused.join(t("list.comma"));

@@ -4,7 +4,7 @@ import type {
   EmptyReport,
   OnConflict,
   ConflictingFile,
-  Restored,
+  RestoreOutcome,
   TrashChoice,
   TrashEntry,
   TrashKind,
@@ -138,7 +138,11 @@ export class Trashcan {
   }
 
   /** Restores entries; returns their outcomes. */
-  async restore(ids: readonly string[], to: string | null, on_conflict: OnConflict): Promise<readonly Restored[]> {
+  async restore(
+    ids: readonly string[],
+    to: string | null,
+    on_conflict: OnConflict,
+  ): Promise<readonly RestoreOutcome[]> {
     try {
       const report = await call("trash", "restore_trash", { ids: [...ids], to, on_conflict });
       const failed = report.outcomes.find((outcome) => outcome.type === "failed");

@@ -5,7 +5,7 @@
  * folder, and `?left` a file that remains where one is deleted.
  */
 import { failure } from "./fake-parts";
-import type { HomePart, HomePlan, HomeRequest, KeptHome, Request, HomeState } from "./types";
+import type { HomePart, HomePlan, HomeRequest, OldHome, Request, HomeState } from "./types";
 
 const HOME = "/home/mei/.octo";
 const PARTS: readonly (readonly [HomePart, number, number])[] = [
@@ -31,7 +31,7 @@ export class FakeHome {
   #over = false;
   #replaced = false;
   #planned: HomePlan | null = null;
-  #kept: KeptHome[] = new URLSearchParams(location.search).has("kept")
+  #kept: OldHome[] = new URLSearchParams(location.search).has("kept")
     ? [{ path: `${HOME}-before-2026-11-20-091500`, bytes: 1_120_000_000 }]
     : [];
 

@@ -1,6 +1,6 @@
 /** The trash of a replay: enough to use its page by hand. `?trash=10000` fills it. */
 import { failure } from "./fake-parts";
-import type { ConflictingFile, Restored, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
+import type { ConflictingFile, RestoreOutcome, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
 
 const HOUR = 3_600_000;
 const id = (n: number): string => n.toString(16).padStart(32, "0");
@@ -120,7 +120,7 @@ export class FakeTrash {
         return { entry: found, look: look(found), present: present(found), until, session_title: null };
       }
       case "restore_trash": {
-        const outcomes = call.ids.map((wanted): Restored => {
+        const outcomes = call.ids.map((wanted): RestoreOutcome => {
           const found = this.#entries.find((known) => known.id === wanted);
           const there = found && call.to === null ? present(found) : null;
           if (there && call.on_conflict === "ask") return { type: "taken", id: wanted, present: there };

@@ -121,7 +121,7 @@ title: string, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type ActivityReplies = { get_activity: ActivityState, stop_activity: Done, stop_all_activity: StoppedActivity, };
+export type ActivityReplies = { get_activity: ActivityState, stop_activity: Acknowledgement, stop_all_activity: StoppedActivity, };
 
 /**
  * Requests about the activity in this Octo.
@@ -344,7 +344,7 @@ code?: ErrorCode, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, try_proxy: ProxyTestResult, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, list_profiles: Profiles, put_blob: BlobRef, attach_files: Attached, };
+export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, try_proxy: ProxyTestResult, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, list_profiles: Profiles, put_blob: BlobRef, attach_files: AttachmentResult, };
 
 /**
  * Requests about settings and the application.
@@ -375,7 +375,7 @@ zoom: Zoom, };
 /**
  * The content of a question.
  */
-export type Ask = { "type": "permission", 
+export type QuestionContent = { "type": "permission", 
 /**
  * A preview of the call: a diff, a command line, a path.
  */
@@ -504,7 +504,7 @@ paths: Array<string>, };
 /**
  * The result of attaching files.
  */
-export type Attached = { 
+export type AttachmentResult = { 
 /**
  * Pictures and files, in the order of the request.
  */
@@ -840,7 +840,7 @@ address: string, } | { "type": "attach" } | { "type": "stop_waiting" } | { "type
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type BrowserReplies = { find_browsers: FoundBrowsers, choose_browser: Done, attach_browser: Done, detach_browser: Done, examine_browser: BrowserReport, take_page: Done, give_back_page: Done, list_sites: GrantedSites, forget_site: Done, list_site_secrets: SiteSecrets, save_site_secret: SiteSecret, forget_site_secret: Done, };
+export type BrowserReplies = { find_browsers: FoundBrowsers, choose_browser: Acknowledgement, attach_browser: Acknowledgement, detach_browser: Acknowledgement, examine_browser: BrowserReport, take_page: Acknowledgement, give_back_page: Acknowledgement, list_sites: GrantedSites, forget_site: Acknowledgement, list_site_secrets: SiteSecrets, save_site_secret: SiteSecret, forget_site_secret: Acknowledgement, };
 
 /**
  * The results of the browser check.
@@ -1153,7 +1153,7 @@ error: ApiError, } | { "type": "elsewhere" };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type ChatReplies = { get_chats: ChatState, test_telegram: ChatAccount, save_telegram: SettingsSnapshot, switch_telegram: SettingsSnapshot, remove_telegram: SettingsSnapshot, pair_person: PairedPerson, unpair_person: Done, };
+export type ChatReplies = { get_chats: ChatState, test_telegram: ChatAccount, save_telegram: SettingsSnapshot, switch_telegram: SettingsSnapshot, remove_telegram: SettingsSnapshot, pair_person: PairedPerson, unpair_person: Acknowledgement, };
 
 /**
  * Requests about chat services.
@@ -1221,7 +1221,7 @@ model: ModelId | null, };
 /**
  * The action of closing the window.
  */
-export type Closing = "ask" | "hide" | "quit";
+export type CloseAction = "ask" | "hide" | "quit";
 
 /**
  * Deletes unreferenced content, then the oldest until the rest fits this many bytes.
@@ -1554,7 +1554,7 @@ export type DesktopSettings = {
 /**
  * The action of closing the window.
  */
-closing: Closing, 
+closing: CloseAction, 
 /**
  * The system notices to show.
  */
@@ -1702,7 +1702,7 @@ truncated: boolean, };
 /**
  * A reply without content.
  */
-export type Done = Record<symbol, never>;
+export type Acknowledgement = Record<symbol, never>;
 
 /**
  * Text and attachments the person has not sent.
@@ -1827,7 +1827,7 @@ confirm: string, };
  * A request from outside the page: from the system, a link, the tray. The page fetches them with
  * [`crate::HostRequest::TakeErrands`] and carries out each one once.
  */
-export type Errand = { "type": "open_session", 
+export type OpenRequest = { "type": "open_session", 
 /**
  * The session.
  */
@@ -2592,7 +2592,7 @@ state: DesktopState, } | { "type": "errands",
 /**
  * The requests.
  */
-errands: Array<Errand>, } | { "type": "update", 
+errands: Array<OpenRequest>, } | { "type": "update", 
 /**
  * The update.
  */
@@ -2790,7 +2790,7 @@ replace: Array<string>, };
 /**
  * An old home, kept after a restore or a move.
  */
-export type KeptHome = { 
+export type OldHome = { 
 /**
  * Its absolute path.
  */
@@ -2893,7 +2893,7 @@ export type LedgerRequest = { "type": "calls_of_turn" } & CallsOfTurn | { "type"
 /**
  * A file or folder whose content is not stored.
  */
-export type LeftOut = { 
+export type OmittedPath = { 
 /**
  * The absolute path, with invalid UTF-8 replaced.
  */
@@ -3288,7 +3288,7 @@ preview: string, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type MemoryReplies = { list_memories: Memories, get_memory: MemorySheet, save_memory: MemorySheet, delete_memory: Done, get_persona: Persona, save_persona: Persona, };
+export type MemoryReplies = { list_memories: Memories, get_memory: MemorySheet, save_memory: MemorySheet, delete_memory: Acknowledgement, get_persona: Persona, save_persona: Persona, };
 
 /**
  * Requests about memories.
@@ -3623,7 +3623,7 @@ export type ModelId = string;
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type ModelReplies = { save_model: ModelEntry, test_model: ModelCheck, remove_model: Done, list_presets: PresetList, find_local_servers: LocalServers, list_remote_models: RemoteModels, measure_model: ModelSpeed, stop_measuring: Done, choose_light_model: Done, add_companion: ModelEntry, choose_fallback: Done, };
+export type ModelReplies = { save_model: ModelEntry, test_model: ModelCheck, remove_model: Acknowledgement, list_presets: PresetList, find_local_servers: LocalServers, list_remote_models: RemoteModels, measure_model: ModelSpeed, stop_measuring: Acknowledgement, choose_light_model: Acknowledgement, add_companion: ModelEntry, choose_fallback: Acknowledgement, };
 
 /**
  * Requests about models.
@@ -4348,7 +4348,7 @@ tool: string,
 /**
  * The content of the question.
  */
-ask: Ask, 
+ask: QuestionContent, 
 /**
  * When the question was asked.
  */
@@ -4557,7 +4557,7 @@ planned: HomePlan | null,
 /**
  * Old homes, kept until the person deletes them.
  */
-kept: Array<KeptHome>, };
+kept: Array<OldHome>, };
 
 /**
  * A path that changed after the step being left recorded it.
@@ -4701,7 +4701,7 @@ on_conflict: OnConflict, };
 /**
  * The result of restoring one entry.
  */
-export type Restored = { "type": "done", 
+export type RestoreOutcome = { "type": "done", 
 /**
  * The entry.
  */
@@ -5059,7 +5059,7 @@ value: KeyState, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type ScheduleReplies = { list_tasks: TaskCards, get_task: TaskCard, preview_task: TaskPreview, save_task: TaskCard, accept_task: TaskCard, switch_task: TaskCard, run_task: TaskRun, duplicate_task: TaskCard, delete_task: Done, list_runs: TaskRuns, answer_missed: Done, stop_run: Done, };
+export type ScheduleReplies = { list_tasks: TaskCards, get_task: TaskCard, preview_task: TaskPreview, save_task: TaskCard, accept_task: TaskCard, switch_task: TaskCard, run_task: TaskRun, duplicate_task: TaskCard, delete_task: Acknowledgement, list_runs: TaskRuns, answer_missed: Acknowledgement, stop_run: Acknowledgement, };
 
 /**
  * Requests about scheduled tasks.
@@ -5150,7 +5150,7 @@ blocks: Array<Block>, };
 /**
  * The result of sending a message.
  */
-export type Sent = { "type": "started" } | { "type": "queued", 
+export type SendOutcome = { "type": "started" } | { "type": "queued", 
 /**
  * Its id there.
  */
@@ -5377,7 +5377,7 @@ base64: string, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type SessionReplies = { list_sessions: SessionList, list_folders: SessionFolders, search_sessions: SessionHits, start_session: SessionInfo, start_demo: SessionInfo, open_session: SessionSnapshot, messages: TranscriptPage, send: Sent, stop: Done, stop_command: Done, answer_budget: Done, set_effort: Done, estimate_switch: SwitchCost, retry_turn: Done, answer_question: Done, edit_queued: Done, remove_queued: Done, set_mode: Done, set_model: Done, set_folder: Done, get_picture: SessionPicture, set_draft: Done, get_draft: Draft, set_new_draft: Done, get_new_draft: Draft, rename_session: Done, pin_session: Done, mark_read: Done, delete_session: Done, restore_session: SessionInfo, };
+export type SessionReplies = { list_sessions: SessionList, list_folders: SessionFolders, search_sessions: SessionHits, start_session: SessionInfo, start_demo: SessionInfo, open_session: SessionSnapshot, messages: TranscriptPage, send: SendOutcome, stop: Acknowledgement, stop_command: Acknowledgement, answer_budget: Acknowledgement, set_effort: Acknowledgement, estimate_switch: SwitchCost, retry_turn: Acknowledgement, answer_question: Acknowledgement, edit_queued: Acknowledgement, remove_queued: Acknowledgement, set_mode: Acknowledgement, set_model: Acknowledgement, set_folder: Acknowledgement, get_picture: SessionPicture, set_draft: Acknowledgement, get_draft: Draft, set_new_draft: Acknowledgement, get_new_draft: Draft, rename_session: Acknowledgement, pin_session: Acknowledgement, mark_read: Acknowledgement, delete_session: Acknowledgement, restore_session: SessionInfo, };
 
 /**
  * Requests about sessions.
@@ -5963,7 +5963,7 @@ error: ApiError, };
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type SkillReplies = { list_skills: Skills, get_skill: SkillSheet, switch_skill: Done, accept_skill: Done, save_skill: SkillSheet, get_skill_version: SkillText, delete_skill: Done, export_skill: SkillExport, inspect_skills: SkillOffer, install_skills: SkillInstallResult, find_other_skills: OtherSkillFolders, import_skills: SkillImportResult, list_suggestions: Suggestions, answer_suggestion: Done, };
+export type SkillReplies = { list_skills: Skills, get_skill: SkillSheet, switch_skill: Acknowledgement, accept_skill: Acknowledgement, save_skill: SkillSheet, get_skill_version: SkillText, delete_skill: Acknowledgement, export_skill: SkillExport, inspect_skills: SkillOffer, install_skills: SkillInstallResult, find_other_skills: OtherSkillFolders, import_skills: SkillImportResult, list_suggestions: Suggestions, answer_suggestion: Acknowledgement, };
 
 /**
  * Requests about skills.
@@ -6643,7 +6643,7 @@ paths: Array<ChangedPath>,
 /**
  * The paths omitted by the newest scan of the folder, by path; at most 200.
  */
-left_out: Array<LeftOut>, 
+left_out: Array<OmittedPath>, 
 /**
  * The total number of omitted paths.
  */
@@ -7632,7 +7632,7 @@ export type TrashRestoreResult = {
 /**
  * One per entry, in the order of the request.
  */
-outcomes: Array<Restored>, };
+outcomes: Array<RestoreOutcome>, };
 
 /**
  * The totals of the trash.
