@@ -22,12 +22,12 @@ pub(crate) struct Scheduler {
     tasks: HomeTasks,
     sessions: Sessions,
     /// Locked while runs are begun and followed.
-    tending: Mutex<Tending>,
+    tending: Mutex<SchedulerState>,
 }
 
 /// Whether this process begins runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tending {
+enum SchedulerState {
     Open,
     Over,
 }
@@ -40,7 +40,7 @@ impl Scheduler {
             tasks: runtime.services.tasks.clone(),
             runtime,
             sessions,
-            tending: Mutex::new(Tending::Open),
+            tending: Mutex::new(SchedulerState::Open),
         }
     }
 
@@ -52,7 +52,7 @@ impl Scheduler {
 
     /// Stops beginning runs and lets other processes do so.
     pub(crate) async fn let_go(&self) {
-        *self.tending.lock().await = Tending::Over;
+        *self.tending.lock().await = SchedulerState::Over;
         let token = self.base.lease.token.clone();
         if let Err(error) = self.base.store.write(move |tx| tx.release_schedule_lease(&token)).await {
             // The next process recognises a remaining lease as dead.

@@ -39,7 +39,7 @@ fn a_missing_key_is_said_before_anything_is_sent() {
     let home = TempHome::new();
     let options = ["--protocol", "anthropic", "--model", "m", "--key-env", "MY_KEY", "x"];
     let ran = ExecResult::of(exec(&home, &options).output().unwrap()).expect(1);
-    let words = "MY_KEY is not set or is empty, so there is no key for the model's server. Nothing was sent.";
+    let words = "MY_KEY is not set or is empty, so there is no key for the model server. Nothing was sent.";
     assert!(ran.err.starts_with(words), "{}", ran.err);
 }
 

@@ -110,14 +110,14 @@ mod tests {
     #[test]
     fn each_value_that_can_be_proposed_is_one_the_setting_can_have_and_no_other_is() {
         #[derive(Deserialize)]
-        struct Listed {
+        struct SettingEntry {
             at: Vec<String>,
             #[serde(flatten)]
             range: Range,
         }
-        let list: BTreeMap<String, Listed> =
+        let list: BTreeMap<String, SettingEntry> =
             serde_json::from_str(include_str!("proposed-settings.json")).unwrap();
-        for (setting, Listed { at, range }) in &list {
+        for (setting, SettingEntry { at, range }) in &list {
             let (page, key) = setting.split_once(' ').unwrap();
             let (fit, unfit): (Vec<serde_json::Value>, Vec<String>) = match range {
                 Range::Words { may } => (

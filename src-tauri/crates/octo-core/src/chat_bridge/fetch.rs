@@ -3,8 +3,8 @@
 
 use super::{
     ChatBridge, Line, Words,
-    hand::{self, Held},
-    speak::{Waits, connection, pause, say},
+    hand::{self, PendingMessages},
+    speak::{SendDelay, connection, pause, say},
 };
 use crate::{
     chats::pairing::{Pairing, Stranger},
@@ -50,10 +50,10 @@ struct Fetcher {
     changes: watch::Receiver<u64>,
     /// Signals that another process of the home stored something.
     beside: watch::Receiver<u64>,
-    waits: Waits,
+    waits: SendDelay,
     /// The account as of the last request; `None` after a change.
     line: Option<Line>,
-    held: Held,
+    held: PendingMessages,
 }
 
 pub(super) fn begin(bridge: &Arc<ChatBridge>) {
@@ -62,9 +62,9 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>) {
         bridge: Arc::downgrade(bridge),
         changes: bridge.chats.changes(),
         beside: bridge.base.neighbours.watch(),
-        waits: Waits::default(),
+        waits: SendDelay::default(),
         line: None,
-        held: Held::default(),
+        held: PendingMessages::default(),
     };
     tokio::spawn(async move {
         loop {
@@ -200,7 +200,7 @@ impl Fetcher {
     }
 }
 
-/// Waits until another process of the home stored different settings.
+/// SendDelay until another process of the home stored different settings.
 async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, known: &ChatSettings) {
     loop {
         if beside.changed().await.is_err() {

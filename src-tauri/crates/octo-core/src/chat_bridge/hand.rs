@@ -4,7 +4,7 @@
 use super::{
     ChatBridge, Line, Talk, Words,
     orders::{Order, read},
-    speak::Said,
+    speak::PostResult,
     telling,
 };
 use crate::{
@@ -25,18 +25,18 @@ const LETTERS: u32 = 100;
 /// Maximum length of the text that acknowledges a pressed button (Telegram: "0-200 characters").
 const ACKNOWLEDGED: usize = 150;
 
-/// Held messages whose senders were informed.
+/// PendingMessages messages whose senders were informed.
 #[derive(Debug, Default)]
-pub(super) struct Held(HashSet<i64>);
+pub(super) struct PendingMessages(HashSet<i64>);
 
-impl Held {
+impl PendingMessages {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 /// The outcome of handling a message.
-enum Taken {
+enum HandlingOutcome {
     /// It is handled.
     Done,
     /// It waits for a condition that will pass, and so do all later messages of its chat.
@@ -47,7 +47,11 @@ enum Taken {
 ///
 /// # Errors
 /// Errors of the store; unhandled messages stay.
-pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Result<(), ApiError> {
+pub(super) async fn all(
+    bridge: &ChatBridge,
+    line: &Line,
+    held: &mut PendingMessages,
+) -> Result<(), ApiError> {
     let store = &bridge.base.store;
     let mut waiting: HashSet<i64> = HashSet::new();
     let letters = store.read(|reader| reader.letters(LETTERS)).await?;
@@ -63,7 +67,7 @@ pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Re
         // A message to a bot that is no longer connected cannot be answered.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
             let talk = Talk { bridge, line, chat: &chat };
-            if let Taken::Waits(error) = talk.take(&letter).await? {
+            if let HandlingOutcome::Waits(error) = talk.take(&letter).await? {
                 tracing::info!(%error, "what was written in a chat waits");
                 if !before.contains(&key) && error.code == Some(ErrorCode::InUse) {
                     talk.say_words("chat.waits").await;
@@ -86,12 +90,12 @@ fn may_pass(error: &ApiError) -> bool {
 
 impl Talk<'_> {
     /// Carries out a message. A refused message is handled once its person knows, or cannot be reached at all.
-    async fn take(&self, row: &InboundMessageRow) -> Result<Taken, ApiError> {
+    async fn take(&self, row: &InboundMessageRow) -> Result<HandlingOutcome, ApiError> {
         let words = Words::of(self.bridge);
         let refused = match serde_json::from_str::<InboundContent>(&row.message_json) {
             Ok(letter) => match self.carry(letter, row.key).await {
-                Ok(()) => return Ok(Taken::Done),
-                Err(error) if may_pass(&error) => return Ok(Taken::Waits(error)),
+                Ok(()) => return Ok(HandlingOutcome::Done),
+                Err(error) if may_pass(&error) => return Ok(HandlingOutcome::Waits(error)),
                 Err(error) => words.error(&error),
             },
             Err(error) => {
@@ -100,8 +104,8 @@ impl Talk<'_> {
             }
         };
         match self.say(Post::plain(refused)).await {
-            Said::Over => Ok(Taken::Done),
-            Said::NotYet => Ok(Taken::Waits(ApiError::new("chat.unreachable").retryable())),
+            PostResult::Over => Ok(HandlingOutcome::Done),
+            PostResult::NotYet => Ok(HandlingOutcome::Waits(ApiError::new("chat.unreachable").retryable())),
         }
     }
 

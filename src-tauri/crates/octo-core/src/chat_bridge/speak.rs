@@ -16,9 +16,9 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// The delays before further attempts.
 #[derive(Debug, Default)]
-pub(super) struct Waits(u32);
+pub(super) struct SendDelay(u32);
 
-impl Waits {
+impl SendDelay {
     pub(super) fn next(&mut self) -> Duration {
         let wait = FIRST.saturating_mul(1 << self.0.min(10)).min(LONGEST);
         self.0 += 1;
@@ -32,7 +32,7 @@ impl Waits {
 
 /// Whether one of Octo's own messages was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum PostResult {
     /// It was delivered or never will be.
     Over,
     /// The service is unreachable.
@@ -40,17 +40,17 @@ pub(super) enum Said {
 }
 
 /// Sends one of Octo's own messages to a person.
-pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Post) -> Said {
-    let mut waits = Waits::default();
+pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Post) -> PostResult {
+    let mut waits = SendDelay::default();
     for _ in 0..TRIES {
         let wait = match line.telegram.send(person, &post).await {
-            Ok(()) => return Said::Over,
+            Ok(()) => return PostResult::Over,
             Err(ChatError::TooMuch(wait)) if wait <= LONGEST => wait,
-            Err(ChatError::TooMuch(_)) => return Said::NotYet,
+            Err(ChatError::TooMuch(_)) => return PostResult::NotYet,
             Err(ChatError::Unreachable(_)) => waits.next(),
             Err(error) => {
                 tracing::warn!(%error, "something could not be said in a chat");
-                return Said::Over;
+                return PostResult::Over;
             }
         };
         tokio::select! {
@@ -58,16 +58,16 @@ pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Po
             () = tokio::time::sleep(wait) => {}
         }
     }
-    Said::NotYet
+    PostResult::NotYet
 }
 
 impl Talk<'_> {
     /// Sends one of Octo's own messages. Nothing depends on it: a person who misses it asks again.
-    pub(super) async fn say(&self, post: Post) -> Said {
+    pub(super) async fn say(&self, post: Post) -> PostResult {
         say(self.bridge, self.line, &self.chat.person, post).await
     }
 
-    pub(super) async fn say_words(&self, key: &str) -> Said {
+    pub(super) async fn say_words(&self, key: &str) -> PostResult {
         self.say(Post::plain(Words::of(self.bridge).say(key))).await
     }
 }
@@ -91,7 +91,7 @@ pub(super) async fn send_all(
     ends: &CancellationToken,
     changes: &mut watch::Receiver<u64>,
 ) -> Sending {
-    let mut waits = Waits::default();
+    let mut waits = SendDelay::default();
     let mut rest = posts.iter().enumerate();
     let mut next = rest.next();
     while let Some((place, post)) = next {
@@ -101,7 +101,7 @@ pub(super) async fn send_all(
         }
         let wait = match talk.line.telegram.send(&talk.chat.person, post).await {
             Ok(()) => {
-                waits = Waits::default();
+                waits = SendDelay::default();
                 next = rest.next();
                 continue;
             }
@@ -154,7 +154,7 @@ pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_p
 }
 
 /// How long to pause requests to a service after an error.
-pub(super) fn pause(error: &ChatError, waits: &mut Waits) -> Duration {
+pub(super) fn pause(error: &ChatError, waits: &mut SendDelay) -> Duration {
     match error {
         ChatError::TooMuch(wait) => *wait,
         // Another program is reading the bot: frequent requests would only take its updates away.

@@ -8,7 +8,7 @@ use super::{
     ChatBridge, Line, Talk, Words,
     fetch::line,
     speak::{Sending, send_all},
-    telling::{self, Told, told},
+    telling::{self, ChatUpdate, told},
 };
 use octo_chats::Post;
 use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, Topic};
@@ -221,21 +221,21 @@ async fn tell(
         let Some(last) = events.last().map(|envelope| envelope.seq) else { return Ok(Sending::Done) };
         for envelope in events {
             let mut posts = match told(&envelope.event, words) {
-                Told::Nothing => continue,
-                Told::InChat => {
+                ChatUpdate::Nothing => continue,
+                ChatUpdate::InChat => {
                     chat.at_desk = false;
                     continue;
                 }
-                Told::AtDesk(posts) => {
+                ChatUpdate::AtDesk(posts) => {
                     chat.at_desk = true;
                     posts
                 }
-                Told::Answer(message) => {
+                ChatUpdate::Answer(message) => {
                     let read = store.read(move |reader| reader.message(session, message)).await;
                     let message = read?;
                     message.map(|message| telling::answer(&message, words)).unwrap_or_default()
                 }
-                Told::Say(posts) => posts,
+                ChatUpdate::Say(posts) => posts,
             };
             if posts.is_empty() {
                 continue;

@@ -14,7 +14,7 @@ const ANSWER: &str = "a";
 
 /// The meaning of an event for the chat.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Told {
+pub(super) enum ChatUpdate {
     /// Nothing.
     Nothing,
     /// The person wrote in the chat, so they are present there.
@@ -29,26 +29,26 @@ pub(super) enum Told {
 
 /// Returns the meaning of an event for the chat. Events shown only in the window are listed explicitly, so that
 /// each new kind is considered.
-pub(super) fn told(event: &Event, words: Words) -> Told {
+pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
     match event {
         Event::MessageAdded { message } if message.meta.origin == Origin::Person => match message.meta.via {
-            Some(_) => Told::InChat,
-            None => Told::AtDesk(at_desk(message, words)),
+            Some(_) => ChatUpdate::InChat,
+            None => ChatUpdate::AtDesk(at_desk(message, words)),
         },
         Event::MessageEnded { message, end: MessageEnd::Complete | MessageEnd::Truncated, .. } => {
-            Told::Answer(*message)
+            ChatUpdate::Answer(*message)
         }
-        Event::QuestionAsked { question } => Told::Say(asked(question, words)),
-        Event::BudgetReached { .. } => Told::Say(vec![Post::plain(words.say("chat.budget"))]),
+        Event::QuestionAsked { question } => ChatUpdate::Say(asked(question, words)),
+        Event::BudgetReached { .. } => ChatUpdate::Say(vec![Post::plain(words.say("chat.budget"))]),
         Event::TurnEnded { turn } => match &turn.end {
             Some(TurnEnd::Failed { error }) => {
                 let why = words.error(error);
-                Told::Say(vec![Post::plain(words.fill("chat.failed", &[("why", &why)]))])
+                ChatUpdate::Say(vec![Post::plain(words.fill("chat.failed", &[("why", &why)]))])
             }
-            Some(TurnEnd::Stopped) => Told::Say(vec![Post::plain(words.say("chat.stopped"))]),
-            Some(TurnEnd::Finished) | None => Told::Nothing,
+            Some(TurnEnd::Stopped) => ChatUpdate::Say(vec![Post::plain(words.say("chat.stopped"))]),
+            Some(TurnEnd::Finished) | None => ChatUpdate::Nothing,
         },
-        Event::CommandAnswered { note } => Told::Say(vec![Post::plain(words.error(note))]),
+        Event::CommandAnswered { note } => ChatUpdate::Say(vec![Post::plain(words.error(note))]),
         Event::MessageAdded { .. }
         | Event::MessageEnded { .. }
         | Event::SessionChanged { .. }
@@ -75,7 +75,7 @@ pub(super) fn told(event: &Event, words: Words) -> Told {
         | Event::SessionListed { .. }
         | Event::SessionRemoved { .. }
         | Event::SettingsChanged { .. }
-        | Event::TrashChanged { .. } => Told::Nothing,
+        | Event::TrashChanged { .. } => ChatUpdate::Nothing,
     }
 }
 

@@ -7,7 +7,7 @@
 //! process has ended, and notify their watchers of its stored changes. [`decide`] decides the actions of each
 //! look.
 
-use super::{Scheduler, Tending};
+use super::{Scheduler, SchedulerState};
 use crate::schedule::{
     LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, begins,
     decide, ended, follow, is_accepted, left_out, must_hold, unrunnable,
@@ -136,7 +136,7 @@ impl Tender {
         let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
         let tending = scheduler.tending.lock().await;
-        if *tending == Tending::Over {
+        if *tending == SchedulerState::Over {
             return Ok(LONGEST);
         }
         let tasks = &scheduler.tasks;

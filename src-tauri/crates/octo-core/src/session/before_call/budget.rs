@@ -44,7 +44,7 @@ pub(in crate::session) struct Allowance {
 
 /// The spending according to the ledger.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spent {
+pub(crate) struct SpendingTotals {
     task: Spending,
     session: Spending,
     day: Spending,
@@ -53,12 +53,12 @@ pub(crate) struct Spent {
 /// The spending before a model call.
 pub(crate) struct BudgetReport {
     check: MessageId,
-    spent: Result<Spent, StoreError>,
+    spent: Result<SpendingTotals, StoreError>,
 }
 
 impl Allowance {
     /// Returns the first budget that is used up.
-    fn used_up(&self, budgets: &Budgets, spent: &Spent) -> Option<BudgetStop> {
+    fn used_up(&self, budgets: &Budgets, spent: &SpendingTotals) -> Option<BudgetStop> {
         let scopes = [
             (BudgetScope::Task, budgets.task, spent.task),
             (BudgetScope::Session, budgets.session, spent.session),
@@ -243,8 +243,8 @@ impl Session {
     }
 }
 
-fn spent(reader: &Reader<'_>, session: SessionId, turn: TurnId) -> Result<Spent, StoreError> {
-    Ok(Spent {
+fn spent(reader: &Reader<'_>, session: SessionId, turn: TurnId) -> Result<SpendingTotals, StoreError> {
+    Ok(SpendingTotals {
         task: reader.turn_spending(turn)?,
         session: reader.session_spending(session)?,
         day: reader.spending_since(midnight())?,
@@ -269,7 +269,7 @@ mod tests {
     fn the_first_budget_that_is_used_up_asks_until_it_is_raised_or_lifted() {
         let cost = |nano| Some(Cost::from_nano_dollars(nano));
         let budgets = Budgets { task: cost(10), session: cost(100), day: None };
-        let spent = Spent { task: spending(35), session: spending(100), day: spending(9_999) };
+        let spent = SpendingTotals { task: spending(35), session: spending(100), day: spending(9_999) };
         let mut allowance = Allowance::default();
         let stop = allowance.used_up(&budgets, &spent).unwrap();
         assert_eq!((stop.scope, stop.limit), (BudgetScope::Task, Cost::from_nano_dollars(10)));
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(next.scope, BudgetScope::Session);
         allowance.unlimited.insert(BudgetScope::Session);
         assert_eq!(allowance.used_up(&budgets, &spent), None);
-        let more = Spent { task: spending(40), ..spent };
+        let more = SpendingTotals { task: spending(40), ..spent };
         assert_eq!(allowance.used_up(&budgets, &more).unwrap().limit, Cost::from_nano_dollars(40));
         let most = Budgets { day: cost(u64::MAX), ..Budgets::default() };
         assert_eq!(allowance.used_up(&most, &spent), None);

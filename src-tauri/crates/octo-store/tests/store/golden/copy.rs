@@ -57,7 +57,8 @@ fn the_events_of_a_session_make_the_same_rows() {
     let id = list[0].id;
     let draft = from.read_blocking(move |reader| reader.draft_of(id)).unwrap();
     to.write_blocking(move |tx| tx.set_draft(id, &draft)).unwrap();
-    (from.close(), to.close());
+    from.close();
+    to.close();
     // Those of the other sessions come after.
     let wanted = rows(second.path(), TABLES);
     assert!(wanted.len() >= 20);
@@ -142,6 +143,7 @@ fn what_has_no_events_makes_the_same_rows() {
         tx.add_inbound_messages(ChatService::Telegram, &account, fetched, &letters)
     })
     .unwrap();
-    (from.close(), to.close());
+    from.close();
+    to.close();
     assert_eq!(rows(second.path(), TABLES), rows(golden.path(), TABLES));
 }
