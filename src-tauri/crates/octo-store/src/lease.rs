@@ -105,7 +105,7 @@ mod system {
 mod system {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-    pub(super) enum Unknown {
+    pub(super) enum ProbeError {
         Gone,
         Unreadable,
     }

@@ -19,7 +19,7 @@ mod portable;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use portable::Watch;
+pub(crate) use portable::FolderWatch;
 
 use super::picture::RelativePath;
 use std::collections::BTreeMap;

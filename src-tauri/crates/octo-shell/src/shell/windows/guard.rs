@@ -8,18 +8,18 @@ use win32job::{ExtendedLimitInfo, Job, JobError};
 
 /// Ends the processes in the job when it is dropped.
 #[derive(Debug)]
-pub(super) struct Guarded(Job);
+pub(super) struct GuardRegistration(Job);
 
 /// Assigns a command's process to a new job.
-pub(super) fn guard(process: isize) -> Result<Guarded, JobError> {
+pub(super) fn guard(process: isize) -> Result<GuardRegistration, JobError> {
     let mut limits = ExtendedLimitInfo::new();
     limits.limit_kill_on_job_close();
     let job = Job::create_with_limit_info(&limits)?;
     job.assign_process(process)?;
-    Ok(Guarded(job))
+    Ok(GuardRegistration(job))
 }
 
-impl Guarded {
+impl GuardRegistration {
     /// Returns the living processes in it.
     pub(super) fn members(&self) -> Vec<usize> {
         self.0.query_process_id_list().unwrap_or_default()

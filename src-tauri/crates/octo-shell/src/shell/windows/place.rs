@@ -21,14 +21,14 @@ pub(super) fn interpreter(_path: Option<&str>) -> Option<Interpreter> {
 }
 
 /// A command's own files; they are removed when it has ended.
-pub(super) struct Files {
+pub(super) struct CommandFiles {
     line: PathBuf,
     functions: PathBuf,
     begin: PathBuf,
     state: PathBuf,
 }
 
-impl Files {
+impl CommandFiles {
     pub(super) fn write(scratch: &Path, handle: &str, line: &str, functions: &str) -> io::Result<Self> {
         for folder in ["commands", "logs"] {
             fs::create_dir_all(scratch.join(folder))?;
@@ -76,7 +76,7 @@ impl Files {
     }
 }
 
-impl Drop for Files {
+impl Drop for CommandFiles {
     fn drop(&mut self) {
         for path in [&self.line, &self.functions, &self.begin, &self.state] {
             let _ = fs::remove_file(path);

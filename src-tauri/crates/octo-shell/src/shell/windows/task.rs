@@ -5,15 +5,15 @@
 //! waiting for input.
 
 use super::{
-    background::{Identity, Standing},
-    guard::{self, Guarded},
+    background::{CommandIdentity, ReportedState},
+    guard::{self, GuardRegistration},
     keys,
     processes::Process,
 };
 use crate::{
-    Confinement, Live, ShellError,
+    Confinement, LiveSink, ShellError,
     environment::Variables,
-    output::{Stage, Transcript},
+    output::{CommandStage, Transcript},
 };
 use octo_protocol::{CallId, CommandState, Millis};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
@@ -55,13 +55,13 @@ const LOOK: Duration = Duration::from_millis(20);
 const CURSOR: &[u8] = b"\x1b[1;1R";
 
 /// The parameters of a command to start.
-pub(super) struct Start<'a> {
+pub(super) struct ProcessStart<'a> {
     /// The command's handle.
     pub handle: String,
     /// The call that starts it.
     pub call: CallId,
     /// Its identity.
-    pub identity: Identity,
+    pub identity: CommandIdentity,
     /// The session's folder.
     pub folder: PathBuf,
     /// The present time.
@@ -76,44 +76,44 @@ pub(super) struct Start<'a> {
     pub transcript: Transcript,
     /// Called when it has ended, with the processes it left and their guard, before any caller learns of its
     /// end.
-    pub ended: Box<dyn FnOnce(Vec<Process>, Option<Guarded>) + Send>,
+    pub ended: Box<dyn FnOnce(Vec<Process>, Option<GuardRegistration>) + Send>,
     /// The access the system allows it. Windows has no means for it, so this is never set.
     pub confinement: Option<Confinement>,
 }
 
 /// A started command.
-pub(super) struct Task {
+pub(super) struct ShellProcess {
     pub handle: String,
     pub call: CallId,
-    pub identity: Identity,
+    pub identity: CommandIdentity,
     pub folder: PathBuf,
     pub started_at: Millis,
     /// The number of calls that observe it.
     pub observers: watch::Sender<usize>,
-    standing: Mutex<Standing>,
+    standing: Mutex<ReportedState>,
     started: Instant,
     leader: Option<u32>,
     /// The guard, which ends all of the command's processes when it is dropped.
-    guarded: Arc<Mutex<Option<Guarded>>>,
+    guarded: Arc<Mutex<Option<GuardRegistration>>>,
     keyboard: Arc<Mutex<Option<Box<dyn Write + Send>>>>,
     transcript: Arc<Mutex<Transcript>>,
     typed: Mutex<Instant>,
     /// The state to report if it was ended on request.
     ended_as: Mutex<Option<CommandState>>,
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<ProcessEnd>>,
 }
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct ProcessEnd {
     /// Its final state.
     pub state: CommandState,
     /// Its total run time.
     pub after: Duration,
 }
 
-impl Task {
-    pub(super) fn start(start: Start<'_>) -> Result<Arc<Self>, ShellError> {
+impl ShellProcess {
+    pub(super) fn start(start: ProcessStart<'_>) -> Result<Arc<Self>, ShellError> {
         let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
         if start.confinement.is_some() {
             // It would not be confined: refusing to start it is safer than a false belief.
@@ -170,7 +170,7 @@ impl Task {
                 let _ = pump.join();
             }
             let guarded = locked(&jobs).take();
-            let left = guarded.as_ref().map(Guarded::members).unwrap_or_default();
+            let left = guarded.as_ref().map(GuardRegistration::members).unwrap_or_default();
             ended(left.into_iter().map(|pid| Process { pid }).collect(), guarded);
             let state = match status {
                 // The system's codes fill all 32 bits.
@@ -180,7 +180,7 @@ impl Task {
                     CommandState::Signalled { signal: 0 }
                 }
             };
-            ending.send_replace(Some(End { state, after }));
+            ending.send_replace(Some(ProcessEnd { state, after }));
         };
         if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait) {
             drop(locked(&guarded).take());
@@ -206,7 +206,7 @@ impl Task {
     }
 
     /// Returns the command's end, once it has ended.
-    pub(super) fn end(&self) -> watch::Receiver<Option<End>> {
+    pub(super) fn end(&self) -> watch::Receiver<Option<ProcessEnd>> {
         self.end.clone()
     }
 
@@ -216,12 +216,12 @@ impl Task {
     }
 
     /// Returns its final state, considering a request to end it.
-    pub(super) fn ended_as(&self, end: End) -> CommandState {
+    pub(super) fn ended_as(&self, end: ProcessEnd) -> CommandState {
         locked(&self.ended_as).unwrap_or(end.state)
     }
 
     /// Returns the registry's data about it.
-    pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
+    pub(super) fn standing(&self) -> MutexGuard<'_, ReportedState> {
         locked(&self.standing)
     }
 
@@ -235,7 +235,7 @@ impl Task {
     }
 
     /// Sets the listener for live output from now on.
-    pub(super) fn watch(&self, live: Option<Live>) {
+    pub(super) fn watch(&self, live: Option<LiveSink>) {
         self.transcript().watch(live);
     }
 
@@ -302,7 +302,7 @@ impl Task {
     }
 
     /// Returns the output since the last report.
-    pub(super) fn report(&self, stage: Stage) -> crate::output::Excerpts {
+    pub(super) fn report(&self, stage: CommandStage) -> crate::output::Excerpts {
         self.transcript().report(stage)
     }
 }

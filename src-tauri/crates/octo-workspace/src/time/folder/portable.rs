@@ -1,6 +1,6 @@
 //! Folders identified by their paths, checked before every step.
 
-use super::{Entry, Stamp};
+use super::{DiskEntry, PathStamp};
 use crate::paths;
 use std::{
     ffi::{OsStr, OsString},
@@ -35,34 +35,34 @@ impl Folder {
     }
 
     /// Returns the object under the name; opens an ordinary file.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Entry> {
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<DiskEntry> {
         let path = self.at(name)?;
         let meta = match fs::symlink_metadata(&path) {
             Ok(meta) => meta,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entry::Absent),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DiskEntry::Absent),
             Err(error) => return Err(error),
         };
-        let stamp = Stamp::of(&meta);
+        let stamp = PathStamp::of(&meta);
         if meta.is_symlink() {
-            return Ok(Entry::Link(fs::read_link(&path)?, stamp));
+            return Ok(DiskEntry::Link(fs::read_link(&path)?, stamp));
         }
         if meta.is_dir() {
-            return Ok(Entry::Folder(stamp));
+            return Ok(DiskEntry::Folder(stamp));
         }
         if !meta.is_file() {
-            return Ok(Entry::Special(stamp));
+            return Ok(DiskEntry::Special(stamp));
         }
         match File::open(&path) {
-            Ok(file) => Ok(Entry::File(file, stamp)),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Entry::Unreadable(stamp)),
+            Ok(file) => Ok(DiskEntry::File(file, stamp)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(DiskEntry::Unreadable(stamp)),
             Err(error) => Err(error),
         }
     }
 
     /// Returns the stamp of a name, or `None` if it does not exist.
-    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<PathStamp>> {
         match fs::symlink_metadata(self.at(name)?) {
-            Ok(meta) => Ok(Some(Stamp::of(&meta))),
+            Ok(meta) => Ok(Some(PathStamp::of(&meta))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }

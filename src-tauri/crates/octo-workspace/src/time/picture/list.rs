@@ -165,7 +165,7 @@ mod system {
     };
 
     /// A folder whose names are looked up one by one.
-    pub(in super::super) struct Held(PathBuf);
+    pub(in super::super) struct OpenFolder(PathBuf);
 
     impl OpenFolder {
         pub(in super::super) fn open(path: &Path) -> Option<Self> {

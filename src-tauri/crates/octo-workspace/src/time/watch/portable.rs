@@ -1,14 +1,14 @@
 //! Watches nothing on this system.
 
-use super::Seen;
+use super::ReportedChanges;
 use crate::time::picture::RelativePath;
 use std::path::Path;
 
 /// Never constructed.
 #[derive(Debug)]
-pub(crate) enum Watch {}
+pub(crate) enum FolderWatch {}
 
-impl Watch {
+impl FolderWatch {
     pub(crate) fn new(_: &Path, _: usize) -> Option<Self> {
         None
     }
@@ -29,7 +29,7 @@ impl Watch {
         match *self {}
     }
 
-    pub(crate) fn seen(&self) -> Option<Seen> {
+    pub(crate) fn seen(&self) -> Option<ReportedChanges> {
         match *self {}
     }
 }
