@@ -51,9 +51,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &TestOptions) ->
     } else {
         say("not on this system: the tests in a real window (only Linux has a driver for its webview)");
     }
-    let mut tests = project.workspace(["nextest", "run"]);
-    // These write the page's types; the step above ran them with a separate output folder.
-    tests.args(["-E", "not test(/(^|::)export_bindings_/)"]);
+    let tests = project.workspace(["nextest", "run"]);
     steps.run("tests", tests)
 }
 

@@ -100,6 +100,6 @@ async fn a_task_is_changed_paused_run_shown_and_deleted() {
     assert!(told[1].contains("paused"), "{told:?}");
     assert!(told[2].contains("budget: 0.5") && told[2].contains("Write the brief."), "{told:?}");
     assert!(told[3].contains("trash"), "{told:?}");
-    assert!(told[4].contains("no longer exists") && told[5].contains("no name"), "{told:?}");
+    assert!(told[4].contains("no longer exists") && told[5].contains("not a valid"), "{told:?}");
     assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
 }
