@@ -81,6 +81,11 @@ task: string,
 version: string, };
 
 /**
+ * A reply without content.
+ */
+export type Acknowledgement = Record<symbol, never>;
+
+/**
  * The id of an activity, by kind.
  */
 export type ActivityId = { "type": "session", 
@@ -373,35 +378,6 @@ list: ListOrder,
 zoom: Zoom, };
 
 /**
- * The content of a question.
- */
-export type QuestionContent = { "type": "permission", 
-/**
- * A preview of the call: a diff, a command line, a path.
- */
-preview: ToolView, 
-/**
- * Why Octo asks.
- */
-reason: AskReason, 
-/**
- * The rule "always" would add for this folder; `None` if no rule is safe.
- */
-rule: Rule | null, } | { "type": "feedback", 
-/**
- * The question.
- */
-question: string, 
-/**
- * Background for the question.
- */
-context: string | null, 
-/**
- * The answers offered.
- */
-options: Array<string>, };
-
-/**
  * Why Octo asks for permission.
  */
 export type AskReason = { "type": "mode" } | { "type": "reads_outside", 
@@ -500,6 +476,11 @@ export type AttachFiles = {
  * Absolute paths, at most 200.
  */
 paths: Array<string>, };
+
+/**
+ * How Octo got access to a browser.
+ */
+export type AttachMethod = "approved" | "switch" | "own";
 
 /**
  * The result of attaching files.
@@ -775,6 +756,16 @@ session: SessionId,
 at: BranchPoint, };
 
 /**
+ * How a browser responds to a connection, determined without asking the person.
+ */
+export type BrowserAccess = "asks" | "open" | "closed";
+
+/**
+ * The kind of an action in a page.
+ */
+export type BrowserActionKind = "look" | "open" | "tab" | "read" | "picture" | "click" | "type" | "press" | "select" | "move" | "upload" | "dialog" | "wait" | "script";
+
+/**
  * The result of one check of the browser setup.
  */
 export type BrowserCheck = { 
@@ -817,16 +808,6 @@ id: string, } | { "type": "folder",
  * The absolute path of its data folder.
  */
 path: string, } | { "type": "own" } | { "type": "off" };
-
-/**
- * The kind of an action in a page.
- */
-export type BrowserActionKind = "look" | "open" | "tab" | "read" | "picture" | "click" | "type" | "press" | "select" | "move" | "upload" | "dialog" | "wait" | "script";
-
-/**
- * How a browser responds to a connection, determined without asking the person.
- */
-export type BrowserAccess = "asks" | "open" | "closed";
 
 /**
  * A repair the person can start with a button.
@@ -921,11 +902,6 @@ output: string,
  * A picture of the page, or of the part a question is about.
  */
 picture: BlobHash | null, };
-
-/**
- * How Octo got access to a browser.
- */
-export type AttachMethod = "approved" | "switch" | "own";
 
 /**
  * The person's answer to an exhausted budget. Silence never means yes.
@@ -1367,11 +1343,6 @@ path: string,
 with: ComparisonTarget, };
 
 /**
- * The other side of a comparison with a step's end.
- */
-export type ComparisonTarget = "before" | "present";
-
-/**
  * One side of a comparison.
  */
 export type ComparedSide = { "type": "absent" } | { "type": "file", 
@@ -1393,9 +1364,35 @@ text: boolean, } | { "type": "link" } | { "type": "folder" } | { "type": "unsave
 why: UnsavedReason, };
 
 /**
+ * The other side of a comparison with a step's end.
+ */
+export type ComparisonTarget = "before" | "present";
+
+/**
  * The origin of a conflicting change.
  */
 export type ConflictSource = "others_only" | "both";
+
+/**
+ * A file in the way of a restore.
+ */
+export type ConflictingFile = { 
+/**
+ * Its absolute path.
+ */
+path: string, 
+/**
+ * Its form.
+ */
+form: TrashForm, 
+/**
+ * Its own size in bytes; 0 for a folder.
+ */
+size: number, 
+/**
+ * When it was last changed, if known.
+ */
+modified: number | null, };
 
 /**
  * The result of inspecting a copy of the home.
@@ -1700,11 +1697,6 @@ hunks: Array<Hunk>,
 truncated: boolean, };
 
 /**
- * A reply without content.
- */
-export type Acknowledgement = Record<symbol, never>;
-
-/**
  * Text and attachments the person has not sent.
  */
 export type Draft = { 
@@ -1822,53 +1814,6 @@ export type EraseHome = {
  * The home's absolute path, as in [`crate::About`], to prevent an accidental deletion.
  */
 confirm: string, };
-
-/**
- * A request from outside the page: from the system, a link, the tray. The page fetches them with
- * [`crate::HostRequest::TakeErrands`] and carries out each one once.
- */
-export type OpenRequest = { "type": "open_session", 
-/**
- * The session.
- */
-session: SessionId, } | { "type": "new_session", 
-/**
- * The text for the composer.
- */
-prompt: string, 
-/**
- * The absolute folder; `None` for the last one used.
- */
-folder: string | null, 
-/**
- * The source of the request.
- */
-from: OpenRequestSource, } | { "type": "open_tasks" } | { "type": "open_settings", 
-/**
- * The page's name, as the page defines it; an unknown name opens the first page.
- */
-page: string, } | { "type": "inspect_skills", 
-/**
- * The file's absolute path.
- */
-path: string, } | { "type": "ask_closing", 
-/**
- * How the person can bring back a hidden window.
- */
-back: WindowRecovery, } | { "type": "update_found", 
-/**
- * The update.
- */
-offer: UpdateOffer, } | { "type": "refused", 
-/**
- * The error.
- */
-error: ApiError, };
-
-/**
- * The source of an [`Errand`].
- */
-export type OpenRequestSource = "link" | "person";
 
 /**
  * The cases a client treats specially.
@@ -2186,31 +2131,6 @@ site: GrantedSite, };
 export type ForgetSiteSecret = { 
 /**
  * The name.
- */
-name: string, };
-
-/**
- * The origin of a sub-agent's session.
- */
-export type SubAgentOrigin = { 
-/**
- * The session that started it.
- */
-session: SessionId, 
-/**
- * That session's title.
- */
-title: string, 
-/**
- * The turn it belongs to.
- */
-turn: TurnId, 
-/**
- * The call that started it.
- */
-call: CallId, 
-/**
- * The skill it follows.
  */
 name: string, };
 
@@ -2562,6 +2482,27 @@ sessions: number,
 models: number, };
 
 /**
+ * The location of the home, and a planned change of it.
+ */
+export type HomeState = { 
+/**
+ * The home's absolute path.
+ */
+home: string, 
+/**
+ * Why it cannot be moved, if so.
+ */
+fixed: ApiError | null, 
+/**
+ * The change that the next start makes.
+ */
+planned: HomePlan | null, 
+/**
+ * Old homes, kept until the person deletes them.
+ */
+kept: Array<OldHome>, };
+
+/**
  * The reply to a [`HostRequest`].
  */
 export type HostReply = { "type": "folder", 
@@ -2665,11 +2606,6 @@ export type Hunk = {
 lines: Array<DiffLine>, };
 
 /**
- * The action if the person already has a skill of that name.
- */
-export type NameConflictAction = "keep" | "replace" | "rename";
-
-/**
  * A preview of an exported session's file.
  */
 export type ImportPreview = { 
@@ -2727,32 +2663,6 @@ export type ImportSkills = {
 choices: Array<SkillImportChoice>, };
 
 /**
- * A path that cannot be restored.
- */
-export type UnrestorablePath = { 
-/**
- * The absolute path.
- */
-path: string, 
-/**
- * The reason.
- */
-why: UnrestorableReason, };
-
-/**
- * Why a path cannot be restored.
- */
-export type UnrestorableReason = { "type": "not_kept", 
-/**
- * The reason.
- */
-why: UnsavedReason, } | { "type": "present_not_saved", 
-/**
- * The reason.
- */
-why: UnsavedReason, } | { "type": "parent_not_folder" } | { "type": "folder_not_empty" } | { "type": "outside_roots" };
-
-/**
  * Inspects an exported session's file. Imports nothing.
  */
 export type InspectSessionFile = { 
@@ -2788,32 +2698,6 @@ names: Array<string>,
 replace: Array<string>, };
 
 /**
- * An old home, kept after a restore or a move.
- */
-export type OldHome = { 
-/**
- * Its absolute path.
- */
-path: string, 
-/**
- * Its size in bytes.
- */
-bytes: number, };
-
-/**
- * The result of deleting an old home.
- */
-export type OldHomeDeletion = { 
-/**
- * Names still in it: files Octo did not create, and files it could not delete.
- */
-left: Array<string>, 
-/**
- * The state after the deletion.
- */
-state: HomeState, };
-
-/**
  * The location of a model's key or a header's value. The secret itself is never here.
  */
 export type KeyState = { "type": "missing" } | { "type": "stored", 
@@ -2835,24 +2719,6 @@ export type KeychainState = "available" | "unavailable";
  * The languages of the word catalogue.
  */
 export type Language = "system" | "en" | "zh";
-
-/**
- * The lasting effects of one or several steps.
- */
-export type LastingEffects = { 
-/**
- * By kind, then by time; each effect once.
- */
-marks: Array<LastingEffect>, 
-/**
- * The number of further effects not listed.
- */
-more: number, };
-
-/**
- * The kind of a lasting effect, in listing order.
- */
-export type LastingKind = "pushed" | "published" | "sent" | "remote" | "installed" | "system" | "outside" | "unheld" | "acted" | "uploaded" | "downloaded" | "visited";
 
 /**
  * An effect of a turn that restoring another step does not take back. Octo records it before it begins, so the
@@ -2881,6 +2747,24 @@ call: CallId,
 at: number, };
 
 /**
+ * The lasting effects of one or several steps.
+ */
+export type LastingEffects = { 
+/**
+ * By kind, then by time; each effect once.
+ */
+marks: Array<LastingEffect>, 
+/**
+ * The number of further effects not listed.
+ */
+more: number, };
+
+/**
+ * The kind of a lasting effect, in listing order.
+ */
+export type LastingKind = "pushed" | "published" | "sent" | "remote" | "installed" | "system" | "outside" | "unheld" | "acted" | "uploaded" | "downloaded" | "visited";
+
+/**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
 export type LedgerReplies = { calls_of_turn: BilledCalls, report_spending: SpendingReport, };
@@ -2889,19 +2773,6 @@ export type LedgerReplies = { calls_of_turn: BilledCalls, report_spending: Spend
  * Requests about usage and cost of model calls.
  */
 export type LedgerRequest = { "type": "calls_of_turn" } & CallsOfTurn | { "type": "report_spending" } & ReportSpending;
-
-/**
- * A file or folder whose content is not stored.
- */
-export type OmittedPath = { 
-/**
- * The absolute path, with invalid UTF-8 replaced.
- */
-path: string, 
-/**
- * The reason.
- */
-why: UnsavedReason, };
 
 /**
  * A change of Octo's own data that the agent makes through a builtin command. No rule covers any of these.
@@ -3304,7 +3175,7 @@ export type MemorySheet = {
  */
 card: MemoryCard, 
 /**
- * The body, without topic and description; at most [`MEMORY_BODY`] characters should be stored.
+ * The body, without topic and description; at most [`MEMORY_BODY_MAX_CHARS`] characters should be stored.
  */
 body: string, 
 /**
@@ -3657,6 +3528,11 @@ export type MoveHome = {
 to: string, };
 
 /**
+ * The action if the person already has a skill of that name.
+ */
+export type NameConflictAction = "keep" | "replace" | "rename";
+
+/**
  * A message from Octo to the person in a session. The model never sees it.
  */
 export type Note = { 
@@ -3742,6 +3618,45 @@ error: ApiError | null,
 present: DiffView | null, };
 
 /**
+ * An old home, kept after a restore or a move.
+ */
+export type OldHome = { 
+/**
+ * Its absolute path.
+ */
+path: string, 
+/**
+ * Its size in bytes.
+ */
+bytes: number, };
+
+/**
+ * The result of deleting an old home.
+ */
+export type OldHomeDeletion = { 
+/**
+ * Names still in it: files Octo did not create, and files it could not delete.
+ */
+left: Array<string>, 
+/**
+ * The state after the deletion.
+ */
+state: HomeState, };
+
+/**
+ * A file or folder whose content is not stored.
+ */
+export type OmittedPath = { 
+/**
+ * The absolute path, with invalid UTF-8 replaced.
+ */
+path: string, 
+/**
+ * The reason.
+ */
+why: UnsavedReason, };
+
+/**
  * The action if a restored file's name is taken.
  */
 export type OnConflict = "ask" | "replace" | "keep_both";
@@ -3814,6 +3729,53 @@ model: string, };
 export type OnboardingStep = "language" | "model" | "persona" | "browser" | "skills" | "place" | "first";
 
 /**
+ * A request from outside the page: from the system, a link, the tray. The page fetches them with
+ * [`crate::HostRequest::TakeErrands`] and carries out each one once.
+ */
+export type OpenRequest = { "type": "open_session", 
+/**
+ * The session.
+ */
+session: SessionId, } | { "type": "new_session", 
+/**
+ * The text for the composer.
+ */
+prompt: string, 
+/**
+ * The absolute folder; `None` for the last one used.
+ */
+folder: string | null, 
+/**
+ * The source of the request.
+ */
+from: OpenRequestSource, } | { "type": "open_tasks" } | { "type": "open_settings", 
+/**
+ * The page's name, as the page defines it; an unknown name opens the first page.
+ */
+page: string, } | { "type": "inspect_skills", 
+/**
+ * The file's absolute path.
+ */
+path: string, } | { "type": "ask_closing", 
+/**
+ * How the person can bring back a hidden window.
+ */
+back: WindowRecovery, } | { "type": "update_found", 
+/**
+ * The update.
+ */
+offer: UpdateOffer, } | { "type": "refused", 
+/**
+ * The error.
+ */
+error: ApiError, };
+
+/**
+ * The source of an [`OpenRequest`].
+ */
+export type OpenRequestSource = "link" | "person";
+
+/**
  * Returns the current state of a session.
  */
 export type OpenSession = { 
@@ -3876,6 +3838,11 @@ skills: Array<OfferedSkill>,
 problem: ApiError | null, };
 
 /**
+ * Who controls a page.
+ */
+export type PageController = "agent" | "person";
+
+/**
  * An element of a page as the page names it. Untrusted text: displayed, never relied on.
  */
 export type PageElement = { 
@@ -3900,11 +3867,6 @@ path: string, } | { "type": "secret",
  * Its path.
  */
 path: string, };
-
-/**
- * Who controls a page.
- */
-export type PageController = "agent" | "person";
 
 /**
  * A rectangle in fractions (0 to 1) of a picture's width and height.
@@ -4058,27 +4020,6 @@ rules: Array<PolicyRule>,
  * Why the rules are not in effect; meanwhile everything that is not read-only asks.
  */
 fault: ApiError | null, };
-
-/**
- * A file in the way of a restore.
- */
-export type ConflictingFile = { 
-/**
- * Its absolute path.
- */
-path: string, 
-/**
- * Its form.
- */
-form: TrashForm, 
-/**
- * Its own size in bytes; 0 for a folder.
- */
-size: number, 
-/**
- * When it was last changed, if known.
- */
-modified: number | null, };
 
 /**
  * One of a provider's addresses.
@@ -4355,10 +4296,45 @@ ask: QuestionContent,
 at: number, };
 
 /**
+ * The content of a question.
+ */
+export type QuestionContent = { "type": "permission", 
+/**
+ * A preview of the call: a diff, a command line, a path.
+ */
+preview: ToolView, 
+/**
+ * Why Octo asks.
+ */
+reason: AskReason, 
+/**
+ * The rule "always" would add for this folder; `None` if no rule is safe.
+ */
+rule: Rule | null, } | { "type": "feedback", 
+/**
+ * The question.
+ */
+question: string, 
+/**
+ * Background for the question.
+ */
+context: string | null, 
+/**
+ * The answers offered.
+ */
+options: Array<string>, };
+
+/**
  * A question that waits for the person: a permission or feedback.
  * A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
  */
 export type QuestionId = string;
+
+/**
+ * A message that waits in a session's queue.
+ * A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
+ */
+export type QueuedId = string;
 
 /**
  * A message that waits until the current step ends.
@@ -4380,12 +4356,6 @@ at: number,
  * The chat service it was written in; `None` for a window.
  */
 via?: ChatService, };
-
-/**
- * A message that waits in a session's queue.
- * A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
- */
-export type QueuedId = string;
 
 /**
  * Returns a part of a conversation, not necessarily its end.
@@ -4539,27 +4509,6 @@ to: number, };
 export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "schedule", "call": ScheduleRequest } | { "domain": "chats", "call": ChatRequest } | { "domain": "activity", "call": ActivityRequest } | { "domain": "home", "call": HomeRequest } | { "domain": "transcripts", "call": TranscriptRequest } | { "domain": "host", "call": HostRequest };
 
 /**
- * The location of the home, and a planned change of it.
- */
-export type HomeState = { 
-/**
- * The home's absolute path.
- */
-home: string, 
-/**
- * Why it cannot be moved, if so.
- */
-fixed: ApiError | null, 
-/**
- * The change that the next start makes.
- */
-planned: HomePlan | null, 
-/**
- * Old homes, kept until the person deletes them.
- */
-kept: Array<OldHome>, };
-
-/**
  * A path that changed after the step being left recorded it.
  */
 export type RestoreConflict = { 
@@ -4586,6 +4535,47 @@ export type RestoreHome = {
  * The absolute folder of the copy.
  */
 from: string, };
+
+/**
+ * The result of restoring one entry.
+ */
+export type RestoreOutcome = { "type": "done", 
+/**
+ * The entry.
+ */
+id: TrashId, 
+/**
+ * Its path; for a session, its id.
+ */
+at: string, } | { "type": "paused", 
+/**
+ * The entry.
+ */
+id: TrashId, 
+/**
+ * The path of its file.
+ */
+at: string, 
+/**
+ * The name of its file, which identifies the task in requests.
+ */
+task: string, } | { "type": "taken", 
+/**
+ * The entry.
+ */
+id: TrashId, 
+/**
+ * The existing file.
+ */
+present: ConflictingFile, } | { "type": "failed", 
+/**
+ * The entry.
+ */
+id: TrashId, 
+/**
+ * The error.
+ */
+error: ApiError, };
 
 /**
  * A preview of the file changes of a restore. Nothing is changed yet.
@@ -4697,47 +4687,6 @@ to: string | null,
  * The action if a name is taken.
  */
 on_conflict: OnConflict, };
-
-/**
- * The result of restoring one entry.
- */
-export type RestoreOutcome = { "type": "done", 
-/**
- * The entry.
- */
-id: TrashId, 
-/**
- * Its path; for a session, its id.
- */
-at: string, } | { "type": "paused", 
-/**
- * The entry.
- */
-id: TrashId, 
-/**
- * The path of its file.
- */
-at: string, 
-/**
- * The name of its file, which identifies the task in requests.
- */
-task: string, } | { "type": "taken", 
-/**
- * The entry.
- */
-id: TrashId, 
-/**
- * The existing file.
- */
-present: ConflictingFile, } | { "type": "failed", 
-/**
- * The entry.
- */
-id: TrashId, 
-/**
- * The error.
- */
-error: ApiError, };
 
 /**
  * A picture in a tool result.
@@ -5408,7 +5357,7 @@ page: TranscriptPage,
  */
 questions: Array<Question>, 
 /**
- * QueuedMessage messages, oldest first.
+ * Queued messages, oldest first.
  */
 queue: Array<QueuedMessage>, 
 /**
@@ -5857,6 +5806,11 @@ used_at: number | null,
 versions: number, };
 
 /**
+ * How a skill runs.
+ */
+export type SkillExecution = "inline" | "fork";
+
+/**
  * The result of an export.
  */
 export type SkillExport = { 
@@ -5909,6 +5863,41 @@ name: string,
 taken: NameConflictAction, };
 
 /**
+ * A skill that could not be imported.
+ */
+export type SkillImportError = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * The error.
+ */
+error: ApiError, };
+
+/**
+ * The result of an import. A failing skill does not stop the others.
+ */
+export type SkillImportResult = { 
+/**
+ * The names of the imported skills.
+ */
+names: Array<string>, 
+/**
+ * Those that could not be imported, and why.
+ */
+refused: Array<SkillImportError>, };
+
+/**
+ * The result of an installation.
+ */
+export type SkillInstallResult = { 
+/**
+ * The installed skills' names.
+ */
+names: Array<string>, };
+
+/**
  * The skills in a folder, an archive or a repository, before installation. Nothing is installed yet.
  */
 export type SkillOffer = { 
@@ -5946,19 +5935,6 @@ origin: SkillOrigin,
  * The absolute folder it came with, if any.
  */
 project: string | null, };
-
-/**
- * A skill that could not be imported.
- */
-export type SkillImportError = { 
-/**
- * Its name.
- */
-name: string, 
-/**
- * The error.
- */
-error: ApiError, };
 
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
@@ -6106,11 +6082,6 @@ task: string,
 commands: Array<string>, };
 
 /**
- * How a skill runs.
- */
-export type SkillExecution = "inline" | "fork";
-
-/**
  * The skills visible in a folder.
  */
 export type Skills = { 
@@ -6118,28 +6089,6 @@ export type Skills = {
  * The folder's own first, then the person's, then Octo's, each group by name.
  */
 skills: Array<SkillCard>, };
-
-/**
- * The result of an import. A failing skill does not stop the others.
- */
-export type SkillImportResult = { 
-/**
- * The names of the imported skills.
- */
-names: Array<string>, 
-/**
- * Those that could not be imported, and why.
- */
-refused: Array<SkillImportError>, };
-
-/**
- * The result of an installation.
- */
-export type SkillInstallResult = { 
-/**
- * The installed skills' names.
- */
-names: Array<string>, };
 
 /**
  * Why a run was skipped.
@@ -6314,6 +6263,120 @@ title?: string,
 blocks: Array<Block>, };
 
 /**
+ * The kind of change a step made to a path.
+ */
+export type StepChange = "created" | "edited" | "deleted" | "mode" | "replaced";
+
+/**
+ * The changes a step made to files.
+ */
+export type StepChanges = { 
+/**
+ * By path.
+ */
+paths: Array<ChangedPath>, 
+/**
+ * The paths omitted by the newest scan of the folder, by path; at most 200.
+ */
+left_out: Array<OmittedPath>, 
+/**
+ * The total number of omitted paths.
+ */
+left_out_total: number, 
+/**
+ * Its effects that no undo takes back.
+ */
+lasting: LastingEffects, };
+
+/**
+ * The kind of a step.
+ */
+export type StepKind = "start" | "run" | "safety" | "files" | "checkpoint";
+
+/**
+ * The position of a step relative to the active one.
+ */
+export type StepPosition = "current" | "past" | "undone";
+
+/**
+ * The steps of a session.
+ */
+export type StepTree = { 
+/**
+ * By number, the start first. Empty before the first step.
+ */
+tasks: Array<StepView>, 
+/**
+ * The active step: the files match its end, or it is changing them now.
+ */
+active: number, 
+/**
+ * The step of the conversation: it differs after a restore of only the files, or only the conversation.
+ */
+conversation: number, 
+/**
+ * The step an undo would restore; `None` at the start.
+ */
+undo: number | null, 
+/**
+ * The step a redo would restore: the newest successor of the active one.
+ */
+redo: number | null, };
+
+/**
+ * A step of the time machine as clients see it.
+ */
+export type StepView = { 
+/**
+ * Its number.
+ */
+number: number, 
+/**
+ * The preceding step; `None` for the start.
+ */
+parent: number | null, 
+/**
+ * Its kind.
+ */
+kind: StepKind, 
+/**
+ * For a run, the turn that did it.
+ */
+turn: TurnId | null, 
+/**
+ * The beginning of its first message, or the checkpoint's name; at most 60 characters.
+ */
+summary: string, 
+/**
+ * Its position relative to the active step.
+ */
+status: StepPosition, 
+/**
+ * Whether its parent also has another successor.
+ */
+branch: boolean, 
+/**
+ * When it began.
+ */
+started_at: number, 
+/**
+ * When it ended; `None` while it runs.
+ */
+ended_at: number | null, 
+/**
+ * The known number of paths it changed.
+ */
+changed: number, 
+/**
+ * The number of its effects that no undo takes back.
+ */
+lasting: number, 
+/**
+ * The step whose conversation it continues, if that is not `parent`.
+ */
+said_after: number | null, };
+
+/**
  * Stops the running turn. Partial work is kept.
  */
 export type Stop = { 
@@ -6414,6 +6477,31 @@ text: string, };
  * The maximum number of sub-agents that work at once, across all sessions.
  */
 export type SubAgentLimit = number;
+
+/**
+ * The origin of a sub-agent's session.
+ */
+export type SubAgentOrigin = { 
+/**
+ * The session that started it.
+ */
+session: SessionId, 
+/**
+ * That session's title.
+ */
+title: string, 
+/**
+ * The turn it belongs to.
+ */
+turn: TurnId, 
+/**
+ * The call that started it.
+ */
+call: CallId, 
+/**
+ * The skill it follows.
+ */
+name: string, };
 
 /**
  * The status of a sub-agent.
@@ -6628,32 +6716,6 @@ tasks: Array<TaskCard>,
 zone: string, };
 
 /**
- * The kind of change a step made to a path.
- */
-export type StepChange = "created" | "edited" | "deleted" | "mode" | "replaced";
-
-/**
- * The changes a step made to files.
- */
-export type StepChanges = { 
-/**
- * By path.
- */
-paths: Array<ChangedPath>, 
-/**
- * The paths omitted by the newest scan of the folder, by path; at most 200.
- */
-left_out: Array<OmittedPath>, 
-/**
- * The total number of omitted paths.
- */
-left_out_total: number, 
-/**
- * Its effects that no undo takes back.
- */
-lasting: LastingEffects, };
-
-/**
  * The content of a task's file.
  */
 export type TaskContent = { "type": "plan", 
@@ -6682,11 +6744,6 @@ field: string,
  * The error.
  */
 error: ApiError, };
-
-/**
- * The kind of a step.
- */
-export type StepKind = "start" | "run" | "safety" | "files" | "checkpoint";
 
 /**
  * The events that notify the person.
@@ -6863,89 +6920,6 @@ tell: TaskNotifications, };
  * Whether a task runs on schedule.
  */
 export type TaskState = "active" | "paused" | "resting" | "broken" | "unseen";
-
-/**
- * The position of a step relative to the active one.
- */
-export type StepPosition = "current" | "past" | "undone";
-
-/**
- * The steps of a session.
- */
-export type StepTree = { 
-/**
- * By number, the start first. Empty before the first step.
- */
-tasks: Array<StepView>, 
-/**
- * The active step: the files match its end, or it is changing them now.
- */
-active: number, 
-/**
- * The step of the conversation: it differs after a restore of only the files, or only the conversation.
- */
-conversation: number, 
-/**
- * The step an undo would restore; `None` at the start.
- */
-undo: number | null, 
-/**
- * The step a redo would restore: the newest successor of the active one.
- */
-redo: number | null, };
-
-/**
- * A step of the time machine as clients see it.
- */
-export type StepView = { 
-/**
- * Its number.
- */
-number: number, 
-/**
- * The preceding step; `None` for the start.
- */
-parent: number | null, 
-/**
- * Its kind.
- */
-kind: StepKind, 
-/**
- * For a run, the turn that did it.
- */
-turn: TurnId | null, 
-/**
- * The beginning of its first message, or the checkpoint's name; at most 60 characters.
- */
-summary: string, 
-/**
- * Its position relative to the active step.
- */
-status: StepPosition, 
-/**
- * Whether its parent also has another successor.
- */
-branch: boolean, 
-/**
- * When it began.
- */
-started_at: number, 
-/**
- * When it ended; `None` while it runs.
- */
-ended_at: number | null, 
-/**
- * The known number of paths it changed.
- */
-changed: number, 
-/**
- * The number of its effects that no undo takes back.
- */
-lasting: number, 
-/**
- * The step whose conversation it continues, if that is not `parent`.
- */
-said_after: number | null, };
 
 /**
  * The state of all tasks: a revision that changes with them, and the counts for a badge.
@@ -7502,36 +7476,6 @@ project: string | null,
 command: string | null, };
 
 /**
- * The form of a deleted file on disk.
- */
-export type TrashForm = "file" | "folder" | "link" | "special";
-
-/**
- * An entry in the trash.
- * A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
- */
-export type TrashId = string;
-
-/**
- * The kind of a deleted item.
- */
-export type TrashKind = "file" | "session" | "skill" | "memory" | "task";
-
-/**
- * The limits of the trash. The oldest entry is deleted first, and entries of the last day stay, except for
- * folders that can be made again (dependencies, build output, caches).
- */
-export type TrashLimits = { 
-/**
- * The retention in days; `None` for no limit.
- */
-days: number | null, 
-/**
- * The total size in bytes; `None` for no limit.
- */
-bytes: number | null, };
-
-/**
  * The preview of an entry in the trash, capped.
  */
 export type TrashExcerpt = { "type": "text", 
@@ -7563,6 +7507,36 @@ target: string, } | { "type": "session",
  * The beginnings of its last messages, oldest first.
  */
 lines: Array<string>, } | { "type": "nothing" };
+
+/**
+ * The form of a deleted file on disk.
+ */
+export type TrashForm = "file" | "folder" | "link" | "special";
+
+/**
+ * An entry in the trash.
+ * A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
+ */
+export type TrashId = string;
+
+/**
+ * The kind of a deleted item.
+ */
+export type TrashKind = "file" | "session" | "skill" | "memory" | "task";
+
+/**
+ * The limits of the trash. The oldest entry is deleted first, and entries of the last day stay, except for
+ * folders that can be made again (dependencies, build output, caches).
+ */
+export type TrashLimits = { 
+/**
+ * The retention in days; `None` for no limit.
+ */
+days: number | null, 
+/**
+ * The total size in bytes; `None` for no limit.
+ */
+bytes: number | null, };
 
 /**
  * The trash as a whole.
@@ -7791,6 +7765,32 @@ export type UnpairPerson = {
 person: number, };
 
 /**
+ * A path that cannot be restored.
+ */
+export type UnrestorablePath = { 
+/**
+ * The absolute path.
+ */
+path: string, 
+/**
+ * The reason.
+ */
+why: UnrestorableReason, };
+
+/**
+ * Why a path cannot be restored.
+ */
+export type UnrestorableReason = { "type": "not_kept", 
+/**
+ * The reason.
+ */
+why: UnsavedReason, } | { "type": "present_not_saved", 
+/**
+ * The reason.
+ */
+why: UnsavedReason, } | { "type": "parent_not_folder" } | { "type": "folder_not_empty" } | { "type": "outside_roots" };
+
+/**
  * Why the content of a file or folder was not stored.
  */
 export type UnsavedReason = "too_large" | "budget" | "unreadable" | "special" | "outside" | "version_control" | "dependencies" | "build_output" | "cache" | "octo_home" | "forgotten";
@@ -7934,11 +7934,6 @@ cache_write: number,
 output: number, };
 
 /**
- * How the person brings back a hidden window.
- */
-export type WindowRecovery = "tray" | "start";
-
-/**
  * A page of the web.
  */
 export type WebPageView = { 
@@ -7993,6 +7988,11 @@ export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday"
  * The number of a window of the page: the main window is 0, the others count up while Octo runs.
  */
 export type WindowNumber = number;
+
+/**
+ * How the person brings back a hidden window.
+ */
+export type WindowRecovery = "tray" | "start";
 
 /**
  * A shortcut that works wherever the focus is.
