@@ -33,7 +33,11 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
     // Readable text: first the list of its parts, then the file, with a placeholder for the secret.
     export(&app, "markdown").await?;
     let listed = app.text("export-dialog").await?;
-    for part in [say("export.kind.asked"), say("export.kind.answers"), "2 secrets are left out".to_owned()] {
+    for part in [
+        say("export.kind.asked"),
+        say("export.kind.answers"),
+        "2 secrets are replaced with [redacted]".to_owned(),
+    ] {
         assert!(listed.contains(&part), "{part}: {listed}");
     }
     app.picture("export-markdown-light").await?;

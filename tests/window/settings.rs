@@ -95,7 +95,7 @@ async fn the_way_to_the_network_is_tried_and_the_browser_is_examined_and_repaire
     let closed = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     app.fill("proxy-address", &format!("http://{closed}")).await?;
     app.click("proxy-test").await?;
-    shows(&app, "models.example could not be reached this way").await?;
+    shows(&app, "models.example could not be reached through this connection").await?;
     app.picture("proxy-not-reached").await?;
     // A server listens, and answers for the other.
     let (proxy, asked) = answering()?;

@@ -1,4 +1,4 @@
-/** StreamingBlock text: pieces with byte offsets, joined without gaps or overlaps. */
+/** Streaming text: pieces with byte offsets, joined without gaps or overlaps. */
 import type { Delta, StreamKind, StreamingBlock } from "$lib/ipc/types";
 
 /** A streaming block, with the number of UTF-8 bytes received. */
