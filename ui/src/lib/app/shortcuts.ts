@@ -100,7 +100,7 @@ export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) =>
   id,
   place,
   get keys() {
-    return writtenKeys(id).join(" / ");
+    return writtenKeys(id).join(", ");
   },
   words: () => t(words),
 }));
