@@ -40,7 +40,7 @@ describe("permission", () => {
     await model.asks("edit", write, { type: "permission", preview: write, reason: { type: "mode" }, rule: null });
     const third = page.getByTestId("question");
     expect(await third.locator(".diff").count()).toBe(1);
-    // "Allow for the session" needs a rule; without one the button is absent.
+    // "Allow for this session" needs a rule; without one the button is absent.
     expect(await third.getByTestId("question-session").count()).toBe(0);
     await third.getByTestId("question-once").click();
     await expect.poll(() => page.getByTestId("question").count()).toBe(0);

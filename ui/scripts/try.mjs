@@ -417,7 +417,7 @@ await page.getByTestId("restore-go").click();
 await page.waitForSelector('[data-testid="restore-conflict"]');
 const sum = () => page.locator(".tm-sum").innerText();
 ok("what the person changed is kept", (await sum()).includes("2 left alone"), await sum());
-ok("what is lost is said", (await status("restore-preview")).includes("over the size limit of one file"));
+ok("what is lost is said", (await status("restore-preview")).includes("over the size limit for one file"));
 ok("and that it is saved first", (await status("restore-preview")).includes("saves the current files first"));
 await page.getByTestId("restore-conflict").first().focus();
 await page.keyboard.press("Space");

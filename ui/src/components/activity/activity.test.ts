@@ -146,7 +146,7 @@ describe("the page of what runs", () => {
     expect(replayed.last("stop_all_activity")).toBeUndefined();
     get(testids.activityStopAll).click();
     get(testids.activityConfirm).click();
-    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running."));
+    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running"));
     await until(() => expect(toasts.list.at(-1)?.text).toBe("7 stopped."));
     expect((get(testids.activityStopAll) as HTMLButtonElement).disabled).toBe(true);
     expect(words(get(testids.activitySpoken))).toBe("");
@@ -195,7 +195,7 @@ describe("the page of what runs", () => {
   it("says so where nothing runs", async () => {
     await begin("&no-activity");
     show(ActivityView);
-    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running."));
+    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running"));
     expect(all(testids.activityRow)).toEqual([]);
   });
 });

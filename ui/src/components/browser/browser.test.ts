@@ -217,7 +217,7 @@ describe("a question about a page", () => {
     ]);
     expect(card.querySelector(".thumb img")).not.toBeNull();
     expect([find(testids.questionSession), find(testids.questionAlways)]).toEqual([null, null]);
-    expect(words(card)).toContain("Asks in every mode.");
+    expect(words(card)).toContain("Octo asks in every mode.");
     // A key counts only after the question has been visible for a moment.
     await until(() => {
       card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));

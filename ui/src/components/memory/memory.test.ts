@@ -83,7 +83,7 @@ describe("memories", () => {
     expect(words(get(testids.memoryDetail))).toContain("Written in Harbor: release 0.9 plan");
     expect(words(get(testids.memoryDetail))).toContain("~/.octo/memories/harbor-release.md");
     type(testids.memorySearch, "nothing like it");
-    await until(() => expect(words(target)).toContain("No memory matches."));
+    await until(() => expect(words(target)).toContain("No memories match."));
   });
 
   it("are written with the version that was read", async () => {
@@ -181,7 +181,7 @@ describe("memories", () => {
     replayed.refuse = "list_trash";
     await look("报销.md");
     get(testids.memoryDelete).click();
-    await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Open the trash"));
+    await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Open trash"));
     toasts.list.at(-1)?.action?.run();
     expect(navigation.place.page).toBe("trash");
   });
@@ -251,7 +251,7 @@ describe("SOUL.md and USER.md", () => {
   it("are gone through with Octo in a session that is not started yet", async () => {
     persona("user").click();
     await until(() => get(testids.personaDetail));
-    [...target.querySelectorAll("button")].find((button) => words(button) === "Edit it with Octo")?.click();
+    [...target.querySelectorAll("button")].find((button) => words(button) === "Edit with Octo")?.click();
     expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     await until(() => expect(newDraft().text).toBe("/onboard "));
     newDraft().text = "";

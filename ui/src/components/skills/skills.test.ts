@@ -69,7 +69,7 @@ afterEach(async () => {
 
 async function look(name: string): Promise<HTMLElement> {
   row(name).querySelector<HTMLElement>("[data-row-open]")?.click();
-  await until(() => expect(words(get(testids.skillDetail))).toContain("From"));
+  await until(() => expect(words(get(testids.skillDetail))).toContain("Source"));
   return get(testids.skillDetail);
 }
 
@@ -79,7 +79,7 @@ describe("the list of skills", () => {
       type: "list_skills",
       folder: "/home/mei/code/harbor",
     });
-    expect(words(row("deploy-preview"))).toContain("Not trusted yet");
+    expect(words(row("deploy-preview"))).toContain("Not accepted yet");
     expect(words(row("translate-ui"))).toContain("Cannot be read");
     expect(words(row("release-notes"))).toContain("Suggestion");
     expect(words(row("pdf-forms"))).toContain("Claude");
@@ -95,7 +95,7 @@ describe("the list of skills", () => {
     type(get(testids.skillSearch), "pull requests");
     expect(names()).toEqual(["release-notes"]);
     type(get(testids.skillSearch), "no such skill");
-    expect(words(target)).toContain("No skill matches.");
+    expect(words(target)).toContain("No skills match.");
   });
 
   it("turns skills on and off, but none that cannot be used", async () => {

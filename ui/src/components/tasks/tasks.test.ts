@@ -115,7 +115,7 @@ describe("the list of tasks", () => {
     await until(() => expect(words(get(testids.tasks))).toContain("1 running, 4 waiting for you"));
     expect(words(row("morning-issue-digest"))).toContain("Morning issue digest Every day, 08:00");
     expect(row("morning-issue-digest").dataset["mark"]).toBe("none");
-    expect(words(row("watch-flats"))).toMatch(/^Running Watch flat.*Every 2 hours, 8–20.*Running, \d:\d\d$/);
+    expect(words(row("watch-flats"))).toMatch(/^Running Watch flat.*Every 2 hours, 8:00–20:00.*Running, \d:\d\d$/);
     expect(words(row("staging-certificates"))).toMatch(/^Waiting for you.*1st of the month, 09:00.*Needs you$/);
     expect(words(row("cloud-bills"))).toMatch(/^Failed Compare cloud bills Mondays, 10:00.*Over budget$/);
     expect(words(row("clean-downloads"))).toContain("Paused");
@@ -176,7 +176,7 @@ describe("a task", () => {
       "Read the issues opened in harbor since yesterday",
       "If missed Runs once when the computer wakes",
       "Folder ~/code/harbor",
-      "Model, mode The default model, Ask before risky actions, General",
+      "Model, mode Default model, Ask before risky actions, General",
       "Limits $0.25 per run, 10 min, 2 retries",
       "Notifications When it fails or asks",
       "File ~/.octo/tasks/morning-issue-digest.md",
@@ -188,7 +188,7 @@ describe("a task", () => {
     expect(listed[2]).toContain("Late: 5 issues, 2 areas");
     expect(listed[3]).toContain("overloaded");
     expect(listed[4]).toContain("Skipped: the last run was not finished");
-    expect(words(get(testids.runs))).toMatch(/30 days: \d+ done, 2 failed, 1 skipped, \$0\.\d\d/);
+    expect(words(get(testids.runs))).toMatch(/Last 30 days: \d+ done, 2 failed, 1 skipped, \$0\.\d\d/);
     const link = get(testids.runSession);
     link.click();
     expect(navigation.place.page).toBe("session");
@@ -467,6 +467,6 @@ describe("where there is no task", () => {
     all(testids.tasksExample)[2]?.click();
     await until(() => expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Watch a page"));
     expect((get(testids.scheduleFrom) as HTMLInputElement).value).toBe("08:00");
-    expect(words(get(testids.schedulePreview))).toContain("Every 2 hours, 8–20");
+    expect(words(get(testids.schedulePreview))).toContain("Every 2 hours, 8:00–20:00");
   });
 });

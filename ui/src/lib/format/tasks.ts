@@ -21,7 +21,7 @@ export function taskName(task: StepView): string {
   return t(`time.kind.${task.kind}`);
 }
 
-/** Formats a step's number, time, changes and irreversible effects: 7 · 14:09 · 2 files · 1 not undoable. */
+/** Formats a step's number, time, changes and irreversible effects: 7 · 14:09 · 2 files · 1 cannot be undone. */
 export function taskFacts(task: StepView, now: number): string {
   const today = midnight(task.started_at) === midnight(now);
   const time = clock(task.started_at, language());
