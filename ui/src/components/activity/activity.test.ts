@@ -83,7 +83,7 @@ describe("the page of what runs", () => {
     expect(session.querySelector(".activity-cost")?.getAttribute("title")).toBe("$0.38, 412k tokens");
     expect(words(named("Move settings to TOML"))).toContain("Waiting for your answer");
     expect(words(named("Morning brief"))).toContain("Queued: next to start");
-    expect(words(named("code-explorer"))).toContain("of Resume uploads after a dropped connection");
+    expect(words(named("code-explorer"))).toContain("in “Resume uploads after a dropped connection”");
     const command = named("npm run dev");
     expect(words(command)).toMatch(/38 min/);
     expect(command.querySelector(".activity-cost")?.textContent).toBe("");

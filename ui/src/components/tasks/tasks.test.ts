@@ -306,7 +306,7 @@ describe("the form of a task", () => {
     choose(testids.scheduleKind, "cron");
     type(testids.scheduleCron, "0 9 1-7 * 1");
     await until(() => expect(preview()).toContain("Cron 0 9 1-7 * 1"));
-    expect(preview()).toContain("Check it by its next times.");
+    expect(preview()).toContain("Check the times above.");
     choose(testids.scheduleKind, "by_hand");
     await until(() => expect(preview()).toContain("runs only when you start it"));
     expect(replayed.last("save_task")).toBeUndefined();
