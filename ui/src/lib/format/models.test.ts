@@ -45,17 +45,17 @@ describe("a price", () => {
     expect(priceLine(null)).toBe("price unknown");
     expect(priceLine(price(1e9, null, null))).toBe("price unknown");
     expect(priceLine(price(null, 1e9, 1e9))).toBe("price unknown");
-    expect(priceLine(price(1e9, null, 2e9))).toBe("$1.00 in, $2.00 out per million tokens");
+    expect(priceLine(price(1e9, null, 2e9))).toBe("$1.00 in, $2.00 out per 1M tokens");
     expect(priceLine(price(0, 0, 0))).toBe("free");
     expect(priceLine({ ...price(1e9, 0.1e9, 2e9), more_above: 272_000 })).toBe(
-      "$1.00 in, $0.10 cached, $2.00 out per million tokens, more above 272k",
+      "$1.00 in, $0.10 cached, $2.00 out per 1M tokens, more above 272k",
     );
   });
 });
 
 describe("what is known of a model", () => {
   it("is one line", () => {
-    expect(factsLine(facts)).toBe("1.00M context · accepts pictures · $2.00 in, $0.20 cached, $10.00 out per million tokens");
+    expect(factsLine(facts)).toBe("1.00M context · accepts pictures · $2.00 in, $0.20 cached, $10.00 out per 1M tokens");
     expect(factsLine({ ...facts, vision: false, tools: false, price: null })).toBe(
       "1.00M context · text only · no tools · price unknown",
     );

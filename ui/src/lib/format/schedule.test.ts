@@ -28,7 +28,7 @@ describe("when a task runs", () => {
   const table: [Timing, string, string][] = [
     [{ type: "by_hand" }, "Manual", "手动"],
     [{ type: "once", at: "2026-11-24T22:00" }, "Once, 24 Nov 22:00", "仅一次，11月24日 22:00"],
-    [every(2, "hours", "08:00", "20:00"), "Every 2 hours, 8:00–20:00", "每 2 小时，8–20 点"],
+    [every(2, "hours", "08:00", "20:00"), "Every 2 hours, 8–20", "每 2 小时，8–20 点"],
     [every(1, "hours", "00:00", null), "Every hour", "每小时"],
     [every(3, "hours", "08:30", null), "Every 3 hours, from 08:30", "每 3 小时，从 08:30 起"],
     [every(15, "minutes", "08:30", "17:45"), "Every 15 minutes, 08:30–17:45", "每 15 分钟，08:30至17:45"],

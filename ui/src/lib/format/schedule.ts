@@ -44,7 +44,7 @@ function weeklyWords(days: readonly Weekday[], times: readonly string[]): string
   return t("tasks.when.weekly", { ...args, days: daysWords(days) });
 }
 
-/** Formats a daily time window: 8:00–20:00, 08:30–20:30; empty for all day. */
+/** Formats a daily time window: 8–20, 08:30–20:30; empty for all day. */
 function betweenWords(from: string, until: string | null): string {
   if (until === null) return from === "00:00" ? "" : t("tasks.from", { from });
   const short = (time: string): string => String(Number(time.split(":")[0]));
