@@ -55,7 +55,9 @@ describe("a price", () => {
 
 describe("what is known of a model", () => {
   it("is one line", () => {
-    expect(factsLine(facts)).toBe("1.00M context · accepts pictures · $2.00 in, $0.20 cached, $10.00 out per 1M tokens");
+    expect(factsLine(facts)).toBe(
+      "1.00M context · accepts pictures · $2.00 in, $0.20 cached, $10.00 out per 1M tokens",
+    );
     expect(factsLine({ ...facts, vision: false, tools: false, price: null })).toBe(
       "1.00M context · text only · no tools · price unknown",
     );
