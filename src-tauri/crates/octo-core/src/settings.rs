@@ -77,7 +77,7 @@ impl LiveSettings {
         self.services.browser.secrets().follow(&settings.site_secrets);
         self.runtime.admission.set_limit(settings.live_turns.effective());
         self.base.prefer(settings);
-        self.runtime.forks.limit_changed();
+        self.runtime.sub_agents.limit_changed();
         Ok(())
     }
 

@@ -9,6 +9,7 @@ pub(super) use open::OpenCall;
 
 use super::{
     JobReport,
+    current_turn::RunningTurn,
     ready::{ReadyCall, ready},
     state::Session,
     step::Step,
@@ -159,10 +160,8 @@ impl Session {
         }
         if let Ok(ready) = &outcome {
             self.note_call(ready.tool());
-            if ready.tool() == INVOKE_SKILL
-                && let Some(turn) = self.turn.get_mut()
-            {
-                turn.course_mut().invoked();
+            if ready.tool() == INVOKE_SKILL {
+                self.turn.with(|turn| turn.course_mut().invoked());
             }
         }
         let Some(open) = self.turn.open_call(turn, call) else { return Ok(()) };
@@ -173,17 +172,14 @@ impl Session {
 
     /// Asks the person a call's question.
     pub(super) fn ask(&mut self, call: CallId, step: &mut Step) {
-        if let Some(turn) = self.turn.get_mut() {
-            turn.batch.ask(call, step);
-        }
+        self.turn.with(|turn| turn.batch.ask(call, step));
     }
 
     /// Marks a call as started; its effect begins once this is stored.
     pub(super) fn start(&mut self, call: CallId, step: &mut Step) {
         let ground = self.ground();
-        let Some(turn) = self.turn.get_mut() else { return };
-        let cancel = turn.child_token();
-        let Some(open) = turn.batch.call(call) else { return };
+        let Some(cancel) = self.turn.get().map(RunningTurn::child_token) else { return };
+        let Some(open) = self.turn.call(call) else { return };
         if open.start(&ground, cancel, step) {
             step.job(move |session| session.spawn_call(call));
         } else {
@@ -223,15 +219,12 @@ impl Session {
 
     /// Gives a call its result without running it, and withdraws its question.
     pub(super) fn settle(&mut self, call: CallId, how: SettleReason, step: &mut Step) {
-        if let Some(turn) = self.turn.get_mut() {
-            turn.batch.settle(call, how, step);
-        }
+        self.turn.with(|turn| turn.batch.settle(call, how, step));
     }
 
     /// Gives up calls that did not end in time after Stop.
     pub(super) fn abandon_calls(&mut self, step: &mut Step) {
-        let Some(turn) = self.turn.get_mut() else { return };
-        for call in turn.batch.abandon(step) {
+        for call in self.turn.with(|turn| turn.batch.abandon(step)).unwrap_or_default() {
             self.live.close_call(call);
             self.feed(Input::Ended { call }, step);
         }

@@ -374,9 +374,7 @@ impl Session {
         // The person's message of the turn may leave now.
         if let Some(turn) = self.turn.id() {
             let request = self.summary_of(turn);
-            if let Some(turn) = self.turn.get_mut() {
-                turn.keep_summary(request);
-            }
+            self.turn.with(|turn| turn.keep_summary(request));
         }
         self.conversation.replace_start(summed, message);
         step.change(Change::NewContext(self.conversation.ids()));

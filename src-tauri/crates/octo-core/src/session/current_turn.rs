@@ -46,6 +46,11 @@ impl CurrentTurn {
         self.0.as_ref()
     }
 
+    /// Applies a function to the turn, if there is one.
+    pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut RunningTurn) -> T) -> Option<T> {
+        self.0.as_mut().map(act)
+    }
+
     pub(super) fn get_mut(&mut self) -> Option<&mut RunningTurn> {
         self.0.as_mut()
     }

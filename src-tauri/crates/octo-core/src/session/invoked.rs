@@ -57,10 +57,10 @@ impl Session {
         let (message, _) = asked_call(turn, wish);
         let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
         self.add_message(message, &mut step);
-        if let Some(turn) = self.turn.get_mut() {
+        self.turn.with(|turn| {
             *turn.course_mut() = TurnFacts::begun_with(&wish.name);
             turn.batch.plan(turn.id(), id, &calls, &mut step);
-        }
+        });
         let keys = calls.iter().map(|call| (call.id, CallKey::of(call))).collect();
         self.feed_with(Input::BeginWith { calls: keys }, step).await?;
         Ok(SendOutcome::Started)

@@ -215,9 +215,7 @@ impl Session {
 
     async fn model_finished(&mut self, reason: FinishReason) -> Result<(), ApiError> {
         let mut step = Step::default();
-        if let Some(turn) = self.turn.get_mut() {
-            turn.model.overflows = 0;
-        }
+        self.turn.with(|turn| turn.model.overflows = 0);
         self.service_works(&mut step);
         let (end, finish) = match reason {
             FinishReason::Stop => (MessageEnd::Complete, MessageFinish::Complete),
@@ -248,15 +246,15 @@ impl Session {
         self.compaction.answered(usage, self.conversation.len());
         self.note_step(&message);
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
-        if let Some(turn) = self.turn.get_mut() {
+        self.turn.with(|turn| {
             turn.course_mut().answered();
             turn.batch.plan(call.attempt.turn, message.id, &calls, step);
-        }
+        });
         calls
     }
 
     fn take_model_call(&mut self) -> Option<ModelCall> {
-        self.turn.get_mut()?.model.running.take()
+        self.turn.with(|turn| turn.model.running.take()).flatten()
     }
 
     async fn model_failed(&mut self, error: ProviderError) -> Result<(), ApiError> {
@@ -286,15 +284,11 @@ impl Session {
                 error: error.to_api(),
             };
             step.event(Event::RetryScheduled { retry });
-            if let Some(turn) = self.turn.get_mut() {
-                turn.model.retry = Some(next);
-            }
+            self.turn.with(|turn| turn.model.retry = Some(next));
             step.job(move |session| session.spawn_pause(next, pause));
             return self.finish(step).await;
         }
-        if let Some(turn) = self.turn.get_mut() {
-            turn.model.fail(error.to_api());
-        }
+        self.turn.with(|turn| turn.model.fail(error.to_api()));
         let calls = self.end_partial(MessageEnd::Cut, &mut step);
         self.feed_with(Input::ModelFailed { calls }, step).await
     }
@@ -302,7 +296,7 @@ impl Session {
     /// Compacts a conversation that is too long for the model and repeats the call. Twice in a row; more often
     /// would change nothing.
     fn recover_from_overflow(&mut self, error: &ProviderError, step: &mut Step) -> bool {
-        if !self.is_counted() || !self.turn.get_mut().is_some_and(|turn| turn.model.count_overflow()) {
+        if !self.is_counted() || self.turn.with(|turn| turn.model.count_overflow()) != Some(true) {
             return false;
         }
         self.discard_message(CallOutcome::Failed, step);
@@ -314,9 +308,7 @@ impl Session {
 
     /// Ends the turn's work because of a failed call that left no message.
     pub(super) fn fail_model(&mut self, error: ApiError, step: &mut Step) {
-        if let Some(turn) = self.turn.get_mut() {
-            turn.model.fail(error);
-        }
+        self.turn.with(|turn| turn.model.fail(error));
         self.feed(Input::ModelFailed { calls: Vec::new() }, step);
     }
 
@@ -383,8 +375,8 @@ impl Session {
 
     /// Writes a call to the ledger and adds its usage to its turn.
     pub(super) fn bill(&mut self, meter: CallMeter, outcome: CallOutcome, step: &mut Step) {
-        if let (Some(usage), Some(turn)) = (meter.usage(), self.turn.get_mut()) {
-            turn.add_usage(usage);
+        if let Some(usage) = meter.usage() {
+            self.turn.with(|turn| turn.add_usage(usage));
         }
         if !self.is_counted() {
             return;
@@ -409,7 +401,7 @@ impl Session {
 
     /// Continues after the pause before a retry.
     pub(super) async fn retry_due(&mut self, attempt: CallAttempt) -> Result<(), ApiError> {
-        let due = self.turn.get_mut().and_then(|turn| turn.model.retry.take_if(|next| *next == attempt));
+        let due = self.turn.with(|turn| turn.model.retry.take_if(|next| *next == attempt)).flatten();
         if due.is_none() {
             return Ok(());
         }

@@ -78,19 +78,17 @@ impl Session {
         (status, text, view): (CallStatus, String, Option<ToolView>),
         mut step: Step,
     ) -> Step {
-        if let Some(turn) = self.turn.get_mut() {
+        self.turn.with(|turn| {
             turn.batch.close(question.id, answer, &mut step);
             turn.batch.end(question.call, status, text, view, &mut step);
-        }
+        });
         step
     }
 
     /// Closes a question whose call is going to run.
     fn close_allowed(&mut self, question: &Question, answer: Answer) -> Step {
         let mut step = Step::default();
-        if let Some(turn) = self.turn.get_mut() {
-            turn.batch.close(question.id, answer, &mut step);
-        }
+        self.turn.with(|turn| turn.batch.close(question.id, answer, &mut step));
         step
     }
 
@@ -131,7 +129,7 @@ impl Session {
             return self.allow_ready(question, answer, rule).await;
         }
         // After a restart the call was only waiting: it is read again and must match the question.
-        if self.turn.get_mut().is_some_and(|turn| !turn.batch.confirm(question.id)) {
+        if self.turn.with(|turn| turn.batch.confirm(question.id)) == Some(false) {
             return Err(ApiError::new("question.gone").code(ErrorCode::Gone));
         }
         self.look_again(question.clone(), RecheckPurpose::Allow { answer, rule });

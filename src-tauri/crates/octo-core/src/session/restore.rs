@@ -60,7 +60,7 @@ impl Session {
         // The session it shares state with, for a sub-agent.
         let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
         let ancestors = runtime.base.store.read(move |reader| reader.ancestors(id)).await?;
-        let parent = runtime.forks.take(id);
+        let parent = runtime.sub_agents.take(id);
         let scope = format!("session/{root}");
         let rules = runtime.base.allowed(stored.info.folder.clone(), scope).await?;
         let folder = PathBuf::from(&stored.info.folder);

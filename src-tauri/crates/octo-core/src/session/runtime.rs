@@ -23,7 +23,7 @@ pub(crate) struct Runtime {
     /// The turn limiter.
     pub admission: TurnLimiter,
     /// Sub-agents, and the skills they use.
-    pub forks: SubAgentPool,
+    pub sub_agents: SubAgentPool,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
     /// The text that models are streaming.
@@ -40,7 +40,7 @@ impl Runtime {
         Self {
             admission: TurnLimiter::new(limit, board.change().clone()),
             board,
-            forks: SubAgentPool::new(Arc::new(services.library.clone())),
+            sub_agents: SubAgentPool::new(Arc::new(services.library.clone())),
             open: OpenSessions::default(),
             troubles: Troubles::new(),
             deltas: broadcast::channel(DELTAS).0,

@@ -150,8 +150,8 @@ impl Session {
 
     /// Combines the results of all calls into one message, in the order of the calls.
     fn close_batch(&mut self, step: &mut Step) {
-        let Some(running) = self.turn.get_mut() else { return };
-        let (turn, blocks) = (running.id(), running.batch.take_results());
+        let results = self.turn.with(|turn| (turn.id(), turn.batch.take_results()));
+        let Some((turn, blocks)) = results else { return };
         let message = self.message(turn, Role::User, Origin::Octo, blocks);
         self.add_message(message, step);
     }

@@ -194,7 +194,7 @@ impl LookBackRun {
             biased;
             () = self.calls.end.cancelled() => return Ok(None),
             () = self.calls.way.cancelled() => return Ok(None),
-            slot = self.runtime.forks.slots().take(limit) => slot,
+            slot = self.runtime.sub_agents.slots().take(limit) => slot,
         };
         let (sender, mut deeds) = mpsc::unbounded_channel();
         let (child, progress) = spawn(&self.runtime, self.sub_agent(aim, sender)).await?;

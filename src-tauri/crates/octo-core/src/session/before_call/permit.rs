@@ -14,7 +14,7 @@
 use super::{Gate, Next, Passage};
 use crate::{
     admission::Permit,
-    session::{JobReport, calls::Batch, state::Session, step::Step},
+    session::{JobReport, calls::Batch, current_turn::RunningTurn, state::Session, step::Step},
     turn::Input,
 };
 use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
@@ -66,6 +66,28 @@ impl TurnPermit {
         }
         admitted
     }
+
+    /// Returns whether a step may be taken now. Otherwise the step waits for the permit.
+    fn pass(&mut self, waiting: Waiting) -> Passage {
+        if self.enter() {
+            return Passage::Open;
+        }
+        self.waiting.push(waiting);
+        Passage::Closed
+    }
+
+    /// Whether the turn has taken a step since it began or was resumed.
+    fn has_begun(&self) -> bool {
+        self.progress == Progress::Begun
+    }
+
+    fn take_waiting(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    fn give_back(&mut self) {
+        self.ticket = None;
+    }
 }
 
 impl Session {
@@ -99,17 +121,13 @@ impl Session {
         if !self.needs_permit() {
             return Passage::Open;
         }
-        let Some(turn) = self.turn.get() else { return Passage::Closed };
-        if let (Waiting::Prepare(_), Progress::Begun) = (waiting, turn.permit.progress) {
+        if let Waiting::Prepare(_) = waiting
+            && self.turn.get().is_some_and(|turn| turn.permit.has_begun())
+        {
             return Passage::Open;
         }
         self.ask_for_permit();
-        let Some(turn) = self.turn.get_mut() else { return Passage::Closed };
-        if turn.permit.enter() {
-            return Passage::Open;
-        }
-        turn.permit.waiting.push(waiting);
-        Passage::Closed
+        self.turn.with(|turn| turn.permit.pass(waiting)).unwrap_or(Passage::Closed)
     }
 
     fn resume(&mut self, waiting: Waiting, step: &mut Step) {
@@ -133,7 +151,7 @@ impl Session {
         if !running.permit.enter() {
             return Ok(());
         }
-        let waiting = std::mem::take(&mut running.permit.waiting);
+        let waiting = running.permit.take_waiting();
         let mut step = Step::default();
         if waiting.iter().any(|waiting| matches!(waiting, Waiting::Call(Gate::Model, _))) {
             // Messages sent meanwhile become part of the request.
@@ -148,8 +166,7 @@ impl Session {
 
     /// Cancels the wait for a permit on Stop. Returns whether a step was waiting.
     pub(in crate::session) fn stop_waiting_for_permit(&mut self) -> bool {
-        let Some(turn) = self.turn.get_mut() else { return false };
-        !std::mem::take(&mut turn.permit.waiting).is_empty()
+        self.turn.with(|turn| !turn.permit.take_waiting().is_empty()).unwrap_or(false)
     }
 
     /// Releases the permit while the turn waits for the person, and asks for one again after the answer.
@@ -157,12 +174,12 @@ impl Session {
         if !self.needs_permit() {
             return;
         }
-        let Some(turn) = self.turn.get_mut() else { return };
+        let works = |turn: &RunningTurn| turn.permit.has_begun() && !turn.is_stopping();
         match status {
-            SessionStatus::Waiting => turn.permit.ticket = None,
-            SessionStatus::Running if turn.permit.progress == Progress::Begun && !turn.is_stopping() => {
-                self.ask_for_permit();
+            SessionStatus::Waiting => {
+                self.turn.with(|turn| turn.permit.give_back());
             }
+            SessionStatus::Running if self.turn.get().is_some_and(works) => self.ask_for_permit(),
             SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {}
         }
     }

@@ -92,7 +92,7 @@ impl SkillInvoker for Invoker {
             let loading = async {
                 let card = skills.find(&wish).await?;
                 let commands = Arc::new(skills.runner.of_call(call, cancel.clone()));
-                let source = skills.runtime.forks.skills();
+                let source = skills.runtime.sub_agents.skills();
                 let loaded = source.load(skills.ask(&wish), commands).await.map_err(words_of)?;
                 Ok::<_, ToolError>((card, loaded))
             };
@@ -167,7 +167,7 @@ impl SessionSkills {
     }
 
     async fn find(&self, wish: &SkillTask) -> Result<SkillFacts, ToolError> {
-        self.runtime.forks.skills().find(self.ask(wish)).await.map_err(words_of)
+        self.runtime.sub_agents.skills().find(self.ask(wish)).await.map_err(words_of)
     }
 
     fn tell(&self, call: CallId, view: &SubAgentView, usage: Usage) {
@@ -185,7 +185,7 @@ impl SessionSkills {
     ) -> Result<ToolOutput, ToolError> {
         let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, wish) };
         let limit = || self.runtime.base.preferences().sub_agents.effective();
-        let slot = match self.runtime.forks.slots().try_take(limit()) {
+        let slot = match self.runtime.sub_agents.slots().try_take(limit()) {
             Some(slot) => slot,
             None => {
                 self.tell(call, &view, Usage::default());
@@ -195,7 +195,7 @@ impl SessionSkills {
                         view.status = SubAgentStatus::Stopped;
                         return Ok(output(view, "Not begun: the work was stopped while it waited for its turn.".to_owned()));
                     }
-                    slot = self.runtime.forks.slots().take(limit) => slot,
+                    slot = self.runtime.sub_agents.slots().take(limit) => slot,
                 }
             }
         };

@@ -142,11 +142,11 @@ pub(in crate::session) async fn spawn(
     });
     created.await?;
     let (link, progress) = ParentLink::new(new.state, new.leave, new.attendance);
-    runtime.forks.hand_over(id, link);
+    runtime.sub_agents.hand_over(id, link);
     match runtime.open_session(id).await {
         Ok(_) => Ok((id, progress)),
         Err(error) => {
-            runtime.forks.take(id);
+            runtime.sub_agents.take(id);
             Err(error)
         }
     }
