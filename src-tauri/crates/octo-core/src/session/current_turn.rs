@@ -4,7 +4,7 @@ use super::{
     after::{FinishedTurn, TurnFacts},
     before_call::TurnPermit,
     calls::{Batch, OpenCall},
-    model_call::ModelCalls,
+    model_call::{CallAttempt, ModelCall, ModelCalls},
     sub_agent::Children,
     tasks::TurnStep,
 };
@@ -51,10 +51,6 @@ impl CurrentTurn {
         self.0.as_mut().map(act)
     }
 
-    pub(super) fn get_mut(&mut self) -> Option<&mut RunningTurn> {
-        self.0.as_mut()
-    }
-
     /// Returns the turn if it still has this id.
     pub(super) fn of(&mut self, id: TurnId) -> Option<&mut RunningTurn> {
         self.0.as_mut().filter(|turn| turn.id() == id)
@@ -70,6 +66,11 @@ impl CurrentTurn {
 
     pub(super) fn id(&self) -> Option<TurnId> {
         self.0.as_ref().map(RunningTurn::id)
+    }
+
+    /// Returns the running model call if it still is this attempt.
+    pub(super) fn model_call(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
+        self.0.as_mut()?.model.of(attempt)
     }
 
     /// Returns a call of the open batch.

@@ -9,8 +9,8 @@ use super::{
     state::Session,
     step::{Change, Step},
 };
-use crate::clock::now;
 use crate::{
+    clock::now,
     live::LiveStreams,
     turn::{CallKey, Input, MessageFinish},
 };
@@ -46,7 +46,7 @@ pub(super) struct ModelCalls {
 }
 
 /// The running model call.
-struct ModelCall {
+pub(super) struct ModelCall {
     attempt: CallAttempt,
     message: MessageId,
     meter: CallMeter,
@@ -101,8 +101,22 @@ impl ModelCalls {
     }
 
     /// Returns the running call if it is this attempt.
-    fn of(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
+    pub(super) fn of(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
         self.running.as_mut().filter(|call| call.attempt == attempt)
+    }
+
+    /// Returns the running call's meter as it is, and leaves an empty one.
+    fn take_meter(&mut self) -> Option<CallMeter> {
+        let call = self.running.as_mut()?;
+        Some(std::mem::replace(&mut call.meter, CallMeter::begin(Purpose::Turn, None, None, None)))
+    }
+
+    /// Cancels the running call, or the wait for the next attempt. Returns whether it was the wait.
+    fn cancel(&mut self) -> bool {
+        if let Some(call) = &self.running {
+            call.cancel.cancel();
+        }
+        self.running.is_none() && self.retry.take().is_some()
     }
 
     /// Counts a rejection of the conversation as too long. Returns whether it may be compacted once more.
@@ -142,10 +156,13 @@ impl Session {
         let messages = self.conversation.paired();
         self.conversation.add(message);
         let purpose = if self.sub_agent.is_some() { Purpose::SubAgent } else { Purpose::Turn };
-        let Some(turn) = self.turn.get_mut() else { return };
-        let cancel = turn.child_token();
         let meter = CallMeter::begin(purpose, Some(attempt.turn), Some(id), model);
-        turn.model.running = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
+        let begun = self.turn.with(|turn| {
+            let cancel = turn.child_token();
+            turn.model.running = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
+            cancel
+        });
+        let Some(cancel) = begun else { return };
         step.job(move |session| session.spawn_model(attempt, id, messages, cancel));
     }
 
@@ -183,7 +200,7 @@ impl Session {
     /// Takes a report of a model call's job.
     pub(super) async fn model_progressed(&mut self, progress: ModelCallReport) -> Result<(), ApiError> {
         let attempt = progress.attempt;
-        let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.of(attempt)) else { return Ok(()) };
+        let Some(call) = self.turn.model_call(attempt) else { return Ok(()) };
         match progress.what {
             ModelCallEvent::Asked(asked) => {
                 self.warmth.asked(asked.card());
@@ -367,10 +384,9 @@ impl Session {
 
     /// Writes the running call to the ledger as it is, because its end will not be received.
     pub(super) fn bill_model_call(&mut self, step: &mut Step) {
-        let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.running.as_mut()) else { return };
-        let nothing = CallMeter::begin(Purpose::Turn, None, None, None);
-        let meter = std::mem::replace(&mut call.meter, nothing);
-        self.bill(meter, CallOutcome::Stopped, step);
+        if let Some(meter) = self.turn.with(|turn| turn.model.take_meter()).flatten() {
+            self.bill(meter, CallOutcome::Stopped, step);
+        }
     }
 
     /// Writes a call to the ledger and adds its usage to its turn.
@@ -415,10 +431,7 @@ impl Session {
         if self.stop_waiting_for_permit() || self.cancel_budget(step) || self.cancel_compaction(step) {
             return self.feed(Input::ModelStopped { calls: Vec::new() }, step);
         }
-        let Some(turn) = self.turn.get_mut() else { return };
-        if let Some(call) = &turn.model.running {
-            call.cancel.cancel();
-        } else if turn.model.retry.take().is_some() {
+        if self.turn.with(|turn| turn.model.cancel()) == Some(true) {
             step.event(Event::RetryStarted);
             self.feed(Input::ModelStopped { calls: Vec::new() }, step);
         }

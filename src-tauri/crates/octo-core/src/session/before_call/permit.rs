@@ -139,10 +139,12 @@ impl Session {
 
     fn ask_for_permit(&mut self) {
         let report = self.reporter();
-        let Some(running) = self.turn.get_mut() else { return };
-        let turn = running.id();
-        let ask = || self.runtime.admission.ask(turn, move || report.send(JobReport::Admitted(turn)));
-        running.permit.ticket.get_or_insert_with(ask);
+        let admission = &self.runtime.admission;
+        self.turn.with(|turn| {
+            let id = turn.id();
+            let ask = || admission.ask(id, move || report.send(JobReport::Admitted(id)));
+            turn.permit.ticket.get_or_insert_with(ask);
+        });
     }
 
     /// Takes the waiting steps now that the turn has its permit.

@@ -32,9 +32,8 @@ impl Session {
     pub(super) fn spawn_call(&mut self, id: CallId) {
         let ground = self.ground();
         let (report, runtime) = (self.reporter(), self.runtime.clone());
-        let Some(running) = self.turn.get_mut() else { return };
-        let (turn, task) = (running.id(), running.task().clone());
-        let start = running.batch.call(id).and_then(OpenCall::take_start);
+        let Some((turn, task)) = self.turn.get().map(|turn| (turn.id(), turn.task().clone())) else { return };
+        let start = self.turn.call(id).and_then(OpenCall::take_start);
         let Some((ready, message, cancel)) = start else { return };
         // A refused call ended when it was decided on.
         let Some(vetted) = ready.vetted() else { return };
