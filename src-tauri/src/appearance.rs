@@ -3,7 +3,7 @@
 
 use crate::windows;
 use octo_core::Octo;
-use octo_protocol::{Event, Settings, Snapshot, Theme, Topic, Update, Zoom};
+use octo_protocol::{Event, Settings, Snapshot, StoredTopic, Theme, Update, Zoom};
 use std::sync::{Mutex, PoisonError};
 use tauri::{AppHandle, Manager, WebviewWindow, utils::config::Color};
 
@@ -35,7 +35,7 @@ impl Appearance {
 /// Starts to apply settings changes to the windows.
 pub(crate) fn follow(app: AppHandle, octo: Octo) {
     tauri::async_runtime::spawn(async move {
-        let mut settings = match octo.subscribe(Topic::Settings).await {
+        let mut settings = match octo.subscribe(StoredTopic::Settings).await {
             Ok(settings) => settings,
             Err(error) => return tracing::warn!(%error, "the window does not follow the settings"),
         };

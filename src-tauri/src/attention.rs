@@ -4,8 +4,8 @@ use crate::{autostart, badge::Badge, desk::ShellState, notices, quick_ask, tray,
 use octo_core::{Octo, Subscription};
 use octo_desktop::{NoticeCommand, NoticeSubject, SleepDetector, TICK};
 use octo_protocol::{
-    ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, Settings, Snapshot, Stop, StopAllActivity,
-    TaskContent, TaskNotifications, Topic, Update,
+    ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, LiveTopic, Settings, Snapshot, Stop,
+    StopAllActivity, StoredTopic, TaskContent, TaskNotifications, Update,
 };
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Manager as _};
@@ -21,7 +21,7 @@ pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
 }
 
 async fn follow_settings(app: AppHandle, octo: Octo) {
-    let mut settings = match octo.subscribe(Topic::Settings).await {
+    let mut settings = match octo.subscribe(StoredTopic::Settings).await {
         Ok(settings) => settings,
         Err(error) => return tracing::warn!(%error, "the desktop's settings are not followed"),
     };
@@ -64,9 +64,9 @@ struct ActivityFeed {
 impl ActivityFeed {
     async fn watch(octo: &Octo) -> Result<Self, ApiError> {
         Ok(Self {
-            sessions: octo.subscribe(Topic::Sessions).await?,
-            tasks: octo.subscribe(Topic::Tasks).await?,
-            activity: octo.subscribe(Topic::Activity).await?,
+            sessions: octo.subscribe(StoredTopic::Sessions).await?,
+            tasks: octo.subscribe(LiveTopic::Tasks).await?,
+            activity: octo.subscribe(LiveTopic::Activity).await?,
         })
     }
 

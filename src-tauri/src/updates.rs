@@ -11,7 +11,7 @@ use coming::{TransferError, UpdateTransfer};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_check};
 use octo_protocol::{
-    ApiError, ChangeSettings, GetSettings, Millis, OpenRequest, SettingsPatch, Topic, UpdateDownload,
+    ApiError, ChangeSettings, GetSettings, Millis, OpenRequest, SettingsPatch, StoredTopic, UpdateDownload,
     UpdateOffer, UpdateSettings,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -104,7 +104,7 @@ pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
 }
 
 async fn check_daily(app: AppHandle, octo: Octo) {
-    let mut changes = match octo.subscribe(Topic::Settings).await {
+    let mut changes = match octo.subscribe(StoredTopic::Settings).await {
         Ok(changes) => changes,
         Err(error) => return tracing::warn!(%error, "updates are not looked for"),
     };

@@ -5,7 +5,7 @@ use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, Ope
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
     ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
-    Source, ToolCall, ToolResult, ToolView, Topic, TurnEnd, TurnId, TurnView, Usage,
+    Source, StoredTopic, ToolCall, ToolResult, ToolView, TurnEnd, TurnId, TurnView, Usage,
 };
 use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
 use octo_testkit::TempHome;
@@ -122,7 +122,7 @@ fn short(tx: &mut Tx<'_>, info: SessionInfo, n: usize) -> Result<(), StoreError>
     for m in 0..SHORT {
         let text = if (n, m) == (137, 0) { format!("a {RARE}") } else { words(n * 31 + m, 60) };
         let message = message(TurnId::new(), Role::User, Origin::Person, vec![Block::Text { text }]);
-        tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+        tx.emit(StoredTopic::Session { id }, Event::MessageAdded { message })?;
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<()
                 Event::MessageAdded { message } | Event::MessageStarted { message } => Some(message.id),
                 _ => None,
             };
-            tx.emit(Topic::Session { id }, event)?;
+            tx.emit(StoredTopic::Session { id }, event)?;
             let seen = added.filter(|_| n >= LONG / 4 - SEEN);
             seen.map_or(Ok(()), |message| tx.append_context(id, message))
         };

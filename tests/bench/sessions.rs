@@ -6,7 +6,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result, ensure};
 use octo_core::Octo;
-use octo_protocol::{ListSessions, SearchSessions, Snapshot, Topic, TypedRequest, Update};
+use octo_protocol::{ListSessions, SearchSessions, Snapshot, StoredTopic, TypedRequest, Update};
 use std::time::{Duration, Instant};
 
 /// Measured runs. A run before them fills the caches.
@@ -72,7 +72,7 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
 /// Measures from the request to the first batch, which is the snapshot.
 async fn open(octo: &Octo, seeded: &SeededHome) -> Result<Duration> {
     let began = Instant::now();
-    let mut subscription = octo.subscribe(Topic::Session { id: seeded.long }).await?;
+    let mut subscription = octo.subscribe(StoredTopic::Session { id: seeded.long }).await?;
     let batch = subscription.next().await.context("a first batch")?;
     let took = began.elapsed();
     let Some(Update::Snapshot { snapshot: Snapshot::Session(session) }) = batch.first() else {

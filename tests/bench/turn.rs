@@ -6,8 +6,8 @@ use crate::{
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use octo_protocol::{
-    Block, ChangeSettings, Event, LibrarySettings, Mode, Profile, SettingsPatch, StartSession, Switch, Topic,
-    TurnEnd,
+    Block, ChangeSettings, Event, LibrarySettings, Mode, Profile, SettingsPatch, StartSession, StoredTopic,
+    Switch, TurnEnd,
 };
 use octo_testkit::{ModelServer, Script, TempHome};
 use serde_json::json;
@@ -75,7 +75,7 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
         })
         .await?;
     // A window watches.
-    let mut watching = octo.subscribe(Topic::Session { id: session.id }).await?;
+    let mut watching = octo.subscribe(StoredTopic::Session { id: session.id }).await?;
     let window = tokio::spawn(async move { while watching.next().await.is_some() {} });
     let ended = tokio::time::timeout(PATIENCE, async {
         loop {

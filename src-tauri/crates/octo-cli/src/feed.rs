@@ -1,7 +1,7 @@
 //! Delivers the durable events of this process, in order and without gaps.
 
 use octo_core::Octo;
-use octo_protocol::{ApiError, Envelope, Event, Millis, SessionId, Topic};
+use octo_protocol::{ApiError, Envelope, Event, Millis, SessionId, StoredTopic};
 use std::{
     collections::HashMap,
     sync::Arc,
@@ -65,7 +65,7 @@ struct FeedPump {
     events: broadcast::Receiver<Arc<Envelope>>,
     items: mpsc::UnboundedSender<FeedItem>,
     /// Sequence number of the last event of each topic.
-    seen: HashMap<Topic, u64>,
+    seen: HashMap<StoredTopic, u64>,
     since: Millis,
 }
 
@@ -109,11 +109,14 @@ impl FeedPump {
     /// Reads missed events from the store: of the known topics, the two permanent ones, and the sessions in the
     /// list.
     async fn catch_up(&mut self, count: u64) -> Result<(), ReaderGone> {
-        let mut topics: Vec<Topic> = self.seen.keys().copied().collect();
-        topics
-            .extend([Topic::Settings, Topic::Sessions].iter().filter(|topic| !self.seen.contains_key(topic)));
+        let mut topics: Vec<StoredTopic> = self.seen.keys().copied().collect();
+        topics.extend(
+            [StoredTopic::Settings, StoredTopic::Sessions]
+                .iter()
+                .filter(|topic| !self.seen.contains_key(topic)),
+        );
         // The list is last, and its sessions follow it.
-        topics.sort_by_key(|topic| *topic == Topic::Sessions);
+        topics.sort_by_key(|topic| *topic == StoredTopic::Sessions);
         let mut next = 0;
         while let Some(&topic) = topics.get(next) {
             next += 1;
@@ -121,7 +124,7 @@ impl FeedPump {
                 Ok(missed) => {
                     for envelope in missed {
                         if let Some(id) = listed(&envelope.event) {
-                            let session = Topic::Session { id };
+                            let session = StoredTopic::Session { id };
                             if !topics.contains(&session) {
                                 topics.push(session);
                             }
@@ -135,7 +138,7 @@ impl FeedPump {
         Ok(())
     }
 
-    async fn read_topic(&self, topic: Topic) -> Result<Vec<Arc<Envelope>>, ApiError> {
+    async fn read_topic(&self, topic: StoredTopic) -> Result<Vec<Arc<Envelope>>, ApiError> {
         let known = self.seen.get(&topic).copied();
         let mut from = known.unwrap_or(0);
         let mut missed = Vec::new();
@@ -199,7 +202,7 @@ mod tests {
         pump.run(ended).await;
         octo.shutdown().await;
 
-        let mut numbers: BTreeMap<Topic, Vec<u64>> = BTreeMap::new();
+        let mut numbers: BTreeMap<StoredTopic, Vec<u64>> = BTreeMap::new();
         let mut titles = Vec::new();
         while let Some(item) = feed.recv().await {
             let FeedItem::Event(envelope) = item else { panic!("{item:?}") };
@@ -218,7 +221,7 @@ mod tests {
             let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
             assert_eq!(*numbers, expected, "{topic}: every event once, in order");
         }
-        assert_eq!(numbers[&Topic::Settings].len(), 5_001);
+        assert_eq!(numbers[&StoredTopic::Settings].len(), 5_001);
         assert!(titles.contains(&"Title 39".to_owned()));
     }
 }

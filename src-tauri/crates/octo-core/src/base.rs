@@ -1,7 +1,7 @@
 //! The foundation of every part of the application: the home, its store and settings, the clock, and the end of
 //! the application.
 
-use crate::{change::Change, clock::Clock, config::Config};
+use crate::{change::Change, clock::Clock, config::Config, updates::Updates};
 use octo_protocol::{ApiError, BlobHash, Block, Message, Rule, Settings};
 use octo_store::{Holder, Store};
 use octo_workspace::{Blobs, HomePaths, UnfinishedWrites};
@@ -26,6 +26,8 @@ pub(crate) struct Base {
     pub lease: Holder,
     /// Signals that another process wrote to the home.
     pub neighbours: Change,
+    /// Updates that are not stored events, for the subscriptions.
+    pub updates: Updates,
     /// Cancelled when the application ends.
     pub closing: CancellationToken,
     preferences: RwLock<Settings>,
@@ -41,6 +43,7 @@ impl Base {
             clock,
             lease: Holder::of_this_process(),
             neighbours: Change::default(),
+            updates: Updates::default(),
             closing: CancellationToken::new(),
             preferences: RwLock::new(settings),
             config,

@@ -6,14 +6,16 @@ pub(crate) mod pairing;
 use pairing::Pairing;
 
 use crate::{
+    change::Change,
     clock::now,
     keys::{KeyRing, SecretKind},
+    updates::Updates,
 };
 use octo_chats::{Telegram, server_address};
 use octo_llm::Network;
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, ChatState, KeyState, PairedPerson,
-    Secret, Switch, TelegramDraft, TelegramSettings,
+    Secret, StoredTopic, Switch, TelegramDraft, TelegramSettings, Update,
 };
 use octo_store::Store;
 use octo_workspace::session_folder;
@@ -22,12 +24,10 @@ use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Notify, watch};
 
 /// The keychain owner of the token, next to models and search providers.
 const OWNER: &str = "telegram";
-/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
-const NEWS: usize = 16;
 
 /// The chat state shared by all parts of the application.
 pub(crate) struct Chats {
@@ -39,11 +39,13 @@ pub(crate) struct Chats {
     changed: watch::Sender<u64>,
     /// Signals that a chat continues with another session.
     led: Arc<Notify>,
-    news: broadcast::Sender<ChatState>,
+    /// Signals a change of the chat state.
+    told: Change,
+    updates: Updates,
 }
 
 impl Chats {
-    pub(crate) fn new(store: Store, keys: KeyRing, settings: &ChatSettings) -> Self {
+    pub(crate) fn new(store: Store, keys: KeyRing, settings: &ChatSettings, updates: Updates) -> Self {
         Self {
             store,
             keys,
@@ -51,7 +53,8 @@ impl Chats {
             connection: Mutex::new(ChatConnection::Off),
             changed: watch::Sender::new(0),
             led: Arc::default(),
-            news: broadcast::channel(NEWS).0,
+            told: Change::default(),
+            updates,
         }
     }
 
@@ -112,8 +115,8 @@ impl Chats {
     }
 
     /// Subscribes to changes of the chat state.
-    pub(crate) fn watch(&self) -> broadcast::Receiver<ChatState> {
-        self.news.subscribe()
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.told.watch()
     }
 
     /// Returns the current chat state.
@@ -145,8 +148,8 @@ impl Chats {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = chats.state().await {
-                // Having no watchers is fine.
-                let _nobody = chats.news.send(state);
+                chats.updates.send(StoredTopic::Settings, Update::Chats { state: Box::new(state) });
+                chats.told.tell();
             }
         });
     }
@@ -279,7 +282,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         let keys = KeyRing::open(KeyStorage::Memory).await;
-        let chats = Chats::new(store, keys.clone(), &ChatSettings::default());
+        let chats = Chats::new(store, keys.clone(), &ChatSettings::default(), Updates::default());
         keys.save("telegram", "https://api.telegram.org", SecretKind::Key, Secret::new("77:token"))
             .await
             .unwrap();

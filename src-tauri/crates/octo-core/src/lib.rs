@@ -47,6 +47,7 @@ mod transfer;
 mod trash;
 mod troubles;
 mod turn;
+mod updates;
 mod waking;
 
 pub use clock::{Clock, SystemClock};

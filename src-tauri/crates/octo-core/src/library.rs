@@ -22,10 +22,11 @@ use crate::{
     blocking::blocking,
     prompt::{self, AgentFiles},
     slash,
+    updates::Updates,
 };
 use octo_protocol::{
-    ApiError, Block, CommandInfo, LibraryState, Profile, ProxyChoice, Settings, SkillRef, Switch,
-    TrustedCertificates,
+    ApiError, Block, CommandInfo, LibraryState, LiveTopic, Profile, ProxyChoice, Settings, SkillRef, Switch,
+    TrustedCertificates, Update,
 };
 use octo_skills::{
     CallRefusal, Catalogue, FolderReading, ForeignFolders, Invocable, Memories, Roots, Skill,
@@ -43,10 +44,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::sync::broadcast;
 
-/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
-const NEWS: usize = 16;
 /// Maximum number of folders whose own skills are watched, most recently requested first; each takes two
 /// threads. Sessions in other folders still learn of new skills with their next message.
 const WATCHED_FOLDERS: usize = 8;
@@ -76,7 +74,7 @@ struct LibraryInner {
     foreign: RwLock<ForeignFolders>,
     way: RwLock<RepositoryNetwork>,
     revision: AtomicU64,
-    news: broadcast::Sender<LibraryState>,
+    updates: Updates,
     /// The watched folders: the home (`None`), and projects whose skills were requested, most recent last.
     watches: Mutex<Vec<(Option<PathBuf>, SkillWatch)>>,
 }
@@ -103,6 +101,7 @@ impl Library {
         store: Store,
         unfinished: UnfinishedWrites,
         settings: &Settings,
+        updates: Updates,
     ) -> Self {
         let inner = LibraryInner {
             home: home.to_owned(),
@@ -116,7 +115,7 @@ impl Library {
             foreign: RwLock::default(),
             way: RwLock::default(),
             revision: AtomicU64::new(0),
-            news: broadcast::channel(NEWS).0,
+            updates,
             watches: Mutex::default(),
         };
         let library = Self(Arc::new(inner));
@@ -149,11 +148,6 @@ impl Library {
         &self.0.agents
     }
 
-    /// Subscribes to changes of the library.
-    pub(crate) fn watch(&self) -> broadcast::Receiver<LibraryState> {
-        self.0.news.subscribe()
-    }
-
     /// Returns the library's state.
     pub(crate) async fn state(&self) -> Result<LibraryState, ApiError> {
         let waiting = self.0.store.read(|reader| reader.suggestions()).await?;
@@ -168,8 +162,7 @@ impl Library {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = library.state().await {
-                // It is not an error if no client is watching.
-                let _nobody = library.0.news.send(state);
+                library.0.updates.send(LiveTopic::Library, Update::Library { state });
             }
         });
     }

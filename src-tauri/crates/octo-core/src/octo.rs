@@ -50,7 +50,8 @@ use crate::{
 use octo_documents::DocumentReader;
 use octo_llm::Presets;
 use octo_protocol::{
-    ApiError, BlobHash, Diagnostics, Envelope, ErrorCode, Request, SessionId, Topic, TypedRequest,
+    ApiError, BlobHash, Diagnostics, Envelope, ErrorCode, Request, SessionId, StoredTopic, Topic,
+    TypedRequest,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
@@ -208,8 +209,9 @@ impl Octo {
     }
 
     /// Watches a topic: first a snapshot, then changes; deltas are merged for about 30 ms.
-    pub async fn subscribe(&self, topic: Topic) -> Result<Subscription, ApiError> {
-        if let Topic::Session { id } = topic {
+    pub async fn subscribe(&self, topic: impl Into<Topic>) -> Result<Subscription, ApiError> {
+        let topic = topic.into();
+        if let Topic::Stored(StoredTopic::Session { id }) = topic {
             // Opening it resumes its unfinished work. If another process uses it, it can still be viewed.
             match self.sessions.open(id).await {
                 Ok(_) => {}
@@ -227,7 +229,12 @@ impl Octo {
 
     /// Returns stored events of a topic after `seq`, oldest first, at most `limit`: for a client that fell
     /// behind.
-    pub async fn events_since(&self, topic: Topic, seq: u64, limit: u32) -> Result<Vec<Envelope>, ApiError> {
+    pub async fn events_since(
+        &self,
+        topic: StoredTopic,
+        seq: u64,
+        limit: u32,
+    ) -> Result<Vec<Envelope>, ApiError> {
         self.topics.events_since(topic, seq, limit).await
     }
 
@@ -283,11 +290,18 @@ fn services(
 ) -> Result<Services, ApiError> {
     let (config, store, settings) = (&base.config, &base.store, &state.settings);
     let searching = Arc::new(SearchConfig::new(keys.clone(), &settings.search));
-    let library = Library::new(&config.home, bundled, store.clone(), base.unfinished.clone(), settings);
+    let library = Library::new(
+        &config.home,
+        bundled,
+        store.clone(),
+        base.unfinished.clone(),
+        settings,
+        base.updates.clone(),
+    );
     let trash =
         HomeTrash::new(&config.settled.residence, &config.home, store.clone(), Arc::clone(&base.clock));
     trash.install(&config.remover)?;
-    let chats = Arc::new(Chats::new(store.clone(), keys.clone(), &settings.chats));
+    let chats = Arc::new(Chats::new(store.clone(), keys.clone(), &settings.chats, base.updates.clone()));
     let browser = HomeBrowser::new(
         base.paths.clone(),
         (store.clone(), base.blobs.clone()),
@@ -302,7 +316,7 @@ fn services(
         browser,
         documents: DocumentReader::from_this_program(),
         login: LoginEnvironment::capture(),
-        rules: PersonRules::new(&config.home),
+        rules: PersonRules::new(&config.home, base.updates.clone()),
         time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, TimeLimits::default()),
         tasks: HomeTasks::new(Arc::clone(base), Arc::clone(&models), library.agents().clone(), trash.clone()),
         models,

@@ -7,18 +7,15 @@
 //! Many programs empty a file before they rewrite it, and some remove it first. The former contents therefore
 //! stay in effect a little longer: a decision at that moment must not find that nothing is forbidden.
 
+use crate::updates::Updates;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-use octo_protocol::{ApiError, PolicyState};
+use octo_protocol::{ApiError, PolicyState, StoredTopic, Update};
 use octo_shell::{Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFile, PolicyReading};
 use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
-use tokio::sync::broadcast;
-
-/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
-const NEWS: usize = 16;
 
 /// How long a file must be empty or missing before it counts as such. Programs rewrite an emptied file within
 /// milliseconds; a person who removes all rules waits for this.
@@ -37,7 +34,7 @@ pub(crate) struct PersonRules {
 struct WatchedPolicy {
     file: PolicyFile,
     held: Mutex<PolicyMemory>,
-    news: broadcast::Sender<PolicyState>,
+    updates: Updates,
     /// Locked while Octo changes the file, so that two of its changes do not mistake each other for outside
     /// changes.
     changing: Mutex<()>,
@@ -56,12 +53,12 @@ struct PolicyMemory {
 
 impl PersonRules {
     /// Creates the rules of this home and begins to watch it.
-    pub(crate) fn new(home: &Path) -> Self {
+    pub(crate) fn new(home: &Path, updates: Updates) -> Self {
         let user = std::env::home_dir().filter(|home| home.is_absolute());
         let known = Arc::new(WatchedPolicy {
             file: PolicyFile::new(home.join(NAME), user),
             held: Mutex::default(),
-            news: broadcast::channel(NEWS).0,
+            updates,
             changing: Mutex::default(),
         });
         known.look();
@@ -83,11 +80,6 @@ impl PersonRules {
         self.known.look().1
     }
 
-    /// Subscribes to changes of the file.
-    pub(crate) fn watch(&self) -> broadcast::Receiver<PolicyState> {
-        self.known.news.subscribe()
-    }
-
     /// Changes the file if its content matches `stamp`. Blocks while writing.
     pub(crate) fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyState, ApiError> {
         let _alone = self.known.changing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +97,7 @@ impl PersonRules {
 }
 
 impl WatchedPolicy {
-    /// Reads the file and notifies watchers if it changed.
+    /// Reads the file and notifies subscribers if it changed.
     fn look(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that the last report is the last state read.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,8 +136,7 @@ impl WatchedPolicy {
                 tracing::warn!(%fault, "the policy file does not hold; whatever does not only read asks");
             }
             held.told = Some(state.clone());
-            // It is not an error if no client is watching.
-            let _nobody = self.news.send(state.clone());
+            self.updates.send(StoredTopic::Settings, Update::Policy { policy: Box::new(state.clone()) });
         }
         (policy, state)
     }

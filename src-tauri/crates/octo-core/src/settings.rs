@@ -1,7 +1,7 @@
 //! The settings: changed in the store, then applied by every part that uses them.
 
 use crate::{base::Base, services::Services, session::Runtime};
-use octo_protocol::{ApiError, Event, Settings, SettingsSnapshot, Topic};
+use octo_protocol::{ApiError, Event, Settings, SettingsSnapshot, StoredTopic};
 use octo_store::{StoreError, Tx};
 use std::{path::Path, sync::Arc};
 use tokio::sync::Mutex;
@@ -61,7 +61,7 @@ impl LiveSettings {
                 models: services.models.as_of_now(tx.models()?),
                 keychain,
             };
-            tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
+            tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot })?;
             Ok(settings)
         });
         let settings = written.await?;

@@ -3,11 +3,8 @@
 //! One forwarder per subscription merges adjacent deltas for about [`MERGE_TIME`], sends batches, and after a lag or
 //! a gap sends a fresh snapshot. It never makes the agent wait.
 
-use crate::{browsing, topics::Topics, troubles::TroubleNews};
-use octo_protocol::{
-    ApiError, ChatState, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, TasksState, Topic,
-    Update,
-};
+use crate::{topics::Topics, updates::LiveUpdate};
+use octo_protocol::{ApiError, Delta, Envelope, Event, LiveTopic, StoredTopic, Topic, Update};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
     broadcast::{self, error::RecvError, error::TryRecvError},
@@ -45,12 +42,7 @@ pub(crate) async fn subscribe(topics: Topics, topic: Topic) -> Result<Subscripti
     let mut forwarder = Forwarder {
         events: topics.base.store.published(),
         deltas: topics.runtime.deltas.subscribe(),
-        troubles: topics.runtime.troubles.watch(),
-        policies: topics.services.rules.watch(),
-        browser: topics.services.browser.watch(),
-        library: topics.services.library.watch(),
-        tasks: topics.services.schedule().watch(),
-        chats: topics.services.chats.watch(),
+        updates: topics.base.updates.subscribe(),
         activity: topics.runtime.board.change().watch(),
         neighbours: topics.base.neighbours.watch(),
         topics,
@@ -72,14 +64,10 @@ struct Forwarder {
     topic: Topic,
     events: broadcast::Receiver<Arc<Envelope>>,
     deltas: broadcast::Receiver<Arc<Delta>>,
-    troubles: broadcast::Receiver<TroubleNews>,
-    policies: broadcast::Receiver<PolicyState>,
-    browser: broadcast::Receiver<browsing::BrowserUpdate>,
-    library: broadcast::Receiver<LibraryState>,
-    tasks: broadcast::Receiver<TasksState>,
-    chats: broadcast::Receiver<ChatState>,
+    updates: broadcast::Receiver<Arc<LiveUpdate>>,
     activity: watch::Receiver<u64>,
     neighbours: watch::Receiver<u64>,
+    /// The number of the last event, for a topic with stored events.
     seq: u64,
 }
 
@@ -89,36 +77,18 @@ enum ForwarderFlow {
 }
 
 impl Forwarder {
-    /// Reads a snapshot, and the current faults.
+    /// Reads a snapshot, and the current state that it does not contain.
     async fn begin(&mut self) -> Result<Vec<Update>, ApiError> {
-        let mut batch = vec![self.snapshot().await?];
-        self.push_troubles(&mut batch);
-        if self.topic == Topic::Settings {
-            batch.push(Update::Policy { policy: Box::new(self.topics.policy().await?) });
-            batch.push(Update::Chats { state: Box::new(self.topics.services.chats.state().await?) });
-        }
-        if let Topic::Session { id } = self.topic
-            && let Some(page) = self.topics.live_page(id)
-        {
-            batch.push(Update::Page { page: Some(page) });
-        }
-        Ok(batch)
-    }
-
-    async fn snapshot(&mut self) -> Result<Update, ApiError> {
-        let snapshot = self.topics.snapshot(&self.topic).await?;
-        self.seq = match &snapshot {
-            Snapshot::Session(session) => session.seq,
-            Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } | Snapshot::Trash { seq, .. } => {
-                *seq
+        match self.topic {
+            Topic::Stored(topic) => {
+                let (seq, snapshot) = self.topics.stored(topic).await?;
+                self.seq = seq;
+                let mut batch = vec![Update::Snapshot { snapshot }];
+                batch.extend(self.topics.unstored(topic).await?);
+                Ok(batch)
             }
-            Snapshot::Ledger {}
-            | Snapshot::Browser { .. }
-            | Snapshot::Library { .. }
-            | Snapshot::Activity { .. }
-            | Snapshot::Tasks { .. } => 0,
-        };
-        Ok(Update::Snapshot { snapshot })
+            Topic::Live(topic) => Ok(vec![Update::Snapshot { snapshot: self.topics.live(topic).await? }]),
+        }
     }
 
     async fn forward(&mut self, sender: mpsc::Sender<Vec<Update>>) {
@@ -128,13 +98,8 @@ impl Forwarder {
                 () = sender.closed() => return,
                 event = self.events.recv() => self.take_event(event, &mut batch).await,
                 delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
-                news = self.troubles.recv() => self.take_news(news, &mut batch).await,
-                policy = self.policies.recv() => self.take_policy(policy, &mut batch).await,
-                news = self.browser.recv() => self.take_browser(news, &mut batch).await,
-                state = self.library.recv() => self.take_library(state, &mut batch).await,
-                state = self.tasks.recv() => self.take_tasks(state, &mut batch).await,
-                state = self.chats.recv() => self.take_chats(state, &mut batch).await,
-                changed = self.activity.changed(), if self.topic == Topic::Activity => match changed {
+                update = self.updates.recv() => self.take_update(update, &mut batch).await,
+                changed = self.activity.changed(), if self.topic == LiveTopic::Activity.into() => match changed {
                     Ok(()) => self.take_activity(&mut batch).await,
                     Err(_) => ForwarderFlow::Over,
                 },
@@ -187,20 +152,25 @@ impl Forwarder {
     }
 
     async fn push_event(&mut self, envelope: &Envelope, batch: &mut Vec<Update>) -> ForwarderFlow {
-        if let (Topic::Session { id }, octo_protocol::Event::SessionRemoved { id: gone }) =
-            (self.topic, &envelope.event)
+        let topic = match self.topic {
+            Topic::Stored(topic) => topic,
+            Topic::Live(LiveTopic::Ledger) => {
+                if let (StoredTopic::Session { id }, Event::CallBilled { call }) =
+                    (envelope.topic, &envelope.event)
+                {
+                    batch.push(Update::Billed { session: id, call: Box::new(call.clone()) });
+                }
+                return ForwarderFlow::On;
+            }
+            Topic::Live(_) => return ForwarderFlow::On,
+        };
+        if let (StoredTopic::Session { id }, Event::SessionRemoved { id: gone }) = (topic, &envelope.event)
             && id == *gone
         {
             batch.push(Update::Ended);
             return ForwarderFlow::Over;
         }
-        if let (Topic::Ledger, Topic::Session { id }, octo_protocol::Event::CallBilled { call }) =
-            (self.topic, envelope.topic, &envelope.event)
-        {
-            batch.push(Update::Billed { session: id, call: Box::new(call.clone()) });
-            return ForwarderFlow::On;
-        }
-        if envelope.topic != self.topic || envelope.seq <= self.seq {
+        if envelope.topic != topic || envelope.seq <= self.seq {
             return ForwarderFlow::On;
         }
         if envelope.seq != self.seq + 1 {
@@ -231,7 +201,7 @@ impl Forwarder {
                         Err(TryRecvError::Closed) => return ForwarderFlow::Over,
                     }
                 }
-                if self.topic == (Topic::Session { id: delta.session }) {
+                if self.topic == (StoredTopic::Session { id: delta.session }).into() {
                     merge(batch, &delta);
                 }
                 ForwarderFlow::On
@@ -241,110 +211,32 @@ impl Forwarder {
         }
     }
 
-    async fn take_news(
+    async fn take_update(
         &mut self,
-        news: Result<TroubleNews, RecvError>,
+        update: Result<Arc<LiveUpdate>, RecvError>,
         batch: &mut Vec<Update>,
     ) -> ForwarderFlow {
-        match news {
-            Ok((session, trouble)) => {
-                if self.is_told_of(session) {
-                    batch.push(Update::Trouble { session, trouble });
-                }
-                ForwarderFlow::On
-            }
-            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
+        match update.as_deref() {
+            Ok(LiveUpdate::Update(topic, update)) if *topic == self.topic => batch.push(update.clone()),
+            // The activity includes the runs of tasks.
+            Ok(LiveUpdate::Update(Topic::Live(LiveTopic::Tasks), _)) => self.activity.mark_changed(),
+            Ok(LiveUpdate::Update(..)) => {}
+            Ok(LiveUpdate::Gap) | Err(RecvError::Lagged(_)) => return self.start_over(batch).await,
+            Err(RecvError::Closed) => return ForwarderFlow::Over,
         }
-    }
-
-    async fn take_policy(
-        &mut self,
-        policy: Result<PolicyState, RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> ForwarderFlow {
-        match policy {
-            Ok(policy) => {
-                if self.topic == Topic::Settings {
-                    batch.push(Update::Policy { policy: Box::new(policy) });
-                }
-                ForwarderFlow::On
-            }
-            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
-        }
-    }
-
-    async fn take_chats(
-        &mut self,
-        state: Result<ChatState, RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> ForwarderFlow {
-        match state {
-            Ok(state) => {
-                if self.topic == Topic::Settings {
-                    batch.push(Update::Chats { state: Box::new(state) });
-                }
-                ForwarderFlow::On
-            }
-            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
-        }
-    }
-
-    async fn take_library(
-        &mut self,
-        state: Result<LibraryState, RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> ForwarderFlow {
-        match state {
-            Ok(state) => {
-                if self.topic == Topic::Library {
-                    batch.push(Update::Library { state });
-                }
-                ForwarderFlow::On
-            }
-            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
-        }
-    }
-
-    async fn take_tasks(
-        &mut self,
-        state: Result<TasksState, RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> ForwarderFlow {
-        match state {
-            Ok(state) => {
-                if self.topic == Topic::Tasks {
-                    batch.push(Update::Tasks { state });
-                }
-                if self.topic == Topic::Activity {
-                    return self.take_activity(batch).await;
-                }
-                ForwarderFlow::On
-            }
-            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
-        }
+        ForwarderFlow::On
     }
 
     /// Takes another process's stored changes to the topic. Changes of this process that are not sent yet are
     /// among them and are not taken again.
     async fn catch_up(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
-        match self.topic {
-            Topic::Session { .. } | Topic::Sessions | Topic::Trash => {}
-            // Each process keeps this data itself, or no events report it.
-            Topic::Settings
-            | Topic::Ledger
-            | Topic::Browser
-            | Topic::Library
-            | Topic::Tasks
-            | Topic::Activity => return ForwarderFlow::On,
-        }
+        let topic = match self.topic {
+            // Each process keeps its settings itself.
+            Topic::Stored(StoredTopic::Settings) | Topic::Live(_) => return ForwarderFlow::On,
+            Topic::Stored(topic) => topic,
+        };
         loop {
-            let (topic, seq) = (self.topic, self.seq);
-            let missed = match self.topics.events_since(topic, seq, CATCH_UP_EVENTS).await {
+            let missed = match self.topics.events_since(topic, self.seq, CATCH_UP_EVENTS).await {
                 Ok(missed) => missed,
                 // The next change includes it; the session list reports a purged session.
                 Err(error) => {
@@ -383,56 +275,11 @@ impl Forwarder {
         }
     }
 
-    async fn take_browser(
-        &mut self,
-        news: Result<browsing::BrowserUpdate, RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> ForwarderFlow {
-        match news {
-            Ok(browsing::BrowserUpdate::State(state)) => {
-                if self.topic == Topic::Browser {
-                    batch.push(Update::Browser { state });
-                }
-                ForwarderFlow::On
-            }
-            Ok(browsing::BrowserUpdate::Page(session, page)) => {
-                if self.topic == (Topic::Session { id: session }) {
-                    batch.push(Update::Page { page: page.map(|page| *page) });
-                }
-                ForwarderFlow::On
-            }
-            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
-        }
-    }
-
-    fn is_told_of(&self, session: SessionId) -> bool {
-        match self.topic {
-            Topic::Session { id } => id == session,
-            Topic::Sessions => true,
-            Topic::Settings
-            | Topic::Ledger
-            | Topic::Browser
-            | Topic::Library
-            | Topic::Tasks
-            | Topic::Activity
-            | Topic::Trash => false,
-        }
-    }
-
-    fn push_troubles(&self, batch: &mut Vec<Update>) {
-        let told =
-            self.topics.runtime.troubles.all().into_iter().filter(|(session, _)| self.is_told_of(*session));
-        batch.extend(told.map(|(session, trouble)| Update::Trouble { session, trouble: Some(trouble) }));
-    }
-
     /// Replaces everything collected with a snapshot.
     async fn start_over(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
         self.events = self.events.resubscribe();
         self.deltas = self.deltas.resubscribe();
-        self.troubles = self.troubles.resubscribe();
-        self.policies = self.policies.resubscribe();
-        self.browser = self.browser.resubscribe();
+        self.updates = self.updates.resubscribe();
         batch.clear();
         match self.begin().await {
             Ok(begin) => {

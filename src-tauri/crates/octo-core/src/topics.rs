@@ -1,6 +1,7 @@
 //! The current state of each topic, which a client receives first when it begins to watch.
 
 mod activity;
+mod relay;
 
 use crate::{
     base::Base,
@@ -11,7 +12,8 @@ use crate::{
     settings::LiveSettings,
 };
 use octo_protocol::{
-    ApiError, Envelope, LivePage, PolicyState, SessionId, SessionSnapshot, Snapshot, StreamKind, Topic,
+    ApiError, Envelope, LiveTopic, PolicyState, SessionId, SessionSnapshot, Snapshot, StoredTopic,
+    StreamKind, Update,
 };
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ pub(crate) struct Topics {
 impl Topics {
     pub(crate) fn new(sessions: Sessions, settings: LiveSettings) -> Self {
         let runtime = Arc::clone(sessions.runtime());
+        relay::relay(&runtime.services, &runtime.base.updates);
         Self {
             base: Arc::clone(&runtime.base),
             services: Arc::clone(&runtime.services),
@@ -42,28 +45,60 @@ impl Topics {
         }
     }
 
-    /// Returns the state of a topic.
-    pub(crate) async fn snapshot(&self, topic: &Topic) -> Result<Snapshot, ApiError> {
-        match *topic {
-            Topic::Session { id } => Ok(Snapshot::Session(Box::new(self.session(id).await?))),
-            Topic::Sessions => {
+    /// Returns the state of a topic with stored events, and the number of the last event it includes.
+    pub(crate) async fn stored(&self, topic: StoredTopic) -> Result<(u64, Snapshot), ApiError> {
+        match topic {
+            StoredTopic::Session { id } => {
+                let session = self.session(id).await?;
+                Ok((session.seq, Snapshot::Session(Box::new(session))))
+            }
+            StoredTopic::Sessions => {
                 let list = self.base.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS)).await?;
-                Ok(Snapshot::Sessions { seq: list.seq, sessions: list.sessions, total: list.total })
+                let seq = list.seq;
+                Ok((seq, Snapshot::Sessions { seq, sessions: list.sessions, total: list.total }))
             }
-            Topic::Trash => {
+            StoredTopic::Trash => {
                 let (seq, totals) = self.base.store.read(|reader| reader.trash_snapshot()).await?;
-                Ok(Snapshot::Trash { seq, totals })
+                Ok((seq, Snapshot::Trash { seq, totals }))
             }
-            Topic::Settings => {
+            StoredTopic::Settings => {
                 let (seq, snapshot) = self.settings.snapshot().await?;
-                Ok(Snapshot::Settings { seq, snapshot: Box::new(snapshot) })
+                Ok((seq, Snapshot::Settings { seq, snapshot: Box::new(snapshot) }))
             }
-            Topic::Ledger => Ok(Snapshot::Ledger {}),
-            Topic::Library => Ok(Snapshot::Library { state: self.services.library.state().await? }),
-            Topic::Tasks => Ok(Snapshot::Tasks { state: self.services.tasks.state().await? }),
-            Topic::Browser => Ok(Snapshot::Browser { state: self.services.browser.state() }),
-            Topic::Activity => Ok(Snapshot::Activity { state: self.activity().await? }),
         }
+    }
+
+    /// Returns the state of a topic without events of its own.
+    pub(crate) async fn live(&self, topic: LiveTopic) -> Result<Snapshot, ApiError> {
+        match topic {
+            LiveTopic::Ledger => Ok(Snapshot::Ledger {}),
+            LiveTopic::Library => Ok(Snapshot::Library { state: self.services.library.state().await? }),
+            LiveTopic::Tasks => Ok(Snapshot::Tasks { state: self.services.tasks.state().await? }),
+            LiveTopic::Browser => Ok(Snapshot::Browser { state: self.services.browser.state() }),
+            LiveTopic::Activity => Ok(Snapshot::Activity { state: self.activity().await? }),
+        }
+    }
+
+    /// Returns the current state that the events of a topic do not contain: faults, the rules, the chats, the
+    /// open page.
+    pub(crate) async fn unstored(&self, topic: StoredTopic) -> Result<Vec<Update>, ApiError> {
+        let trouble = |(session, trouble)| Update::Trouble { session, trouble: Some(trouble) };
+        let mut updates = Vec::new();
+        match topic {
+            StoredTopic::Session { id } => {
+                let troubles = self.runtime.troubles.all().into_iter();
+                updates.extend(troubles.filter(|(session, _)| *session == id).map(trouble));
+                let page = self.services.browser.seated(id).and_then(|seat| seat.live());
+                updates.extend(page.map(|page| Update::Page { page: Some(page) }));
+            }
+            StoredTopic::Sessions => updates.extend(self.runtime.troubles.all().into_iter().map(trouble)),
+            StoredTopic::Settings => {
+                updates.push(Update::Policy { policy: Box::new(self.policy().await?) });
+                updates.push(Update::Chats { state: Box::new(self.services.chats.state().await?) });
+            }
+            StoredTopic::Trash => {}
+        }
+        Ok(updates)
     }
 
     /// Returns the current session with its streams.
@@ -94,15 +129,10 @@ impl Topics {
         blocking(move || Ok(services.rules.state())).await
     }
 
-    /// Returns the page a session is working in.
-    pub(crate) fn live_page(&self, session: SessionId) -> Option<LivePage> {
-        self.services.browser.seated(session)?.live()
-    }
-
     /// Returns the stored events of a topic after `seq`, oldest first, at most `limit`.
     pub(crate) async fn events_since(
         &self,
-        topic: Topic,
+        topic: StoredTopic,
         seq: u64,
         limit: u32,
     ) -> Result<Vec<Envelope>, ApiError> {

@@ -3,28 +3,22 @@
 //! Such news cannot be events, because events are stored. They are kept here, so that later watchers receive
 //! them too.
 
-use octo_protocol::{ApiError, SessionId, Trouble, TroubleStage};
+use crate::updates::Updates;
+use octo_protocol::{ApiError, SessionId, StoredTopic, Trouble, TroubleStage, Update};
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
-use tokio::sync::broadcast;
-
-/// A session and its fault; `None` once it is over.
-pub(crate) type TroubleNews = (SessionId, Option<Trouble>);
-
-/// Capacity of the news channel; each session has at most a few items.
-const NEWS: usize = 64;
 
 /// The faults of sessions.
 pub(crate) struct Troubles {
     known: Mutex<HashMap<SessionId, Trouble>>,
-    news: broadcast::Sender<TroubleNews>,
+    updates: Updates,
 }
 
 impl Troubles {
-    pub(crate) fn new() -> Self {
-        Self { known: Mutex::default(), news: broadcast::channel(NEWS).0 }
+    pub(crate) fn new(updates: Updates) -> Self {
+        Self { known: Mutex::default(), updates }
     }
 
     /// Records that the session cannot be stored.
@@ -32,15 +26,14 @@ impl Troubles {
         let trouble = Trouble { error, stage };
         let before = self.known().insert(session, trouble.clone());
         if before.as_ref() != Some(&trouble) {
-            // It is not an error if no client is watching.
-            let _nobody = self.news.send((session, Some(trouble)));
+            self.tell(session, Some(trouble));
         }
     }
 
     /// Records that the session can be stored or no longer exists.
     pub(crate) fn over(&self, session: SessionId) {
         if self.known().remove(&session).is_some() {
-            let _nobody = self.news.send((session, None));
+            self.tell(session, None);
         }
     }
 
@@ -49,9 +42,10 @@ impl Troubles {
         self.known().iter().map(|(session, trouble)| (*session, trouble.clone())).collect()
     }
 
-    /// Subscribes to the news.
-    pub(crate) fn watch(&self) -> broadcast::Receiver<TroubleNews> {
-        self.news.subscribe()
+    fn tell(&self, session: SessionId, trouble: Option<Trouble>) {
+        for topic in [StoredTopic::Session { id: session }, StoredTopic::Sessions] {
+            self.updates.send(topic, Update::Trouble { session, trouble: trouble.clone() });
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<SessionId, Trouble>> {

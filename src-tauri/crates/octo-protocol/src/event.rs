@@ -1,72 +1,30 @@
 //! Events: durable, numbered ones, and the unnumbered text that streams between them.
 
+mod domain;
+
+pub use domain::EventDomain;
+
 use crate::{
     ActivityState, Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop,
     CallView, ChatState, LibraryState, LivePage, Message, MessageEnd, MessageId, Millis, PolicyState,
     Question, QuestionId, QueuedMessage, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
-    StepNumber, StreamKind, Suggestion, TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
+    StepNumber, StoredTopic, StreamKind, Suggestion, TasksState, Todo, Topic, TrashTotals, Trouble, TurnId,
+    TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use ts_rs::TS;
 
 /// The version of stored events this build writes. Raised when an event's shape changes; upcasters in the store
 /// convert older events.
 pub const EVENT_VERSION: u16 = 1;
 
-/// The subject of a numbered stream of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export, export_to = "protocol.ts")]
-pub enum Topic {
-    /// One session.
-    Session {
-        /// The session.
-        id: SessionId,
-    },
-    /// The list of sessions.
-    Sessions,
-    /// Settings and models.
-    Settings,
-    /// Spending in all sessions. It has no events of its own: subscribers receive each billed call as Octo
-    /// stores it.
-    Ledger,
-    /// The trash.
-    Trash,
-    /// The connection to a browser. It has no events: subscribers receive its state on each change.
-    Browser,
-    /// Skills and memories. They are files, so the topic has no events: subscribers only learn that something
-    /// changed.
-    Library,
-    /// Scheduled tasks. Their runs are separate rows, so the topic has no events: subscribers only learn that
-    /// something changed.
-    Tasks,
-    /// Activity in this Octo. It has no events: subscribers receive the state on each change.
-    Activity,
-}
-
-impl fmt::Display for Topic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Topic::Session { id } => write!(f, "session/{id}"),
-            Topic::Sessions => f.write_str("sessions"),
-            Topic::Settings => f.write_str("settings"),
-            Topic::Ledger => f.write_str("ledger"),
-            Topic::Trash => f.write_str("trash"),
-            Topic::Browser => f.write_str("browser"),
-            Topic::Library => f.write_str("library"),
-            Topic::Tasks => f.write_str("tasks"),
-            Topic::Activity => f.write_str("activity"),
-        }
-    }
-}
-
 /// A durable event with its number in its topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]
 pub struct Envelope {
     /// The topic.
-    pub topic: Topic,
+    #[ts(as = "Topic")]
+    pub topic: StoredTopic,
     /// Its number in the topic, from 1, without gaps.
     #[ts(type = "number")]
     pub seq: u64,

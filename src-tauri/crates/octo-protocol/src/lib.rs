@@ -6,7 +6,7 @@
 //!
 //! * [`Message`] and [`Block`]: the conversation, as it is stored and as codecs read it.
 //! * [`Request`] and its per-domain enums: a client's requests; [`Call`] ties each to its reply.
-//! * [`Event`] in an [`Envelope`]: durable events, numbered per [`Topic`].
+//! * [`Event`] in an [`Envelope`]: durable events, numbered per [`StoredTopic`].
 //! * [`Update`]: an item of a subscription: an envelope, streamed delta or snapshot.
 //! * [`ApiError`]: an error, as a key of the word catalogue, never as prose.
 
@@ -45,6 +45,7 @@ mod skills;
 mod sub_agent;
 mod time;
 mod tool;
+mod topic;
 mod transcripts;
 mod trash;
 mod usage;
@@ -85,6 +86,7 @@ pub use skills::*;
 pub use sub_agent::*;
 pub use time::*;
 pub use tool::*;
+pub use topic::*;
 pub use transcripts::*;
 pub use trash::*;
 pub use usage::*;

@@ -3,7 +3,7 @@
 
 use crate::{NewSession, Reader, Store, StoreError, ToolsetRow, Tx};
 use octo_protocol::{
-    Block, CallId, CallState, Event, MessageEnd, SessionInfo, SessionStatus, Source, Topic, TurnEnd,
+    Block, CallId, CallState, Event, MessageEnd, SessionInfo, SessionStatus, Source, StoredTopic, TurnEnd,
 };
 use rusqlite::{
     Connection,
@@ -56,7 +56,7 @@ type Step = Box<dyn FnOnce(&mut Tx<'_>) -> Result<(), StoreError> + Send>;
 /// A turn with one tool call, as the core writes it: one transaction per block and per change of state.
 fn typical_turn(info: SessionInfo) -> Vec<Step> {
     let id = info.id;
-    let topic = Topic::Session { id };
+    let topic = StoredTopic::Session { id };
     let turn = sample::turn();
     let asked = sample::person(turn.id, vec![sample::text("please look at the folder")]);
     let (first, second) = (sample::model(turn.id), sample::model(turn.id));
@@ -65,7 +65,7 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
     let head = move |status| SessionInfo { status, ..info.clone() };
     let status = move |tx: &mut Tx<'_>, info: SessionInfo| {
         tx.emit(topic, Event::SessionChanged { info: info.clone() })?;
-        tx.emit(Topic::Sessions, Event::SessionListed { info }).map(drop)
+        tx.emit(StoredTopic::Sessions, Event::SessionListed { info }).map(drop)
     };
     let mut steps: Vec<Step> = Vec::new();
     let (running, begun) = (head(SessionStatus::Running), turn.clone());
@@ -184,7 +184,7 @@ async fn what_a_person_waits_for_never_walks_a_whole_table() {
         store.write(step).await.unwrap();
     }
     let before = store.read(move |reader| reader.page(id, None, 1)).await.unwrap().messages[0].id;
-    let topic = Topic::Session { id };
+    let topic = StoredTopic::Session { id };
     let all = [
         ("list", plans(&store, |reader| reader.list_snapshot(50)).await),
         ("list by title", plans(&store, |reader| reader.sessions("sess", 0, 50)).await),

@@ -5,21 +5,23 @@
 //! message and the size of the context, nothing else.
 
 use crate::{StoreError, Tx, key::SessionKey, tables::transcript::MessageState};
-use octo_protocol::{Event, Millis, NoteKind, SessionId, SessionInfo, Topic};
+use octo_protocol::{Event, EventDomain, Millis, NoteKind, SessionId, SessionInfo, StoredTopic};
 
 /// Changes the tables according to the event. `number` is the topic's.
 pub(crate) fn project(
     tx: &mut Tx<'_>,
-    topic: &Topic,
+    topic: &StoredTopic,
     number: SessionKey,
     at: Millis,
     event: &Event,
 ) -> Result<(), StoreError> {
-    match (topic, domain(event)) {
-        (Topic::Session { id }, EventDomain::Session) => same_session(*id, event)?,
-        (Topic::Sessions, EventDomain::Sessions)
-        | (Topic::Settings, EventDomain::Settings)
-        | (Topic::Trash, EventDomain::Trash) => {}
+    match (topic, event.domain()) {
+        (StoredTopic::Session { id }, EventDomain::Conversation | EventDomain::Progress) => {
+            same_session(*id, event)?;
+        }
+        (StoredTopic::Sessions, EventDomain::Sessions)
+        | (StoredTopic::Settings, EventDomain::Settings)
+        | (StoredTopic::Trash, EventDomain::Trash) => {}
         _ => return Err(StoreError::Failed(format!("an event does not belong to {topic}"))),
     }
     match event {
@@ -71,49 +73,6 @@ pub(crate) fn project(
         Event::SettingsChanged { snapshot } => tx.project_settings(snapshot),
         // Derived from the rows, which are written before it.
         Event::TrashChanged { totals: _ } => Ok(()),
-    }
-}
-
-/// The kind of topic an event belongs to.
-enum EventDomain {
-    Session,
-    Sessions,
-    Settings,
-    Trash,
-}
-
-fn domain(event: &Event) -> EventDomain {
-    match event {
-        Event::SessionChanged { .. }
-        | Event::TurnStarted { .. }
-        | Event::MessageAdded { .. }
-        | Event::MessageStarted { .. }
-        | Event::BlockAdded { .. }
-        | Event::MessageEnded { .. }
-        | Event::MessageDiscarded { .. }
-        | Event::CallChanged { .. }
-        | Event::QuestionAsked { .. }
-        | Event::QuestionClosed { .. }
-        | Event::TodosChanged { .. }
-        | Event::QueueChanged { .. }
-        | Event::CommandsChanged { .. }
-        | Event::RetryScheduled { .. }
-        | Event::RetryStarted
-        | Event::TurnStopping { .. }
-        | Event::TurnEnded { .. }
-        | Event::CallBilled { .. }
-        | Event::Suggested { .. }
-        | Event::BudgetReached { .. }
-        | Event::BudgetAnswered
-        | Event::CompactionStarted
-        | Event::CompactionFailed { .. }
-        | Event::ContextCompacted { .. }
-        | Event::TasksChanged
-        | Event::WentTo { .. }
-        | Event::CommandAnswered { .. } => EventDomain::Session,
-        Event::SessionListed { .. } | Event::SessionRemoved { .. } => EventDomain::Sessions,
-        Event::SettingsChanged { .. } => EventDomain::Settings,
-        Event::TrashChanged { .. } => EventDomain::Trash,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     project,
     reader::SessionKeyCache,
 };
-use octo_protocol::{EVENT_VERSION, Envelope, Event, Millis, Topic};
+use octo_protocol::{EVENT_VERSION, Envelope, Event, Millis, StoredTopic};
 use rusqlite::{Connection, params};
 use std::{
     ops::Deref,
@@ -45,7 +45,7 @@ impl<'a> Tx<'a> {
     /// [`StoreError::UnknownSession`] for a topic that does not exist; [`StoreError::Failed`] for an event that
     /// does not belong to the topic or contradicts the stored data (a message added twice, a block of an
     /// unknown message).
-    pub fn emit(&mut self, topic: Topic, event: Event) -> Result<u64, StoreError> {
+    pub fn emit(&mut self, topic: StoredTopic, event: Event) -> Result<u64, StoreError> {
         let number = self.topic_key(&topic)?;
         let at = now();
         let seq = self.last_seq(number)? + 1;
@@ -59,17 +59,12 @@ impl<'a> Tx<'a> {
 }
 
 impl Reader<'_> {
-    pub(crate) fn topic_key(&self, topic: &Topic) -> Result<SessionKey, StoreError> {
+    pub(crate) fn topic_key(&self, topic: &StoredTopic) -> Result<SessionKey, StoreError> {
         match topic {
-            Topic::Session { id } => self.key(*id),
-            Topic::Sessions => Ok(key::LIST_TOPIC),
-            Topic::Settings => Ok(key::SETTINGS_TOPIC),
-            Topic::Ledger => Err(StoreError::Failed("the ledger has no events of its own".to_owned())),
-            Topic::Browser => Err(StoreError::Failed("the browser has no events of its own".to_owned())),
-            Topic::Library => Err(StoreError::Failed("the library has no events of its own".to_owned())),
-            Topic::Tasks => Err(StoreError::Failed("tasks have no events of their own".to_owned())),
-            Topic::Activity => Err(StoreError::Failed("what runs has no events of its own".to_owned())),
-            Topic::Trash => Ok(key::TRASH_TOPIC),
+            StoredTopic::Session { id } => self.key(*id),
+            StoredTopic::Sessions => Ok(key::LIST_TOPIC),
+            StoredTopic::Settings => Ok(key::SETTINGS_TOPIC),
+            StoredTopic::Trash => Ok(key::TRASH_TOPIC),
         }
     }
 

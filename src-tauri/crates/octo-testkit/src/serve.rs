@@ -289,7 +289,7 @@ impl ServeOutput {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use octo_protocol::{Event, Topic};
+    use octo_protocol::{Event, StoredTopic};
 
     /// Starts a shell script in place of the child.
     fn child(script: &str) -> ServeProcess {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     fn event(seq: u64) -> String {
-        let event = Envelope { topic: Topic::Settings, seq, at: 0, v: 1, event: Event::RetryStarted };
+        let event = Envelope { topic: StoredTopic::Settings, seq, at: 0, v: 1, event: Event::RetryStarted };
         json!({ "event": event }).to_string()
     }
 

@@ -15,7 +15,7 @@ use octo_core::Octo;
 use octo_protocol::{
     Answer, AnswerBudget, AnswerQuestion, ApiError, BilledCall, BudgetAnswer, BudgetScope, BudgetStop,
     CallOutcome, Cost, Envelope, ErrorCode, Event, Language, OpenSession, Question, QuestionContent,
-    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, Topic, TurnEnd, words,
+    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, StoredTopic, TurnEnd, words,
 };
 use std::{
     cell::Cell,
@@ -181,7 +181,7 @@ impl<'a, W: Write> Follower<'a, W> {
 
     /// Handles an event: prints it and answers its question.
     async fn take(&mut self, envelope: &Envelope) -> Result<NextStep, ApiError> {
-        if envelope.topic != (Topic::Session { id: self.session }) {
+        if envelope.topic != (StoredTopic::Session { id: self.session }) {
             self.handle_other(envelope).await?;
             return Ok(NextStep::Wait);
         }
@@ -235,29 +235,7 @@ impl<'a, W: Write> Follower<'a, W> {
             | Event::TurnEnded { .. }
             | Event::SessionChanged { .. }
             | Event::QueueChanged { .. } => Ok(NextStep::Look),
-            Event::TurnStarted { .. }
-            | Event::MessageAdded { .. }
-            | Event::MessageStarted { .. }
-            | Event::BlockAdded { .. }
-            | Event::MessageEnded { .. }
-            | Event::MessageDiscarded { .. }
-            | Event::CallChanged { .. }
-            | Event::QuestionClosed { .. }
-            | Event::TodosChanged { .. }
-            | Event::RetryStarted
-            | Event::TurnStopping { .. }
-            | Event::Suggested { .. }
-            | Event::BudgetAnswered
-            | Event::CompactionStarted
-            | Event::CompactionFailed { .. }
-            | Event::ContextCompacted { .. }
-            | Event::CommandsChanged { .. }
-            | Event::TasksChanged
-            | Event::WentTo { .. }
-            | Event::SessionListed { .. }
-            | Event::SessionRemoved { .. }
-            | Event::SettingsChanged { .. }
-            | Event::TrashChanged { .. } => Ok(NextStep::Wait),
+            _ => Ok(NextStep::Wait),
         }
     }
 
@@ -265,7 +243,7 @@ impl<'a, W: Write> Follower<'a, W> {
     /// it: its questions also have no person to answer them, and a spent budget ends it; its parent then asks
     /// itself.
     async fn handle_other(&mut self, envelope: &Envelope) -> Result<(), ApiError> {
-        let Topic::Session { id } = envelope.topic else { return Ok(()) };
+        let StoredTopic::Session { id } = envelope.topic else { return Ok(()) };
         match &envelope.event {
             Event::QuestionAsked { question } => self.answer(id, question).await,
             Event::BudgetReached { .. } => self.end_for_budget(id).await,

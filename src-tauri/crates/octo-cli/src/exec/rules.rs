@@ -2,12 +2,12 @@
 
 use crate::output::explain;
 use octo_core::{Octo, Subscription};
-use octo_protocol::{ApiError, GetPolicy, Language, Topic, Update};
+use octo_protocol::{ApiError, GetPolicy, Language, StoredTopic, Update};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Reports the file's current problems, and later ones whenever they change, as long as the result is kept.
 pub(super) async fn tell(octo: &Octo, language: Language) -> Result<AbortOnDropHandle<()>, ApiError> {
-    let watch = octo.subscribe(Topic::Settings).await?;
+    let watch = octo.subscribe(StoredTopic::Settings).await?;
     let fault = octo.call(GetPolicy {}).await?.fault;
     if let Some(fault) = &fault {
         explain(language, fault);

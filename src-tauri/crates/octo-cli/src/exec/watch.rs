@@ -2,7 +2,7 @@
 
 use crate::output::explain;
 use octo_core::{Octo, Subscription};
-use octo_protocol::{ApiError, Language, SessionId, Topic, Trouble, TroubleStage, Update, words};
+use octo_protocol::{ApiError, Language, SessionId, StoredTopic, Trouble, TroubleStage, Update, words};
 
 /// Watches the run's session, and its sub-agents'.
 pub(super) struct StorageWatch {
@@ -17,7 +17,7 @@ pub(super) struct StorageWatch {
 impl StorageWatch {
     /// Starts watching.
     pub async fn begin(octo: &Octo, session: SessionId, language: Language) -> Result<Self, ApiError> {
-        let subscription = Some(octo.subscribe(Topic::Sessions).await?);
+        let subscription = Some(octo.subscribe(StoredTopic::Sessions).await?);
         Ok(Self { session, language, subscription, said: false })
     }
 

@@ -1,7 +1,7 @@
 //! Reports sessions that cannot be stored: these reports cannot be events, since events are stored.
 
 use octo_core::Octo;
-use octo_protocol::{ApiError, ServerLine, SessionId, Topic, Trouble, TroubleStage, Update};
+use octo_protocol::{ApiError, ServerLine, SessionId, StoredTopic, Trouble, TroubleStage, Update};
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 
@@ -11,7 +11,7 @@ type SessionTroubles = HashMap<SessionId, Trouble>;
 /// Writes a line whenever a session cannot be stored, ends for that reason, or can be stored again.
 pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
     let mut known = SessionTroubles::new();
-    let mut watch = match octo.subscribe(Topic::Sessions).await {
+    let mut watch = match octo.subscribe(StoredTopic::Sessions).await {
         Ok(watch) => watch,
         Err(error) => {
             // A missing reader is not an error.

@@ -15,7 +15,7 @@ use known::{ClientReport, CrashSituations};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, Envelope, Event, ListSessions, Mode, ModelId, OpenSession, Profile,
     Question, QuestionContent, QuestionId, Send, SessionId, SessionSnapshot, SessionStatus, StartSession,
-    Topic, TurnEnd, TypedRequest,
+    StoredTopic, TurnEnd, TypedRequest,
 };
 use octo_testkit::{ModelServer, Script, ServeProcess, TempHome};
 use std::{collections::HashSet, time::Duration};
@@ -205,7 +205,7 @@ impl Campaign {
         loop {
             let (place, envelope) = victim.core.wait_after(victim.place, PATIENCE, |_| true);
             victim.place = place;
-            if envelope.topic != (Topic::Session { id: session }) {
+            if envelope.topic != (StoredTopic::Session { id: session }) {
                 continue;
             }
             if victim.burn() {
@@ -261,7 +261,8 @@ impl Campaign {
 
     fn take(&mut self, events: &[Envelope]) {
         let Some(session) = self.session.or_else(|| started_in(events)) else { return };
-        self.known.take(events.iter().filter(|envelope| envelope.topic == (Topic::Session { id: session })));
+        self.known
+            .take(events.iter().filter(|envelope| envelope.topic == (StoredTopic::Session { id: session })));
     }
 
     /// Checks a finished job: everything is present exactly once, with its effects.
@@ -304,14 +305,7 @@ fn text(words: &str) -> Vec<Block> {
 
 fn started_in(events: &[Envelope]) -> Option<SessionId> {
     events.iter().find_map(|envelope| match envelope.topic {
-        Topic::Session { id } => Some(id),
-        Topic::Sessions
-        | Topic::Settings
-        | Topic::Ledger
-        | Topic::Browser
-        | Topic::Library
-        | Topic::Tasks
-        | Topic::Activity
-        | Topic::Trash => None,
+        StoredTopic::Session { id } => Some(id),
+        StoredTopic::Sessions | StoredTopic::Settings | StoredTopic::Trash => None,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{ExecResult, PATIENCE, RunningExec, exec, run, serve};
 use octo_protocol::{
-    Answer, CallState, CallStatus, CommandState, Event, GetSettings, Source, ToolView, Topic, TurnEnd,
+    Answer, CallState, CallStatus, CommandState, Event, GetSettings, Source, StoredTopic, ToolView, TurnEnd,
 };
 use octo_testkit::{Gate, ModelServer, Reply, Script, TempHome};
 use serde_json::json;
@@ -73,7 +73,7 @@ fn json_prints_every_event_of_the_session_and_nothing_else() {
     let server = ModelServer::start(script);
     let ran = run(&home, &server, &["--json", "--mode", "autonomous", "write it"]).expect(0);
     let events = ran.events();
-    let topic = Topic::Session { id: ran.session() };
+    let topic = StoredTopic::Session { id: ran.session() };
     assert!(events.iter().all(|envelope| envelope.topic == topic), "only the session's own events");
     let numbers: Vec<u64> = events.iter().map(|envelope| envelope.seq).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "from 1, without gaps");

@@ -13,7 +13,7 @@ use crate::{
 };
 use octo_protocol::{
     Block, CallState, CallStatus, CallView, Envelope, Event, ListSessions, Mode, OpenSession, Profile, Send,
-    SessionId, SessionSnapshot, SessionStatus, StartSession, SubAgentStatus, ToolView, Topic, TurnEnd,
+    SessionId, SessionSnapshot, SessionStatus, StartSession, StoredTopic, SubAgentStatus, ToolView, TurnEnd,
 };
 use octo_store::Store;
 use octo_testkit::{ModelServer, Script, ServeProcess, TempHome, day::EXPLORE};
@@ -129,7 +129,7 @@ impl Campaign {
                 }
                 let (next, envelope) = core.wait_after(place, PATIENCE, |_| true);
                 place = next;
-                let of_parent = envelope.topic == (Topic::Session { id: parent });
+                let of_parent = envelope.topic == (StoredTopic::Session { id: parent });
                 match &envelope.event {
                     Event::SessionChanged { info } if of_parent && info.status == SessionStatus::Idle => {
                         break;
@@ -166,10 +166,11 @@ impl Campaign {
     /// Records everything a process reported before it was killed.
     fn take(&mut self, events: &[Envelope]) {
         let Some(parent) = self.parent else { return };
-        self.known.take(events.iter().filter(|envelope| envelope.topic == (Topic::Session { id: parent })));
+        self.known
+            .take(events.iter().filter(|envelope| envelope.topic == (StoredTopic::Session { id: parent })));
         let mut at_work = HashSet::new();
         for envelope in events {
-            let Topic::Session { id } = envelope.topic else { continue };
+            let StoredTopic::Session { id } = envelope.topic else { continue };
             if id == parent {
                 continue;
             }

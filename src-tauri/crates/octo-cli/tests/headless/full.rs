@@ -3,7 +3,7 @@
 
 use crate::support::{PATIENCE, RunningExec, connect, exec, model, run, serve, until};
 use nix::sys::signal::Signal;
-use octo_protocol::{Block, Event, ListSessions, Mode, Profile, StartSession, Topic};
+use octo_protocol::{Block, Event, ListSessions, Mode, Profile, StartSession, StoredTopic};
 use octo_testkit::{DiskMode, Gate, ModelServer, Reply, Script, SmallDisk, TempHome};
 use std::time::{Duration, Instant};
 
@@ -84,7 +84,7 @@ fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
     assert_eq!(told.args["cause"], "store.full");
     disk.free();
     core.wait_for(PATIENCE, |envelope| {
-        envelope.topic == (Topic::Session { id: session })
+        envelope.topic == (StoredTopic::Session { id: session })
             && matches!(envelope.event, Event::TurnEnded { .. })
     });
     let stored = until("the line that it is over", || core.complaints().into_iter().nth(1));

@@ -12,7 +12,7 @@ use crate::{
 };
 use octo_protocol::{
     Block, ChangeSettings, CompactionLimit, Event, Millis, Mode, ModelId, Profile, SaveTask, Send, SessionId,
-    SessionStatus, SettingsPatch, StartSession, Topic,
+    SessionStatus, SettingsPatch, StartSession, StoredTopic,
 };
 use octo_testkit::{
     FastTime, GrowthCheck, ModelServer, ResourceMeasure, Script, ServeProcess, ServerOptions, TempHome,
@@ -133,7 +133,7 @@ impl Day<'_> {
         while !open.is_empty() {
             let (place, envelope) = self.core.wait_after(self.place, PATIENCE * 4, |_| true);
             self.place = place;
-            let Topic::Session { id } = envelope.topic else { continue };
+            let StoredTopic::Session { id } = envelope.topic else { continue };
             let Event::SessionChanged { info } = &envelope.event else { continue };
             assert_ne!(info.status, SessionStatus::Failed, "{info:?}");
             if info.status != SessionStatus::Idle {

@@ -7,7 +7,8 @@ use nix::{
 };
 use octo_protocol::{
     Block, ErrorCode, Event, GetAbout, GetSettings, HostRequest, ListSessions, Mode, ModelDraft, ModelId,
-    OpenSession, Profile, Protocol, Request, Send, SendOutcome, SessionId, StartSession, TestModel, Topic,
+    OpenSession, Profile, Protocol, Request, Send, SendOutcome, SessionId, StartSession, StoredTopic,
+    TestModel,
 };
 use octo_testkit::{Gate, ModelServer, Reply, Script, ServeProcess, TempHome};
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ fn begin(core: &mut ServeProcess, home: &TempHome, model: ModelId, words: &str) 
 
 fn ended(core: &ServeProcess, session: SessionId) {
     core.wait_for(PATIENCE, |envelope| {
-        envelope.topic == (Topic::Session { id: session })
+        envelope.topic == (StoredTopic::Session { id: session })
             && matches!(envelope.event, Event::TurnEnded { .. })
     });
 }
@@ -116,7 +117,7 @@ fn the_lines_of_a_turn() {
     let model = connect(&mut core, &server);
     let session = begin(&mut core, &home, model.id, "write a.txt");
     ended(&core, session);
-    let topic = Topic::Session { id: session };
+    let topic = StoredTopic::Session { id: session };
     let events: Vec<Value> = until("the end of the turn in the head, and of its task", || {
         let events = core.events();
         let idle = events.iter().rev().any(|envelope| {
@@ -140,7 +141,7 @@ fn the_lines_of_a_turn() {
     server.assert_clean();
     let exit = core.close(PATIENCE);
     assert!(exit.status.success());
-    for topic in [topic, Topic::Sessions, Topic::Settings] {
+    for topic in [topic, StoredTopic::Sessions, StoredTopic::Settings] {
         let numbers: Vec<u64> = exit
             .events
             .iter()

@@ -271,7 +271,7 @@ impl Talk<'_> {
             return Ok(words.say("chat.open_which"));
         };
         let id = info.id;
-        let topic = octo_protocol::Topic::Session { id };
+        let topic = octo_protocol::StoredTopic::Session { id };
         // Its earlier events are not reported again.
         let told = self.bridge.base.store.read(move |reader| reader.topic_seq(&topic)).await;
         self.lead(Some(id), told?).await?;

@@ -11,7 +11,7 @@ use super::{
     telling::{self, ChatUpdate, told},
 };
 use octo_chats::Post;
-use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, Topic};
+use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, StoredTopic};
 use octo_store::ChatRow;
 use std::{
     collections::{HashMap, HashSet},
@@ -92,7 +92,7 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>) {
                     if changed.is_err() { return }
                 }
                 // The connection is back.
-                _ = connection.recv(), if hears => {}
+                _ = connection.changed(), if hears => {}
                 () = led.notified(), if hears => {}
                 changed = beside.changed(), if hears && !teller.followed.is_empty() => {
                     if changed.is_err() { return }
@@ -118,7 +118,7 @@ async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionI
     loop {
         match events.recv().await {
             Ok(envelope) => match envelope.topic {
-                Topic::Session { id } if followed.contains(&id) => return,
+                StoredTopic::Session { id } if followed.contains(&id) => return,
                 _ => {}
             },
             Err(RecvError::Lagged(_)) => return,
@@ -213,7 +213,7 @@ async fn tell(
         store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await?;
         (chat.told, chat.telling) = (seq, None);
     }
-    let topic = Topic::Session { id: session };
+    let topic = StoredTopic::Session { id: session };
     loop {
         let from = chat.told;
         let events = store.read(move |reader| reader.events_since(&topic, from, BATCH)).await;

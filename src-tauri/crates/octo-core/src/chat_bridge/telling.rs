@@ -4,7 +4,8 @@
 use super::Words;
 use octo_chats::{Button, Post, posts};
 use octo_protocol::{
-    Event, Message, MessageEnd, MessageId, Origin, Question, QuestionContent, QuestionId, TurnEnd,
+    Event, EventDomain, Message, MessageEnd, MessageId, Origin, Question, QuestionContent, QuestionId,
+    TurnEnd,
 };
 
 /// Maximum length of a button's label, in characters; longer text appears in the post.
@@ -27,9 +28,11 @@ pub(super) enum ChatUpdate {
     Say(Vec<Post>),
 }
 
-/// Returns the meaning of an event for the chat. Events shown only in the window are listed explicitly, so that
-/// each new kind is considered.
+/// Returns the meaning of an event for the chat, which only reports the conversation.
 pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
+    if event.domain() != EventDomain::Conversation {
+        return ChatUpdate::Nothing;
+    }
     match event {
         Event::MessageAdded { message } if message.meta.origin == Origin::Person => match message.meta.via {
             Some(_) => ChatUpdate::InChat,
@@ -49,33 +52,7 @@ pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
             Some(TurnEnd::Finished) | None => ChatUpdate::Nothing,
         },
         Event::CommandAnswered { note } => ChatUpdate::Say(vec![Post::plain(words.error(note))]),
-        Event::MessageAdded { .. }
-        | Event::MessageEnded { .. }
-        | Event::SessionChanged { .. }
-        | Event::TurnStarted { .. }
-        | Event::MessageStarted { .. }
-        | Event::BlockAdded { .. }
-        | Event::MessageDiscarded { .. }
-        | Event::CallChanged { .. }
-        | Event::QuestionClosed { .. }
-        | Event::TodosChanged { .. }
-        | Event::QueueChanged { .. }
-        | Event::CommandsChanged { .. }
-        | Event::RetryScheduled { .. }
-        | Event::RetryStarted
-        | Event::TurnStopping { .. }
-        | Event::CallBilled { .. }
-        | Event::Suggested { .. }
-        | Event::BudgetAnswered
-        | Event::CompactionStarted
-        | Event::CompactionFailed { .. }
-        | Event::ContextCompacted { .. }
-        | Event::TasksChanged
-        | Event::WentTo { .. }
-        | Event::SessionListed { .. }
-        | Event::SessionRemoved { .. }
-        | Event::SettingsChanged { .. }
-        | Event::TrashChanged { .. } => ChatUpdate::Nothing,
+        _ => ChatUpdate::Nothing,
     }
 }
 

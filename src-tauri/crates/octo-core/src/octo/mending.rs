@@ -1,7 +1,7 @@
 //! Repair of unreadable settings, which never prevent Octo's start: they are set apart, the readable parts are
 //! used, and the person is informed.
 
-use octo_protocol::{ApiError, Event, KeychainState, Settings, SettingsSnapshot, Topic};
+use octo_protocol::{ApiError, Event, KeychainState, Settings, SettingsSnapshot, StoredTopic};
 use octo_store::Store;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) async fn repair_settings(
     let stored = store.write(move |tx| {
         tx.put_settings(&settings)?;
         let snapshot = SettingsSnapshot { settings, models: tx.models()?, keychain };
-        tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
+        tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot })?;
         Ok(())
     });
     stored.await?;

@@ -13,8 +13,8 @@ use crate::schedule::{
     decide, ended, follow, is_accepted, left_out, must_hold, unrunnable,
 };
 use octo_protocol::{
-    ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
-    TaskPlan, Topic,
+    ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason,
+    StoredTopic, Switch, TaskPlan,
 };
 use octo_store::{LeaseOutcome, RunRow, SessionDigest, TaskStateRow, probe};
 use std::{
@@ -460,7 +460,7 @@ fn matters(envelope: &Envelope, followed: &HashSet<SessionId>) -> bool {
     match (&envelope.topic, &envelope.event) {
         (_, Event::SessionRemoved { id }) => followed.contains(id),
         (
-            Topic::Session { id },
+            StoredTopic::Session { id },
             Event::SessionChanged { .. }
             | Event::CallBilled { .. }
             | Event::QuestionAsked { .. }

@@ -42,7 +42,7 @@ impl Runtime {
             board,
             sub_agents: SubAgentPool::new(Arc::new(services.library.clone())),
             open: OpenSessions::default(),
-            troubles: Troubles::new(),
+            troubles: Troubles::new(base.updates.clone()),
             deltas: broadcast::channel(DELTAS).0,
             waking: WakeSignal::default(),
             base,

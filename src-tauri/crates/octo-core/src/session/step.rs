@@ -2,7 +2,7 @@
 
 use super::state::Session;
 use octo_protocol::{
-    ApiError, Event, MessageId, Rule, SessionId, SessionStatus, Source, ToolResult, Topic, TroubleStage,
+    ApiError, Event, MessageId, Rule, SessionId, SessionStatus, Source, StoredTopic, ToolResult, TroubleStage,
 };
 use octo_store::{StoreError, Tx};
 use std::{sync::Arc, time::Duration};
@@ -182,11 +182,11 @@ fn write(tx: &mut Tx<'_>, id: SessionId, changes: &[Change]) -> Result<(), Store
     for change in changes {
         match change {
             Change::Event(event) => {
-                tx.emit(Topic::Session { id }, event.clone())?;
+                tx.emit(StoredTopic::Session { id }, event.clone())?;
                 if let Event::SessionChanged { info } = event
                     && info.source != Source::SubAgent
                 {
-                    tx.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+                    tx.emit(StoredTopic::Sessions, Event::SessionListed { info: info.clone() })?;
                 }
             }
             Change::IntoContext(message) => tx.append_context(id, *message)?,

@@ -12,7 +12,7 @@ use crate::{
 };
 use octo_protocol::{
     ApiError, Block, Effort, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile,
-    Role, SessionId, SessionInfo, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
+    Role, SessionId, SessionInfo, SessionStatus, Source, StoredTopic, TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_store::{NewSession, RunRow, StoreError};
 use std::path::PathBuf;
@@ -125,15 +125,15 @@ impl Sessions {
             // This process owns it from the first moment: another one must not take the open turn for an
             // abandoned one.
             tx.take_lease(id, &holder, octo_store::probe)?;
-            tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
+            tx.emit(StoredTopic::Session { id }, Event::TurnStarted { turn })?;
             let first = message.id;
-            tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+            tx.emit(StoredTopic::Session { id }, Event::MessageAdded { message })?;
             tx.append_context(id, first)?;
             if let Some((message, view)) = call {
                 let message_id = message.id;
-                tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+                tx.emit(StoredTopic::Session { id }, Event::MessageAdded { message })?;
                 tx.append_context(id, message_id)?;
-                tx.emit(Topic::Session { id }, Event::CallChanged { call: view })?;
+                tx.emit(StoredTopic::Session { id }, Event::CallChanged { call: view })?;
             }
             Ok(())
         });

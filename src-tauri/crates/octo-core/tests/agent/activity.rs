@@ -10,9 +10,9 @@ use super::{
 use octo_core::SkillTask;
 use octo_protocol::{
     ActivityId, ActivityRow, ActivityState, ActivityStatus, Answer, AnswerBudget, BudgetAnswer, Budgets,
-    ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus,
+    ChangeSettings, Cost, Event, GetActivity, LiveTopic, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus,
     SendOutcome, SettingsPatch, SkipReason, Snapshot, Source, StartDemo, StopActivity, StopAllActivity,
-    SubAgentLimit, SubAgentStatus, Timing, Topic, TurnEnd, Update,
+    SubAgentLimit, SubAgentStatus, Timing, TurnEnd, Update,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::json;
@@ -68,7 +68,7 @@ fn told(rows: &[(&str, ActivityStatus)]) -> Vec<(String, ActivityStatus)> {
 
 /// Returns the list as a window receives it, once it matches.
 async fn heard(rig: &Rig, what: &str, fits: impl Fn(&ActivityState) -> bool) -> ActivityState {
-    let mut watched = rig.octo.subscribe(Topic::Activity).await.unwrap();
+    let mut watched = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
     let mut last = None;
     let waiting = async {
         loop {
@@ -377,7 +377,7 @@ async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the
     let (script, [a]) = gated(["a"]);
     let rig = Rig::new(script).await;
     limit(&rig, 1).await;
-    let mut watched = rig.octo.subscribe(Topic::Activity).await.unwrap();
+    let mut watched = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
     let first = watched.next().await.unwrap();
     assert_eq!(
         first,

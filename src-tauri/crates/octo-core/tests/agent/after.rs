@@ -9,8 +9,8 @@ use super::{
 use octo_protocol::{
     AnswerSuggestion, Block, CallOutcome, CallStatus, ChangeSettings, Event, GetMemory, LibrarySettings,
     ListMemories, ListSuggestions, Mode, NoticeKind, PersonaKind, Purpose, RenameSession, SavePersona,
-    SaveSkill, SessionId, SettingsPatch, SkillOrigin, SkillRef, SkillSuggestion, Source, SuggestionAnswer,
-    SuggestionKind, Switch, SwitchSkill, Topic, TurnEnd,
+    SaveSkill, SessionId, SettingsPatch, SkillOrigin, SkillRef, SkillSuggestion, Source, StoredTopic,
+    SuggestionAnswer, SuggestionKind, Switch, SwitchSkill, TurnEnd,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ async fn child_end(rig: &mut Rig, parent: SessionId) -> (SessionId, TurnEnd) {
     loop {
         let end = rig.turn_end().await;
         match rig.seen.last().unwrap().topic {
-            Topic::Session { id } if id != parent => return (id, end),
+            StoredTopic::Session { id } if id != parent => return (id, end),
             _ => {}
         }
     }
@@ -476,7 +476,7 @@ async fn the_bundled_memory_skill_writes_unasked_and_one_of_its_name_does_not() 
     );
     let session = rig.start(Mode::Ask, "remember that").await;
     let question = rig.question().await;
-    let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
+    let StoredTopic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
     assert_ne!(child, session);
     rig.answer(child, &question, octo_protocol::Answer::No { reason: None }).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);

@@ -3,7 +3,7 @@
 use super::rig::{Rig, reached};
 use octo_protocol::{
     BackgroundCommand, Block, CommandState, Event, Message, Mode, Origin, Role, SessionId, StopCommand,
-    Topic, TurnEnd,
+    StoredTopic, TurnEnd,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::json;
@@ -222,7 +222,7 @@ async fn after_a_restart_the_model_is_told_once_that_it_ended_with_the_app() {
     rig.restart().await;
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", rig.home.read("pid").trim()));
     assert!(stat.is_err(), "it was really ended: {stat:?}");
-    let _watched = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let _watched = rig.octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     let [command] = rig.snapshot(session).await.commands.try_into().unwrap();
     assert_eq!(command.state, CommandState::EndedWithOcto);
     // Opened twice, it is reported once.

@@ -20,8 +20,8 @@ use kit::{
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{
     Answer, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser, ForgetSite,
-    GetTaskChanges, GiveBackPage, LastingKind, ListSites, Mode, PageController, PageRisk, Question,
-    QuestionContent, Rule, SessionId, Snapshot, TakePage, ToolView, Topic, TurnEnd, Update,
+    GetTaskChanges, GiveBackPage, LastingKind, ListSites, LiveTopic, Mode, PageController, PageRisk,
+    Question, QuestionContent, Rule, SessionId, Snapshot, StoredTopic, TakePage, ToolView, TurnEnd, Update,
 };
 use octo_testkit::{Reply, Script};
 use serde_json::{Value, json};
@@ -204,7 +204,7 @@ async fn stopped_while_it_waits_the_page_is_let_go_of() {
     let session = rig.start(Mode::Autonomous, "wait").await;
     rig.call_started("browser").await;
     rig.call_started("browser").await;
-    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let mut watch = rig.octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     let page = next(&mut watch, |update| match update {
         Update::Page { page: Some(page) } if page.picture.is_some() => Some(page),
         _ => None,
@@ -256,7 +256,7 @@ async fn a_call_that_has_begun_gives_up_once_the_person_takes_the_page() {
     let mut rig = rig_with(&browser, plan(vec![open(site.url("/next")), click("button \"Pay now\"")])).await;
     let session = rig.start(Mode::Autonomous, "pay it").await;
     let question = rig.question().await;
-    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let mut watch = rig.octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     rig.answer(session, &question, Answer::Once).await;
     // It is about to press, and shows where.
     next(&mut watch, |update| match update {
@@ -356,7 +356,7 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
         }
     });
     let mut rig = rig_with(&browser, script).await;
-    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let mut watch = rig.octo.subscribe(LiveTopic::Browser).await.unwrap();
     let first = rig.start(Mode::Autonomous, "the first").await;
     let second = rig.start(Mode::Autonomous, "the second").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -448,7 +448,7 @@ async fn switched_off_or_not_there_the_model_is_told_and_nothing_is_tried_again(
     let session = rig.start(Mode::Autonomous, "look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(last(&rig, session).await.contains("switched the browser off"));
-    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let mut watch = rig.octo.subscribe(LiveTopic::Browser).await.unwrap();
     let first = watch.next().await.unwrap();
     assert!(
         matches!(&first[0], Update::Snapshot { snapshot: Snapshot::Browser { state: BrowserState::Lost { error } } }
@@ -469,7 +469,7 @@ async fn switched_off_or_not_there_the_model_is_told_and_nothing_is_tried_again(
 /// Lets the person take over the page, and returns the session's updates from there.
 async fn take(rig: &Rig, session: SessionId) -> octo_core::Subscription {
     rig.octo.call(TakePage { session }).await.expect("the page is taken");
-    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let mut watch = rig.octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     next(&mut watch, |update| match update {
         Update::Page { page: Some(page) } if page.hand == PageController::Person => Some(()),
         _ => None,

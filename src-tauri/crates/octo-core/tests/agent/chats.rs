@@ -6,7 +6,7 @@ use octo_core::Octo;
 use octo_protocol::{
     ApiError, ChatConnection, ChatState, DeleteSession, Event, GetChats, GetSettings, ListSessions, Mode,
     ModelDraft, PairPerson, Protocol, RemoveTelegram, SaveModel, SaveTelegram, Secret, SessionInfo, Source,
-    Switch, SwitchTelegram, TelegramDraft, TestTelegram, Topic, UnpairPerson, Update,
+    StoredTopic, Switch, SwitchTelegram, TelegramDraft, TestTelegram, UnpairPerson, Update,
 };
 use octo_testkit::{Gate, ModelServer, Reply, Script, TelegramPost, TelegramServer, TempHome};
 use serde_json::json;
@@ -271,7 +271,7 @@ async fn files_come_along_and_a_name_leads_nowhere() {
 async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     let script = Script::new().text("First answer.").text("Second answer.").text("Third answer.");
     let (rig, telegram) = paired(script, Mode::AskRisky).await;
-    let mut settings = rig.octo.subscribe(Topic::Settings).await.expect("a subscription");
+    let mut settings = rig.octo.subscribe(StoredTopic::Settings).await.expect("a subscription");
     telegram.write(ADA, "one");
     post(&telegram, "first", |post| post.text.contains("First")).await;
     telegram.go_down();
@@ -364,7 +364,7 @@ async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
     });
     let run = run.await.expect("a run");
     connect(&run, server).await;
-    let _held = run.subscribe(Topic::Session { id: session }).await.expect("it has the session");
+    let _held = run.subscribe(StoredTopic::Session { id: session }).await.expect("it has the session");
     let octo = rig::open(home).await;
     connect(&octo, server).await;
     reconnect(&octo, home, &telegram).await;

@@ -2,7 +2,8 @@
 
 use super::rig::{Rig, answers, statuses, words};
 use octo_protocol::{
-    CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, Topic, TroubleStage, TurnEnd, Update,
+    CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, StoredTopic, TroubleStage, TurnEnd,
+    Update,
 };
 use octo_testkit::{Reply, ReplyFinish, Script, StreamCut};
 use serde_json::json;
@@ -140,7 +141,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     let session = rig.start(Mode::Ask, "hi").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let before = rig.snapshot(session).await;
-    let topic = octo_protocol::Topic::Session { id: session };
+    let topic = octo_protocol::StoredTopic::Session { id: session };
     let mut watched = rig.octo.subscribe(topic).await.unwrap();
 
     disk.fill();
@@ -199,13 +200,13 @@ async fn work_under_way_is_held_until_there_is_room_and_everybody_is_told() {
     let mut rig = Rig::in_home(home, script).await;
     let session = rig.start(Mode::Ask, "hi").await;
     gate.reached().await;
-    let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
+    let mut list = rig.octo.subscribe(StoredTopic::Sessions).await.unwrap();
 
     disk.fill();
     gate.open();
     let waits = Some(("store.full".to_owned(), TroubleStage::Waiting));
     assert_eq!(trouble(&mut list).await, waits, "the list tells of it");
-    let mut late = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let mut late = rig.octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     assert_eq!(trouble(&mut late).await, waits, "so does a session that is opened later");
 
     disk.free();
@@ -236,7 +237,7 @@ async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     let pid = rig.home.read("pid");
-    let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
+    let mut list = rig.octo.subscribe(StoredTopic::Sessions).await.unwrap();
     // Fills the rest of the disk page by page, so that not even the smallest change fits.
     disk.fill();
     let octo = rig.octo.clone();

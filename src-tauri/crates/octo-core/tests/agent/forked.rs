@@ -9,7 +9,7 @@ use octo_protocol::{
     Answer, AnswerBudget, BudgetAnswer, Budgets, CallStatus, ChangeSettings, CompactionLimit, Cost,
     DeleteSession, Effort, EmptyTrash, Event, GetTaskTree, ListTrash, Mode, ModelDraft, OpenSession,
     PinSession, Protocol, RenameSession, RestoreTrash, RetryTurn, SaveModel, Send, SessionId, SessionStatus,
-    SetMode, SettingsPatch, SubAgentLimit, SubAgentStatus, ToolView, Topic, TrashChoice, TurnEnd,
+    SetMode, SettingsPatch, StoredTopic, SubAgentLimit, SubAgentStatus, ToolView, TrashChoice, TurnEnd,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ async fn its_question_is_asked_in_its_session_and_its_parent_waits_for_the_perso
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
-    let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
+    let StoredTopic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
     assert_ne!(child, session);
     let view =
         card(&mut rig, "card that needs the person", |view| view.status == SubAgentStatus::NeedsYou).await;
@@ -136,7 +136,7 @@ async fn a_rule_for_the_session_holds_for_both() {
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
-    let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
+    let StoredTopic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
     rig.answer(child, &question, Answer::Session).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let asked = rig.seen.iter().filter(|one| matches!(one.event, Event::QuestionAsked { .. })).count();
@@ -298,7 +298,7 @@ async fn a_budget_of_the_parents_task_covers_it() {
             _ => None,
         })
         .await;
-    let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
+    let StoredTopic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
     assert_ne!(child, session);
     assert!(stop.spent >= stop.limit);
     assert_eq!(rig.server.requests().len(), 1, "nothing was sent for it yet");
@@ -311,7 +311,7 @@ async fn a_budget_of_the_parents_task_covers_it() {
             _ => None,
         })
         .await;
-    assert_eq!(rig.seen.last().unwrap().topic, Topic::Session { id: session });
+    assert_eq!(rig.seen.last().unwrap().topic, StoredTopic::Session { id: session });
     assert!(again.spent > stop.spent, "what the sub-agent spent is in it");
     assert_eq!(again.spent, rig.snapshot(session).await.spending.cost);
     rig.octo.call(more(session)).await.unwrap();
@@ -437,7 +437,7 @@ async fn its_own_conversation_is_compacted_when_it_is_too_long() {
         .map(|one| one.topic)
         .collect();
     assert!(!compacted.is_empty());
-    assert!(compacted.iter().all(|topic| *topic == (Topic::Session { id: view.session.unwrap() })));
+    assert!(compacted.iter().all(|topic| *topic == (StoredTopic::Session { id: view.session.unwrap() })));
     assert_eq!(view.summary.as_deref(), Some("the sum is 105"));
     rig.assert_sound();
 }

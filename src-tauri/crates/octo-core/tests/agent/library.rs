@@ -9,9 +9,9 @@ use super::{
 use octo_core::Octo;
 use octo_protocol::{
     AcceptSkill, CallStatus, DeleteSkill, Event, ExportSkill, GetSkill, GetSkillVersion, InspectSkills,
-    InstallSkills, Language, ListCommands, ListSessions, ListSkills, ListTrash, Mode, OnConflict, Profile,
-    RestoreOutcome, RestoreTrash, SaveSkill, SendOutcome, SkillCard, SkillFileKind, SkillOrigin, SkillRef,
-    SkillSheet, SkillTrust, Snapshot, StartSession, SuggestionId, Switch, SwitchSkill, Topic, TrashEntry,
+    InstallSkills, Language, ListCommands, ListSessions, ListSkills, ListTrash, LiveTopic, Mode, OnConflict,
+    Profile, RestoreOutcome, RestoreTrash, SaveSkill, SendOutcome, SkillCard, SkillFileKind, SkillOrigin,
+    SkillRef, SkillSheet, SkillTrust, Snapshot, StartSession, SuggestionId, Switch, SwitchSkill, TrashEntry,
     TrashKind, TurnEnd, Update, words::explain,
 };
 use octo_testkit::Script;
@@ -413,7 +413,7 @@ async fn commands_are_listed_with_skills_and_an_unknown_one_is_answered_without_
 #[tokio::test]
 async fn whoever_watches_the_library_hears_of_a_change_on_the_disk() {
     let rig = Rig::new(Script::new()).await;
-    let mut watching = rig.octo.subscribe(Topic::Library).await.unwrap();
+    let mut watching = rig.octo.subscribe(LiveTopic::Library).await.unwrap();
     let mut known = None;
     let mut writes = 0;
     // A skill, a memory, a profile and the same skill again, each written by another program.

@@ -7,7 +7,7 @@ use super::{
 use octo_core::{Octo, Subscription};
 use octo_protocol::{
     ActivityId, ActivityRow, ErrorCode, Event, GetActivity, Mode, SessionInfo, SessionStatus, Snapshot, Stop,
-    StopActivity, StopAllActivity, Topic, TurnEnd, Update,
+    StopActivity, StopAllActivity, StoredTopic, TurnEnd, Update,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -55,7 +55,7 @@ async fn what_one_does_the_other_shows_and_ends() {
     let held = Reply::text("begun and not ended").in_chunks(2).hold_after(1, &gate);
     let mut rig = Rig::new(Script::new().reply(held).text("And again.")).await;
     let other = beside(&rig).await;
-    let mut list = other.subscribe(Topic::Sessions).await.unwrap();
+    let mut list = other.subscribe(StoredTopic::Sessions).await.unwrap();
     list.next().await.expect("a snapshot");
     let session = rig.start(Mode::Ask, "begin").await;
     reached(&gate).await;
@@ -63,7 +63,7 @@ async fn what_one_does_the_other_shows_and_ends() {
     // The list updates without a reload, and so does an open session.
     let running = |update: &Update| listed(update).filter(|info| info.status == SessionStatus::Running);
     assert_eq!(heard("session in the list", &mut list, running).await.id, session);
-    let mut looked = other.subscribe(Topic::Session { id: session }).await.unwrap();
+    let mut looked = other.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     let first = looked.next().await.expect("a snapshot");
     assert!(matches!(&first[0], Update::Snapshot { snapshot: Snapshot::Session(_) }), "{first:?}");
     let told = rows(&other).await;

@@ -3,7 +3,7 @@
 use super::rig::{Rig, statuses};
 use octo_protocol::{
     Answer, Block, CallState, CallStatus, DeleteSession, Draft, Event, ListSessions, Mode, OpenSession,
-    PinSession, RenameSession, RestoreSession, SessionStatus, Stop, Topic, TurnEnd,
+    PinSession, RenameSession, RestoreSession, SessionStatus, Stop, StoredTopic, TurnEnd,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -140,7 +140,7 @@ async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
 
     // Restored and opened, it looks as if it had been stopped before it was deleted.
     octo.call(RestoreSession { session }).await.unwrap();
-    let _watched = octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let _watched = octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     let snapshot = octo.call(OpenSession { session }).await.unwrap();
     assert_eq!(snapshot.page.turns.last().and_then(|turn| turn.end.clone()), Some(TurnEnd::Stopped));
     assert_eq!(snapshot.info.status, SessionStatus::Idle);

@@ -5,7 +5,7 @@ use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, Ope
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, SendOutcome, SessionId, SessionSnapshot, Source,
-    StartSession, Stop, Topic, TurnEnd,
+    StartSession, Stop, StoredTopic, TurnEnd,
 };
 use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -230,7 +230,7 @@ impl Rig {
     /// Checks that every topic's events are numbered without gaps, and that the server found no fault.
     pub fn assert_sound(&self) {
         self.server.assert_clean();
-        let mut last: HashMap<Topic, u64> = HashMap::new();
+        let mut last: HashMap<StoredTopic, u64> = HashMap::new();
         for envelope in &self.seen {
             if let Some(before) = last.insert(envelope.topic, envelope.seq) {
                 assert_eq!(envelope.seq, before + 1, "a gap in {}", envelope.topic);

@@ -5,7 +5,7 @@ use octo_core::{Octo, Subscription};
 use octo_protocol::{
     AddPolicyRule, Answer, AskReason, CallStatus, CommandTrial, GetPolicy, ListGrants, Mode, PolicyList,
     PolicyRule, PolicyState, Refusal, RemoveGrant, RemovePolicyRule, Risk, Rule, RunsBecause, SetMode,
-    ToolView, Topic, TrialOutcome, TryCommand, TurnEnd, Update,
+    StoredTopic, ToolView, TrialOutcome, TryCommand, TurnEnd, Update,
 };
 use octo_testkit::Script;
 use serde_json::json;
@@ -75,7 +75,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
         .text("third");
     let mut rig = Rig::new(script).await;
     let file = rig.home.octo().join("policy.toml");
-    let mut updates = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
+    let mut updates = rig.octo.subscribe(StoredTopic::Settings).await.expect("settings are watched");
     let whole = told(&mut updates, |_| true).await;
     assert_eq!((whole.fault, whole.rules.len(), whole.stamp.as_str()), (None, 0, "none"));
     let session = rig.start(Mode::AskRisky, "one").await;
@@ -91,7 +91,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
     assert_eq!(fault.args["path"], file.display().to_string());
     assert_eq!(state.rules, []);
     // A later subscriber receives it too.
-    let mut later = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
+    let mut later = rig.octo.subscribe(StoredTopic::Settings).await.expect("settings are watched");
     assert!(told(&mut later, |_| true).await.fault.is_some());
 
     // No mode behaves as if there were no policy.
@@ -120,7 +120,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
 async fn a_rule_added_in_the_window_holds_at_once_and_is_told() {
     let script = Script::new().calls([run("touch one")]).text("no").calls([run("touch two")]).text("yes");
     let mut rig = Rig::new(script).await;
-    let mut updates = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
+    let mut updates = rig.octo.subscribe(StoredTopic::Settings).await.expect("settings are watched");
     let stamp = rig.octo.call(GetPolicy {}).await.unwrap().stamp;
     let deny = rule(PolicyList::Deny, "touch");
     let added = rig.octo.call(AddPolicyRule { rule: deny.clone(), stamp: stamp.clone() }).await.unwrap();
@@ -242,7 +242,7 @@ async fn a_file_that_is_emptied_or_taken_away_holds_until_it_has_settled() {
     assert_eq!(rig.octo.call(stale).await.unwrap_err().key, "policy.changed");
     fs::remove_file(&file).unwrap();
     assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
-    let mut updates = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
+    let mut updates = rig.octo.subscribe(StoredTopic::Settings).await.expect("settings are watched");
     fs::write(&file, "[commands]\ndeny = ['docker', 'podman']\n").unwrap();
     assert_eq!(tried(&rig.octo, "podman ps").await.outcome, refused, "what is written holds at once");
     told(&mut updates, |state| state.rules.len() == 2).await;

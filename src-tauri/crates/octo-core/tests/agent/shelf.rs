@@ -1,7 +1,7 @@
 //! Skills for tests, and helpers to follow sub-agents.
 
 use super::rig::Rig;
-use octo_protocol::{Block, CallId, Event, SessionId, SubAgentView, ToolView, Topic, TurnEnd};
+use octo_protocol::{Block, CallId, Event, SessionId, StoredTopic, SubAgentView, ToolView, TurnEnd};
 use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
@@ -78,7 +78,7 @@ pub async fn end_of(rig: &mut Rig, session: SessionId) -> TurnEnd {
     loop {
         let end = rig.turn_end().await;
         let last = rig.seen.last().expect("the event that was waited for");
-        if last.topic == (Topic::Session { id: session }) {
+        if last.topic == (StoredTopic::Session { id: session }) {
             return end;
         }
     }

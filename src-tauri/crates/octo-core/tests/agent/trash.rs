@@ -8,7 +8,7 @@ use octo_core::Octo;
 use octo_protocol::{
     Answer, AskReason, CallStatus, ChangeSettings, CountTrash, DeleteSession, EmptyTrash, Event, GetTrash,
     ListSessions, ListTrash, Millis, Mode, OnConflict, OpenSession, PreviewTrash, QuestionContent, RemovedBy,
-    ReportSpending, RestoreOutcome, RestoreSession, RestoreTrash, SearchSessions, SettingsPatch, Topic,
+    ReportSpending, RestoreOutcome, RestoreSession, RestoreTrash, SearchSessions, SettingsPatch, StoredTopic,
     TrashChoice, TrashEntry, TrashExcerpt, TrashKind, TrashLimits, TrashTotals, TurnEnd,
 };
 use octo_testkit::Script;
@@ -98,7 +98,7 @@ async fn a_purged_session_leaves_nothing_but_what_it_cost() {
     let page = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
     assert_eq!(rig.octo.call(page).await.unwrap().total, 0);
     assert_eq!(rig.octo.call(spent()).await.unwrap(), before, "what was paid stays known");
-    assert!(rig.octo.events_since(Topic::Session { id: session }, 0, 10).await.unwrap().is_empty());
+    assert!(rig.octo.events_since(StoredTopic::Session { id: session }, 0, 10).await.unwrap().is_empty());
     for kind in ["scratch", "shells", "archives"] {
         assert!(!rig.home.octo().join(kind).join(session.to_string()).exists(), "{kind}");
     }

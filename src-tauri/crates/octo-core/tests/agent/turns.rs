@@ -130,7 +130,8 @@ async fn streamed_text_is_in_the_snapshot_of_whoever_opens_meanwhile() {
     let mut rig = Rig::new(Reply::text("abcdefghi").hold_after(2, &gate)).await;
     let session = rig.start(Mode::Ask, "go").await;
     gate.reached().await;
-    let mut subscription = rig.octo.subscribe(octo_protocol::Topic::Session { id: session }).await.unwrap();
+    let mut subscription =
+        rig.octo.subscribe(octo_protocol::StoredTopic::Session { id: session }).await.unwrap();
     let mut text = String::new();
     let mut updates = subscription.next().await.unwrap();
     // The piece before the gate may still be in transit: the received text is a beginning, and the rest

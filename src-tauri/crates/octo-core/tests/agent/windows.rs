@@ -4,8 +4,8 @@ use super::rig::{PATIENCE, Rig};
 use octo_core::Subscription;
 use octo_protocol::{
     Answer, AnswerQuestion, DeleteSession, ErrorCode, Event, ListSessions, MarkRead, Mode, PinSession,
-    RenameSession, RestoreSession, SessionFilter, SessionInfo, SessionMark, SessionSnapshot, Snapshot, Topic,
-    TranscriptPlace, TurnEnd, Update,
+    RenameSession, RestoreSession, SessionFilter, SessionInfo, SessionMark, SessionSnapshot, Snapshot,
+    StoredTopic, TranscriptPlace, TurnEnd, Update,
 };
 use octo_testkit::Script;
 use serde_json::json;
@@ -21,7 +21,7 @@ struct WindowReplica {
 }
 
 impl WindowReplica {
-    async fn open(rig: &Rig, topic: Topic) -> Self {
+    async fn open(rig: &Rig, topic: StoredTopic) -> Self {
         let mut updates = rig.octo.subscribe(topic).await.expect("it opens");
         let seen = updates.next().await.expect("a snapshot");
         Self { updates, seen, coming: VecDeque::new() }
@@ -69,7 +69,7 @@ async fn two_windows_on_one_session_are_told_the_same() {
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "Make x").await;
     let question = rig.question().await;
-    let topic = Topic::Session { id: session };
+    let topic = StoredTopic::Session { id: session };
     let (mut left, mut right) =
         (WindowReplica::open(&rig, topic).await, WindowReplica::open(&rig, topic).await);
     assert_eq!(session_of(&left), session_of(&right));
@@ -101,8 +101,10 @@ async fn two_windows_on_one_session_are_told_the_same() {
 #[tokio::test]
 async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both() {
     let mut rig = Rig::new(Script::new().text("Done.").text("Done again.")).await;
-    let (mut left, mut right) =
-        (WindowReplica::open(&rig, Topic::Sessions).await, WindowReplica::open(&rig, Topic::Sessions).await);
+    let (mut left, mut right) = (
+        WindowReplica::open(&rig, StoredTopic::Sessions).await,
+        WindowReplica::open(&rig, StoredTopic::Sessions).await,
+    );
     let session = rig.start(Mode::Ask, "Say something").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let idle = |event: &Event| matches!(event, Event::SessionListed { info } if info.status == octo_protocol::SessionStatus::Idle);

@@ -8,7 +8,7 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about the activity in this Octo.
     ActivityRequest in Activity, ActivityReplies {
-        /// Returns all activity. Subscribers of [`crate::Topic::Activity`] receive it without asking.
+        /// Returns all activity. Subscribers of [`crate::LiveTopic::Activity`] receive it without asking.
         GetActivity {} -> ActivityState;
         /// Stops one activity. Succeeds if it is already over.
         StopActivity {

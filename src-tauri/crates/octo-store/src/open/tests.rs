@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{BackupOutcome, Store};
-use octo_protocol::{Event, Topic};
+use octo_protocol::{Event, StoredTopic};
 use rusqlite::params;
 
 const TODAY: usize = schema::STEPS.len();
@@ -91,7 +91,7 @@ async fn a_backup_is_a_whole_database_of_the_schema_before() {
     let restored = tempfile::tempdir().unwrap();
     fs::copy(backup, restored.path().join("octo.db")).unwrap();
     let store = Store::open(restored.path()).unwrap();
-    let events = store.read(|reader| reader.events_since(&Topic::Sessions, 0, 9)).await.unwrap();
+    let events = store.read(|reader| reader.events_since(&StoredTopic::Sessions, 0, 9)).await.unwrap();
     assert_eq!(events.len(), 1);
     store.close();
 }

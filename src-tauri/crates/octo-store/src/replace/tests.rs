@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Store;
-use octo_protocol::{Event, Topic, TrashTotals};
+use octo_protocol::{Event, StoredTopic, TrashTotals};
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -28,14 +28,14 @@ fn changed() -> Event {
 fn store(home: &Path, events: usize) {
     let store = Store::open(home).unwrap();
     for _ in 0..events {
-        store.write_blocking(|tx| tx.emit(Topic::Trash, changed()).map(drop)).unwrap();
+        store.write_blocking(|tx| tx.emit(StoredTopic::Trash, changed()).map(drop)).unwrap();
     }
     store.close();
 }
 
 fn stored(home: &Path) -> usize {
     let store = Store::open(home).unwrap();
-    let events = store.read_blocking(|reader| reader.events_since(&Topic::Trash, 0, 100)).unwrap();
+    let events = store.read_blocking(|reader| reader.events_since(&StoredTopic::Trash, 0, 100)).unwrap();
     store.close();
     events.len()
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use octo_protocol::{
     Block, BranchPoint, CallId, CallState, CallStatus, CallView, Draft, Event, Message, MessageId, Role,
-    SessionId, SessionInfo, ToolView, Topic, TurnEnd, TurnId, TurnView,
+    SessionId, SessionInfo, StoredTopic, ToolView, TurnEnd, TurnId, TurnView,
 };
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};
@@ -305,8 +305,8 @@ impl Tx<'_> {
     }
 
     fn announce(&mut self, info: &SessionInfo) -> Result<(), StoreError> {
-        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
-        self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+        self.emit(StoredTopic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(StoredTopic::Sessions, Event::SessionListed { info: info.clone() })?;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use crate::{
     column::{from_json, id, json},
     key::SessionKey,
 };
-use octo_protocol::{Event, Millis, SessionId, SubAgentOrigin, Topic, TurnView};
+use octo_protocol::{Event, Millis, SessionId, StoredTopic, SubAgentOrigin, TurnView};
 use rusqlite::params;
 
 impl Reader<'_> {
@@ -100,7 +100,7 @@ impl Tx<'_> {
                 [key.0, parent.0],
             )?;
         }
-        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(StoredTopic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
         Ok(())
     }
 
@@ -130,7 +130,7 @@ impl Tx<'_> {
         turn: TurnView,
         messages: &[octo_protocol::Message],
     ) -> Result<(), StoreError> {
-        let topic = Topic::Session { id: session };
+        let topic = StoredTopic::Session { id: session };
         self.emit(topic, Event::TurnStarted { turn })?;
         for message in messages {
             self.emit(topic, Event::MessageAdded { message: message.clone() })?;

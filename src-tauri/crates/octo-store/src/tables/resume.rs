@@ -1,7 +1,7 @@
 //! The data an actor needs to continue a session.
 
 use crate::{Reader, StoreError, StoredSession, StoredTurn, column::id, key::SessionKey};
-use octo_protocol::{MessageId, SessionId, Topic, TurnView};
+use octo_protocol::{MessageId, SessionId, StoredTopic, TurnView};
 
 impl Reader<'_> {
     /// Returns everything an actor needs to continue a session; `None` if it does not exist or was deleted.
@@ -14,7 +14,7 @@ impl Reader<'_> {
             info,
             system,
             toolset,
-            seq: self.topic_seq(&Topic::Session { id: session })?,
+            seq: self.topic_seq(&StoredTopic::Session { id: session })?,
             context: self.context(key)?,
             unfinished: self.unfinished_turn(key)?.map(|turn| self.stored_turn(key, turn)).transpose()?,
             last_turn: self.last_turn(key)?,

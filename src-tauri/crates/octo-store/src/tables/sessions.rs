@@ -6,7 +6,7 @@ use crate::{
     key::{self, SessionKey},
     tables::search::{SearchWords, like},
 };
-use octo_protocol::{Event, Millis, SessionId, SessionInfo, Source, Topic, Usage};
+use octo_protocol::{Event, Millis, SessionId, SessionInfo, Source, StoredTopic, Usage};
 use rusqlite::{Row, named_params, params};
 
 /// The columns [`head`] reads, in its order.
@@ -215,8 +215,8 @@ impl Tx<'_> {
         let prompt = self.freeze(&new.system, &new.toolset)?;
         let info = &new.info;
         self.insert_session(info, &prompt, &new.toolset.hash)?;
-        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
-        self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+        self.emit(StoredTopic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(StoredTopic::Sessions, Event::SessionListed { info: info.clone() })?;
         Ok(())
     }
 
@@ -298,7 +298,7 @@ impl Tx<'_> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
         self.delete_sub_agents(key, at)?;
-        self.emit(Topic::Sessions, Event::SessionRemoved { id: session })?;
+        self.emit(StoredTopic::Sessions, Event::SessionRemoved { id: session })?;
         self.trash_session(key, session, at)
     }
 
@@ -311,8 +311,8 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         let mut info = self.session(session)?.ok_or(StoreError::UnknownSession(session))?;
         change(&mut info);
-        self.emit(Topic::Session { id: session }, Event::SessionChanged { info: info.clone() })?;
-        self.emit(Topic::Sessions, Event::SessionListed { info })?;
+        self.emit(StoredTopic::Session { id: session }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(StoredTopic::Sessions, Event::SessionListed { info })?;
         Ok(())
     }
 
@@ -328,7 +328,7 @@ impl Tx<'_> {
         if changed > 0 {
             self.untrash_session(session)?;
             self.undelete_sub_agents(key)?;
-            self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+            self.emit(StoredTopic::Sessions, Event::SessionListed { info: info.clone() })?;
         }
         Ok(info)
     }

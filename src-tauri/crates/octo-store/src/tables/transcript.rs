@@ -6,8 +6,8 @@ use crate::{
     key::{self, SessionKey},
 };
 use octo_protocol::{
-    Block, Message, MessageEnd, MessageId, Meta, Origin, SessionId, SessionSnapshot, Topic, TranscriptPage,
-    Usage,
+    Block, Message, MessageEnd, MessageId, Meta, Origin, SessionId, SessionSnapshot, StoredTopic,
+    TranscriptPage, Usage,
 };
 use rusqlite::{Row, params};
 use std::collections::HashMap;
@@ -139,7 +139,7 @@ impl Reader<'_> {
         let (retry, context_tokens) = self.retry_and_context_tokens(key)?;
         let (suggestion, budget) = self.suggestion_and_budget(key)?;
         Ok(Some(SessionSnapshot {
-            seq: self.topic_seq(&Topic::Session { id: session })?,
+            seq: self.topic_seq(&StoredTopic::Session { id: session })?,
             info,
             page: self.page(session, None, limit)?,
             questions: self.questions(key)?,

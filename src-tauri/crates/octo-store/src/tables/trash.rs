@@ -7,7 +7,7 @@ use crate::{
     tables::search::like,
 };
 use octo_protocol::{
-    Event, Millis, RemovedBy, SessionId, Topic, TrashChoice, TrashEntry, TrashForm, TrashId, TrashKind,
+    Event, Millis, RemovedBy, SessionId, StoredTopic, TrashChoice, TrashEntry, TrashForm, TrashId, TrashKind,
     TrashTotals, TurnId,
 };
 use rusqlite::{Row, named_params, params};
@@ -276,7 +276,7 @@ impl Tx<'_> {
 
     fn trash_changed(&mut self) -> Result<(), StoreError> {
         let totals = self.trash_totals()?;
-        self.emit(Topic::Trash, Event::TrashChanged { totals })?;
+        self.emit(StoredTopic::Trash, Event::TrashChanged { totals })?;
         Ok(())
     }
 

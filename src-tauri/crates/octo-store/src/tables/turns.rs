@@ -5,7 +5,7 @@ use crate::{
     column::{count, from_json_or_null, id, json, read_count},
     key::SessionKey,
 };
-use octo_protocol::{Event, SessionId, Topic, TurnId, TurnView, Usage};
+use octo_protocol::{Event, SessionId, StoredTopic, TurnId, TurnView, Usage};
 use rusqlite::{Row, params};
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ impl Tx<'_> {
         if let Some(turn) = self.unfinished_turn(key)?
             && !self.is_stopping(turn.id)?
         {
-            self.emit(Topic::Session { id: session }, Event::TurnStopping { turn: turn.id })?;
+            self.emit(StoredTopic::Session { id: session }, Event::TurnStopping { turn: turn.id })?;
         }
         Ok(())
     }

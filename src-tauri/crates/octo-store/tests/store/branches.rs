@@ -6,7 +6,7 @@ use octo_store::{NewBranch, Store, StoreError, Tx};
 
 /// Stores a turn of a question and an answer, both visible to the model.
 fn say(tx: &mut Tx<'_>, id: SessionId, words: &str) -> Result<(TurnId, [MessageId; 2]), StoreError> {
-    let topic = Topic::Session { id };
+    let topic = StoredTopic::Session { id };
     let mut turn = sample::turn();
     tx.emit(topic, Event::TurnStarted { turn: turn.clone() })?;
     let asked = sample::person(turn.id, vec![sample::text(words)]);
@@ -73,7 +73,7 @@ async fn a_branch_sees_what_was_seen_then_before_and_after_a_summary() {
             let block = Block::Summary { text: "so far".to_owned(), covers: 3, archive: None };
             let summary = sample::octo(turn, vec![block]);
             let summed = summary.id;
-            tx.emit(Topic::Session { id }, Event::MessageAdded { message: summary })?;
+            tx.emit(StoredTopic::Session { id }, Event::MessageAdded { message: summary })?;
             tx.new_generation(id, &[summed, second[1]])?;
             let (_, third) = say(tx, id, "three")?;
             Ok((first, second, third))
@@ -109,7 +109,7 @@ async fn what_was_undone_comes_along_only_where_the_branch_goes_on_from_it() {
         .write(move |tx| {
             let (_, first) = say(tx, id, "one")?;
             let (undone, wrong) = say(tx, id, "wrong")?;
-            tx.emit(Topic::Session { id }, Event::WentTo { task: 1, undone: vec![undone] })?;
+            tx.emit(StoredTopic::Session { id }, Event::WentTo { task: 1, undone: vec![undone] })?;
             tx.new_generation(id, &first)?;
             let (_, right) = say(tx, id, "right")?;
             Ok((wrong, right))

@@ -61,7 +61,7 @@ fn writer() {
                 let seq = store
                     .write(move |tx| {
                         emit_all(tx, id, events)?;
-                        tx.topic_seq(&Topic::Session { id })
+                        tx.topic_seq(&StoredTopic::Session { id })
                     })
                     .await
                     .unwrap();
@@ -113,7 +113,7 @@ async fn kill_9_at_any_moment_loses_nothing_that_was_stored() {
                 Ok((
                     reader.snapshot(session, 100_000)?.unwrap(),
                     reader.resume(session)?.unwrap(),
-                    fold::all_events(reader, Topic::Session { id: session })?,
+                    fold::all_events(reader, StoredTopic::Session { id: session })?,
                     reader.list_snapshot(1)?.total,
                 ))
             })

@@ -93,7 +93,7 @@ async fn a_full_disk_is_told_loses_nothing_and_is_over_when_there_is_space() {
     let check = async |store: &Store, expected: usize| {
         let (snapshot, events) = store
             .read(move |reader| {
-                Ok((reader.snapshot(id, 10_000)?, fold::all_events(reader, Topic::Session { id })?))
+                Ok((reader.snapshot(id, 10_000)?, fold::all_events(reader, StoredTopic::Session { id })?))
             })
             .await
             .unwrap();

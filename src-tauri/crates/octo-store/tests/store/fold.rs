@@ -158,7 +158,7 @@ impl Fold {
 }
 
 /// Reads everything of a topic through `events_since` in small batches.
-pub fn all_events(reader: &Reader<'_>, topic: Topic) -> Result<Vec<Envelope>, StoreError> {
+pub fn all_events(reader: &Reader<'_>, topic: StoredTopic) -> Result<Vec<Envelope>, StoreError> {
     let mut all: Vec<Envelope> = Vec::new();
     loop {
         let more = reader.events_since(&topic, all.len() as u64, 7)?;
@@ -340,7 +340,7 @@ async fn check(steps: Vec<(u8, u16)>, batch: usize, page: u32) -> Result<(), Tes
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("first");
     let id = info.id;
-    let topic = Topic::Session { id };
+    let topic = StoredTopic::Session { id };
     let created = new(info.clone());
     store.write(move |tx| tx.create_session(&created)).await.unwrap();
     let mut published = store.published();

@@ -8,7 +8,7 @@ mod copy;
 mod dump;
 mod write;
 
-use octo_protocol::{Envelope, SessionId, SettingsSnapshot, Topic};
+use octo_protocol::{Envelope, SessionId, SettingsSnapshot, StoredTopic, Topic};
 use octo_store::Store;
 use octo_testkit::{Wire, check_names, restore_database};
 use rusqlite::Connection;
@@ -50,7 +50,12 @@ fn the_log_has_every_kind_of_event_with_every_variant_within() {
     let values: Vec<Value> = LOG.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut missing = Wire::new().with::<Envelope>("event").missing(&values);
     // What no event has: a topic without events, and a flag that is only written where it is set.
-    let topics = [Topic::Session { id: SessionId::new() }, Topic::Sessions, Topic::Settings, Topic::Trash];
+    let topics = [
+        StoredTopic::Session { id: SessionId::new() },
+        StoredTopic::Sessions,
+        StoredTopic::Settings,
+        StoredTopic::Trash,
+    ];
     let topics = topics.map(|topic| serde_json::to_value(topic).unwrap());
     let without = Wire::new().with::<Topic>("topic").missing(&topics);
     missing.retain(|path| !without.contains(path) && !path.ends_with(".undone false"));
@@ -106,8 +111,9 @@ fn the_events_of_the_golden_home_are_read_and_written_again_byte_for_byte() {
     drop(file);
     let store = Store::open(home.path()).unwrap();
     let (sessions, _) = store.read_blocking(|reader| reader.sessions("", 0, 100)).unwrap();
-    let mut topics: Vec<Topic> = sessions.iter().map(|info| Topic::Session { id: info.id }).collect();
-    topics.extend([Topic::Sessions, Topic::Settings, Topic::Trash]);
+    let mut topics: Vec<StoredTopic> =
+        sessions.iter().map(|info| StoredTopic::Session { id: info.id }).collect();
+    topics.extend([StoredTopic::Sessions, StoredTopic::Settings, StoredTopic::Trash]);
     let mut kinds = BTreeSet::new();
     for topic in topics {
         for envelope in store.read_blocking(move |reader| reader.events_since(&topic, 0, 10_000)).unwrap() {

@@ -79,13 +79,13 @@ async fn events_that_contradict_what_is_stored_are_refused_whole() {
             "{event:?}: {refused:?}"
         );
     }
-    let elsewhere = store.write(|tx| tx.emit(Topic::Settings, Event::RetryStarted)).await;
+    let elsewhere = store.write(|tx| tx.emit(StoredTopic::Settings, Event::RetryStarted)).await;
     assert!(elsewhere.is_err());
     let nobody =
-        store.write(move |tx| tx.emit(Topic::Sessions, Event::SessionListed { info: stranger })).await;
+        store.write(move |tx| tx.emit(StoredTopic::Sessions, Event::SessionListed { info: stranger })).await;
     assert!(matches!(nobody, Err(StoreError::UnknownSession(_))));
-    let page =
-        store.read(move |reader| Ok((reader.page(id, None, 9)?, reader.topic_seq(&Topic::Session { id })?)));
+    let page = store
+        .read(move |reader| Ok((reader.page(id, None, 9)?, reader.topic_seq(&StoredTopic::Session { id })?)));
     let (page, seq) = page.await.unwrap();
     assert_eq!((page.messages, seq), (vec![message], 2));
     store.close();
@@ -119,7 +119,7 @@ async fn writes_that_were_asked_for_are_finished_and_published_in_order() {
 
     assert!(!home.path().join("octo.db-wal").exists(), "the log was moved into the database");
     let store = Store::open(home.path()).unwrap();
-    assert_eq!(store.read(move |reader| reader.topic_seq(&Topic::Session { id })).await.unwrap(), 51);
+    assert_eq!(store.read(move |reader| reader.topic_seq(&StoredTopic::Session { id })).await.unwrap(), 51);
     store.close();
 }
 
@@ -155,10 +155,10 @@ async fn a_read_sees_one_moment() {
         async move {
             store
                 .read(move |reader| {
-                    let before = reader.topic_seq(&Topic::Session { id })?;
+                    let before = reader.topic_seq(&StoredTopic::Session { id })?;
                     begun.send(()).unwrap();
                     written.recv().unwrap();
-                    Ok((before, reader.topic_seq(&Topic::Session { id })?))
+                    Ok((before, reader.topic_seq(&StoredTopic::Session { id })?))
                 })
                 .await
                 .unwrap()
@@ -168,7 +168,7 @@ async fn a_read_sees_one_moment() {
     emit(&store, id, vec![Event::RetryStarted]).await.unwrap();
     go.send(()).unwrap();
     assert_eq!(reading.await.unwrap(), (1, 1));
-    assert_eq!(store.read(move |reader| reader.topic_seq(&Topic::Session { id })).await.unwrap(), 2);
+    assert_eq!(store.read(move |reader| reader.topic_seq(&StoredTopic::Session { id })).await.unwrap(), 2);
     store.close();
 }
 
@@ -194,7 +194,8 @@ async fn two_handles_on_one_home_interleave_without_gaps() {
     one.await.unwrap();
     two.await.unwrap();
     let mut folded = fold::Fold::new();
-    let events = second.read(move |reader| fold::all_events(reader, Topic::Session { id })).await.unwrap();
+    let events =
+        second.read(move |reader| fold::all_events(reader, StoredTopic::Session { id })).await.unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=401).collect::<Vec<_>>());
     events.iter().for_each(|envelope| folded.apply(&envelope.event));
     first.close();

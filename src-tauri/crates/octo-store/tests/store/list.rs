@@ -241,7 +241,7 @@ async fn a_deleted_session_is_nowhere_until_it_is_brought_back() {
     store.write(move |tx| tx.undelete(id)).await.unwrap();
     let (list, unfinished, events) = store
         .read(move |reader| {
-            let events = reader.events_since(&Topic::Sessions, 0, 100)?;
+            let events = reader.events_since(&StoredTopic::Sessions, 0, 100)?;
             Ok((reader.list_snapshot(10)?, reader.unfinished_sessions(Source::Window)?, events))
         })
         .await

@@ -22,7 +22,7 @@ mod resume;
 mod runs;
 mod sample;
 
-use octo_protocol::{Event, SessionId, SessionInfo, Topic};
+use octo_protocol::{Event, SessionId, SessionInfo, StoredTopic};
 use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
 use tempfile::TempDir;
 
@@ -45,5 +45,5 @@ async fn emit(store: &Store, session: SessionId, events: Vec<Event>) -> Result<(
 }
 
 fn emit_all(tx: &mut Tx<'_>, id: SessionId, events: Vec<Event>) -> Result<(), StoreError> {
-    events.into_iter().try_for_each(|event| tx.emit(Topic::Session { id }, event).map(drop))
+    events.into_iter().try_for_each(|event| tx.emit(StoredTopic::Session { id }, event).map(drop))
 }

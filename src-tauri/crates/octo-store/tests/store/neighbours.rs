@@ -1,7 +1,7 @@
 //! Two processes on one file, as two stores: each notices the other's writes, and receives its stop requests.
 
 use super::sample;
-use octo_protocol::{Event, SessionId, Topic, TurnId};
+use octo_protocol::{Event, SessionId, StoredTopic, TurnId};
 use octo_store::{Holder, HolderState, LeaseOutcome, NewSession, StopRequest, Store, ToolsetRow};
 
 fn holder(token: &str) -> Holder {
@@ -31,7 +31,7 @@ async fn what_others_write_is_noticed_once_and_ones_own_never() {
     assert!(!left.others_wrote().await.unwrap(), "its own");
     assert!(right.others_wrote().await.unwrap());
     assert!(!right.others_wrote().await.unwrap(), "told already");
-    let events = right.read(|reader| reader.events_since(&Topic::Sessions, 0, 10)).await.unwrap();
+    let events = right.read(|reader| reader.events_since(&StoredTopic::Sessions, 0, 10)).await.unwrap();
     assert!(matches!(&events[0].event, Event::SessionListed { info } if info.id == id));
     // Also when own events follow.
     session(&right, &holder("right")).await;

@@ -144,7 +144,7 @@ async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_ba
     // A file this large is not checked in full while nothing suggests damage.
     let read_all = |reader: &octo_store::Reader<'_>| {
         for info in reader.list_snapshot(100)?.sessions {
-            reader.events_since(&Topic::Session { id: info.id }, 0, 1_000)?;
+            reader.events_since(&StoredTopic::Session { id: info.id }, 0, 1_000)?;
             reader.snapshot(info.id, 1_000)?;
         }
         Ok(())

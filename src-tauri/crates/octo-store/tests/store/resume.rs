@@ -156,7 +156,7 @@ async fn messages_of_another_session_cannot_be_touched() {
     for attempt in attempts {
         assert!(matches!(attempt, Err(StoreError::UnknownMessage(_))), "{attempt:?}");
     }
-    assert_eq!(store.read(move |reader| reader.topic_seq(&Topic::Session { id })).await.unwrap(), 1);
+    assert_eq!(store.read(move |reader| reader.topic_seq(&StoredTopic::Session { id })).await.unwrap(), 1);
     store.close();
 }
 
@@ -219,7 +219,7 @@ async fn settings_models_and_rules_are_kept_and_settings_events_win() {
     };
     let emitted = snapshot.clone();
     store
-        .write(move |tx| tx.emit(Topic::Settings, Event::SettingsChanged { snapshot: emitted }))
+        .write(move |tx| tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot: emitted }))
         .await
         .unwrap();
     let state = store.read(|reader| reader.settings_state()).await.unwrap();
@@ -249,7 +249,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     store
         .write(move |tx| {
             for call in lines {
-                tx.emit(Topic::Session { id }, Event::CallBilled { call })?;
+                tx.emit(StoredTopic::Session { id }, Event::CallBilled { call })?;
             }
             Ok(())
         })
@@ -271,7 +271,9 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     let later = store.read(|reader| reader.spending_since(1_000_000_000_000)).await.unwrap();
     assert_eq!(later.calls, 1);
     assert!(matches!(
-        store.write(move |tx| tx.emit(Topic::Session { id: nobody }, Event::CallBilled { call: told })).await,
+        store
+            .write(move |tx| tx.emit(StoredTopic::Session { id: nobody }, Event::CallBilled { call: told }))
+            .await,
         Err(StoreError::UnknownSession(_))
     ));
     let attached = Draft {

@@ -2179,7 +2179,7 @@ own: boolean, };
 export type GetAbout = Record<symbol, never>;
 
 /**
- * Returns all activity. Subscribers of [`crate::Topic::Activity`] receive it without asking.
+ * Returns all activity. Subscribers of [`crate::LiveTopic::Activity`] receive it without asking.
  */
 export type GetActivity = Record<symbol, never>;
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::agent::schedule::world::runs_when;
+use octo_protocol::StoredTopic;
 
 #[tokio::test]
 async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
@@ -46,7 +47,7 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
     limit(&rig, 1).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
-    let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
+    let StoredTopic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
     rows_when(
         &rig,
         "both waiting for the person",

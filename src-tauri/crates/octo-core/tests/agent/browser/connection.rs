@@ -2,7 +2,7 @@
 
 use super::{Chromium, Site, between::BrowserProxy, between::CommandFate, last, next, open, plan, rig_with};
 use crate::agent::rig::{Rig, reached, results};
-use octo_protocol::{BrowserState, CallStatus, DetachBrowser, Mode, Topic, TurnEnd, Update};
+use octo_protocol::{BrowserState, CallStatus, DetachBrowser, LiveTopic, Mode, TurnEnd, Update};
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ async fn a_connection_that_ended_is_made_again_by_the_next_call_alone_and_that_i
         .call("browser", json!({ "action": "snapshot" }))
         .text("done");
     let mut rig = rig_with(&browser, script).await;
-    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let mut watch = rig.octo.subscribe(LiveTopic::Browser).await.unwrap();
     let session = rig.start(Mode::Autonomous, "look").await;
     reached(&gate).await;
     let mut states = Vec::new();

@@ -36,7 +36,7 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
     let mut rig = Rig::new(plan(vec![tabs(), tabs()])).await;
     let choice = BrowserChoice::Folder { path: profile.path().display().to_string() };
     rig.octo.call(ChooseBrowser { choice }).await.unwrap();
-    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let mut watch = rig.octo.subscribe(LiveTopic::Browser).await.unwrap();
     let session = rig.start(Mode::Autonomous, "look").await;
     next(&mut watch, |update| match update {
         Update::Browser { state: BrowserState::WaitingForAllow { .. } } => Some(()),
@@ -148,7 +148,7 @@ async fn asked_twice(ends: PromptEnd) -> (Vec<String>, usize) {
     let asking = PromptingBrowser::start();
     let mut rig = Rig::new(plan(vec![tabs(), tabs()])).await;
     rig.octo.call(ChooseBrowser { choice: asking.choice.clone() }).await.unwrap();
-    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let mut watch = rig.octo.subscribe(LiveTopic::Browser).await.unwrap();
     let session = rig.start(Mode::Autonomous, "look").await;
     next(&mut watch, |update| match update {
         Update::Browser { state: BrowserState::WaitingForAllow { .. } } => Some(()),

@@ -3,9 +3,9 @@
 use super::world::*;
 use crate::agent::rig::Rig;
 use octo_protocol::{
-    AcceptTask, ChangeSettings, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask,
-    RestoreOutcome, RestoreTrash, RunStatus, RunTask, SaveTask, SettingsPatch, SkipReason, Snapshot, Switch,
-    SwitchTask, TaskContent, TaskSettings, TaskState, Timing, Topic, TrashKind, Update,
+    AcceptTask, ChangeSettings, DeleteTask, DuplicateTask, ListTasks, ListTrash, LiveTopic, OnConflict,
+    PreviewTask, RestoreOutcome, RestoreTrash, RunStatus, RunTask, SaveTask, SettingsPatch, SkipReason,
+    Snapshot, Switch, SwitchTask, TaskContent, TaskSettings, TaskState, Timing, TrashKind, Update,
 };
 use octo_testkit::Script;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ async fn a_broken_file_is_shown_left_as_it_is_and_does_not_run() {
     );
     clock.set(DAY + 34 * HOUR);
     settled(&rig, &clock, 1).await;
-    let mut tasks = rig.octo.subscribe(Topic::Tasks).await.unwrap();
+    let mut tasks = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
     let told = tasks.next().await.unwrap();
     let waiting = match &told[0] {
         Update::Snapshot { snapshot: Snapshot::Tasks { state } } => state.waiting,

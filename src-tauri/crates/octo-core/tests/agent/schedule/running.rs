@@ -3,9 +3,10 @@
 use super::world::*;
 use crate::agent::rig::{Rig, reached};
 use octo_protocol::{
-    Answer, Budgets, ChangeSettings, Cost, ListSessions, MissedAnswer, MissedRun, Mode, OpenSession,
-    RunCause, RunStatus, RunTask, SessionFilter, SettingsPatch, SkipReason, Snapshot, Source, StopRun,
-    Switch, SwitchTask, TaskNotifications, TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
+    Answer, Budgets, ChangeSettings, Cost, ListSessions, LiveTopic, MissedAnswer, MissedRun, Mode,
+    OpenSession, RunCause, RunStatus, RunTask, SessionFilter, SettingsPatch, SkipReason, Snapshot, Source,
+    StopRun, Switch, SwitchTask, TaskNotifications, TaskRetry, TaskState, TasksState, Timing, TurnEnd,
+    Update,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -263,7 +264,7 @@ async fn a_time_that_comes_takes_the_place_of_a_try_that_waits() {
 }
 
 async fn state(rig: &Rig) -> TasksState {
-    let mut watched = rig.octo.subscribe(Topic::Tasks).await.unwrap();
+    let mut watched = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
     match watched.next().await.unwrap().remove(0) {
         Update::Snapshot { snapshot: Snapshot::Tasks { state } } => state,
         other => panic!("no snapshot: {other:?}"),
@@ -278,7 +279,7 @@ async fn a_run_that_asks_waits_for_the_person_and_goes_on_with_the_answer() {
     plan.mode = Mode::Ask;
     plan.minutes = 1;
     save(&rig, plan).await;
-    let mut watched = rig.octo.subscribe(Topic::Tasks).await.unwrap();
+    let mut watched = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
     watched.next().await.unwrap();
     clock.set(DAY + 10 * HOUR);
     let question = rig.question().await;

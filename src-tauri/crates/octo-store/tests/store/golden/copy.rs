@@ -41,7 +41,7 @@ fn the_events_of_a_session_make_the_same_rows() {
     let ((golden, _), second) = (golden_home(), crate::home());
     let (from, to) = (Store::open(golden.path()).unwrap(), Store::open(second.path()).unwrap());
     let (list, _) = from.read_blocking(|reader| reader.sessions("heron", 0, 10)).unwrap();
-    let topic = Topic::Session { id: list[0].id };
+    let topic = StoredTopic::Session { id: list[0].id };
     let events = from.read_blocking(move |reader| reader.events_since(&topic, 0, 1_000)).unwrap();
     let mut events = events.into_iter().map(|envelope| envelope.event);
     let Some(Event::SessionChanged { info }) = events.next() else {
