@@ -18,7 +18,7 @@ const PHRASES: usize = 60;
 /// Least share of comment lines in Rust sources, in percent of all lines.
 const COMMENTS: usize = 12;
 /// Fields of the session actor's structs that are visible outside their own file.
-const OPEN_SESSION_FIELDS: usize = 40;
+const OPEN_SESSION_FIELDS: usize = 38;
 /// Lines of the README.
 const README: usize = 150;
 /// Generated TypeScript files.

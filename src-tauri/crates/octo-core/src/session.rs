@@ -33,6 +33,7 @@ mod ready;
 mod recall;
 mod recovery;
 mod registry;
+mod requests;
 mod resting;
 mod restore;
 mod runtime;
@@ -52,11 +53,13 @@ use crate::{library::SkillSet, live::LiveStreams};
 use actor::Actor;
 pub(crate) use background::command_gone;
 pub(crate) use before_call::midnight;
-pub(crate) use inbox::{ActorRequest, ChatOrigin, ReplySender, UserMessage, sendable};
+pub(crate) use inbox::{ActorRequest, ChatOrigin, ReplySender, Submission, UserMessage, sendable};
 pub(crate) use invoked::asked_call;
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use recovery::recover;
 pub(crate) use registry::LockedSessions;
+pub(crate) use requests::{ChangeHead, ForgetRule, SessionCall};
+use requests::{StopTurn, pending};
 pub(crate) use restore::resumes_at_start;
 pub(crate) use runtime::Runtime;
 use state::Session;
@@ -187,6 +190,11 @@ impl SessionHandle {
         self.ask_from(place, ask).await
     }
 
+    /// Sends a request for the actor to carry out, and waits for its reply.
+    pub(crate) async fn call<C: SessionCall>(&self, call: C) -> Result<C::Reply, ApiError> {
+        self.ask(|reply| ActorRequest::Call(pending(call, reply))).await
+    }
+
     /// Takes a place in the queue, for callers that must look something up before they send a request.
     pub(crate) async fn queue(&self) -> QueueGuard {
         QueueGuard(Arc::clone(&self.line).lock_owned().await)
@@ -216,7 +224,7 @@ impl SessionHandle {
     /// Stops the running turn, if there is one.
     pub(crate) async fn stop(&self) -> Result<(), ApiError> {
         self.stop.press();
-        self.ask(ActorRequest::Stop).await
+        self.call(StopTurn).await
     }
 
     /// Lets the actor end and waits for it.

@@ -10,7 +10,7 @@ pub(crate) use start::Kind;
 
 use crate::{
     library::LOOK,
-    session::{ActorRequest, Runtime, SessionHandle, UserMessage, resumes_at_start},
+    session::{ActorRequest, Runtime, SessionCall, SessionHandle, Submission, UserMessage, resumes_at_start},
     slash::{self, ParsedMessage},
 };
 use octo_protocol::{ApiError, Block, ErrorCode, ModelId, SendOutcome, SessionId};
@@ -42,6 +42,11 @@ impl Sessions {
     /// Returns the session's actor and starts it if necessary. Starts none once the application is ending.
     pub(crate) async fn open(&self, id: SessionId) -> Result<SessionHandle, ApiError> {
         self.runtime.open_session(id).await
+    }
+
+    /// Has the session's actor carry out a request.
+    pub(crate) async fn call<C: SessionCall>(&self, id: SessionId, call: C) -> Result<C::Reply, ApiError> {
+        self.open(id).await?.call(call).await
     }
 
     /// Resumes the turns that a crash or a shutdown of a process of this kind left open. A turn that cannot be
@@ -116,20 +121,22 @@ impl Sessions {
         if let Some(shelf) = &shelf {
             handle.shelve(Arc::clone(shelf));
         }
-        let ParsedMessage::Unknown { name, near } = slash::parse(said.blocks()) else {
-            return handle.ask_from(place, |reply| ActorRequest::Send(said, reply)).await;
-        };
-        let Some(shelf) = shelf else {
-            return Err(ApiError::new("skills.unreadable").arg("path", &info.folder));
-        };
-        match shelf.called(said.blocks(), &name, &near, &info.profile) {
-            Ok(wish) => {
-                let typed = said.sendable()?;
-                handle.ask_from(place, |reply| ActorRequest::Invoke(typed, wish, reply)).await
+        let said = said.sendable()?;
+        let submission = match slash::parse(said.blocks()) {
+            ParsedMessage::Message => Submission::Message(said),
+            ParsedMessage::Command(command) => Submission::Command(said, command),
+            ParsedMessage::Misused { name } => Submission::Misuse(said, name),
+            ParsedMessage::Unknown { name, near } => {
+                let shelf =
+                    shelf.ok_or_else(|| ApiError::new("skills.unreadable").arg("path", &info.folder))?;
+                match shelf.called(said.blocks(), &name, &near, &info.profile) {
+                    Ok(wish) => Submission::Skill(said, wish),
+                    // Answered here: a typing error is not worth a model call.
+                    Err(why) => Submission::NoCommand(why),
+                }
             }
-            // Answered here: a typing error is not worth a model call.
-            Err(why) => handle.ask_from(place, |reply| ActorRequest::Note(why, reply)).await,
-        }
+        };
+        handle.ask_from(place, |reply| ActorRequest::Send(submission, reply)).await
     }
 
     /// Begins a turn whose first step is a skill; see [`crate::Octo::invoke_skill`].
@@ -141,7 +148,8 @@ impl Sessions {
     ) -> Result<SendOutcome, ApiError> {
         let typed = UserMessage::in_window(typed).sendable()?;
         self.runtime.services.browser.person_acted();
-        self.open(session).await?.ask(|reply| ActorRequest::Invoke(typed, wish, reply)).await
+        let submission = Submission::Skill(typed, wish);
+        self.open(session).await?.ask(|reply| ActorRequest::Send(submission, reply)).await
     }
 }
 

@@ -8,12 +8,13 @@ use super::{
     telling,
 };
 use crate::{
-    session::{ActorRequest as SessionAsk, ChatOrigin},
+    session::ChatOrigin,
     slash::{self, ParsedMessage, SlashCommand},
 };
 use octo_chats::{ButtonPress, ChatError, InboundContent, InboundFile, LARGEST_FILE, Post};
 use octo_protocol::{
-    Answer, ApiError, Block, ErrorCode, QuestionContent, Role, SessionId, SessionInfo, SessionStatus,
+    Answer, AnswerQuestion, ApiError, Block, ErrorCode, QuestionContent, Role, SessionId, SessionInfo,
+    SessionStatus,
 };
 use octo_store::{ChatRow, InboundMessageRow};
 use std::collections::HashSet;
@@ -336,8 +337,8 @@ impl Talk<'_> {
             });
         let Some(text) = option else { return Ok(None) };
         let answer = Answer::Text { text: text.clone() };
-        let session = self.bridge.sessions.open(info.id).await?;
-        match session.ask(|reply| SessionAsk::Answer(wanted, answer, reply)).await {
+        let call = AnswerQuestion { session: info.id, question: wanted, answer };
+        match self.bridge.sessions.call(info.id, call).await {
             Ok(_) => Ok(Some(text)),
             Err(error) if error.code == Some(ErrorCode::Gone) => Ok(None),
             Err(error) => Err(error),

@@ -1,6 +1,7 @@
 //! Requests about the person's browser.
 
 use super::{Octo, json};
+use crate::session::ForgetRule;
 use octo_protocol::{
     Acknowledgement, ApiError, BrowserReport, BrowserRequest, ErrorCode, GrantedSite, GrantedSites,
     PageController, Rule, SessionId, SiteSecret, SiteSecrets,
@@ -89,9 +90,7 @@ impl Octo {
                 for handle in handles {
                     let (folder, rule) = (folder.clone(), rule.clone());
                     // A session that has just ended has already forgotten it.
-                    let _ended = handle
-                        .ask(|reply| crate::session::ActorRequest::ForgetRule(folder, rule, reply))
-                        .await;
+                    let _ended = handle.call(ForgetRule::new(folder, rule)).await;
                 }
                 json(Acknowledgement {})
             }

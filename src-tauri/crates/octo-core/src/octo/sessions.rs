@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::{
     attachments,
-    session::{ActorRequest, UserMessage},
+    session::UserMessage,
     sessions::{Kind, unknown_session},
 };
 use octo_protocol::{
@@ -60,63 +60,16 @@ impl Octo {
             SessionRequest::StopCommand(call) => {
                 done(self.sessions.stop_command(call.session, call.handle).await)
             }
-            SessionRequest::RetryTurn(call) => {
-                done(self.sessions.open(call.session).await?.ask(ActorRequest::Retry).await)
-            }
-            SessionRequest::AnswerQuestion(call) => done(
-                self.sessions
-                    .open(call.session)
-                    .await?
-                    .ask(|reply| ActorRequest::Answer(call.question, call.answer, reply))
-                    .await,
-            ),
-            SessionRequest::AnswerBudget(call) => {
-                let session = self.sessions.open(call.session).await?;
-                done(session.ask(|reply| ActorRequest::AnswerBudget(call.answer, reply)).await)
-            }
-            SessionRequest::SetEffort(call) => {
-                let session = self.sessions.open(call.session).await?;
-                done(session.ask(|reply| ActorRequest::SetEffort(call.effort, reply)).await)
-            }
-            SessionRequest::EstimateSwitch(call) => {
-                let session = self.sessions.open(call.session).await?;
-                json(session.ask(|reply| ActorRequest::EstimateSwitch(call.model, reply)).await?)
-            }
-            SessionRequest::EditQueued(call) => done(
-                self.sessions
-                    .open(call.session)
-                    .await?
-                    .ask(|reply| ActorRequest::EditQueued(call.queued, call.blocks, reply))
-                    .await,
-            ),
-            SessionRequest::RemoveQueued(call) => done(
-                self.sessions
-                    .open(call.session)
-                    .await?
-                    .ask(|reply| ActorRequest::RemoveQueued(call.queued, reply))
-                    .await,
-            ),
-            SessionRequest::SetMode(call) => done(
-                self.sessions
-                    .open(call.session)
-                    .await?
-                    .ask(|reply| ActorRequest::SetMode(call.mode, reply))
-                    .await,
-            ),
-            SessionRequest::SetModel(call) => done(
-                self.sessions
-                    .open(call.session)
-                    .await?
-                    .ask(|reply| ActorRequest::SetModel(call.model, reply))
-                    .await,
-            ),
-            SessionRequest::SetFolder(call) => done(
-                self.sessions
-                    .open(call.session)
-                    .await?
-                    .ask(|reply| ActorRequest::SetFolder(call.folder, reply))
-                    .await,
-            ),
+            SessionRequest::RetryTurn(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::AnswerQuestion(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::AnswerBudget(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::SetEffort(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::EstimateSwitch(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::EditQueued(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::RemoveQueued(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::SetMode(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::SetModel(call) => json(self.sessions.call(call.session, call).await?),
+            SessionRequest::SetFolder(call) => json(self.sessions.call(call.session, call).await?),
             SessionRequest::GetPicture(call) => json(self.picture(call.session, call.path).await?),
             SessionRequest::SetDraft(call) => {
                 let kept = store.write(move |tx| tx.set_draft(call.session, &call.draft)).await;

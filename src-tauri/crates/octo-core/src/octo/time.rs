@@ -30,11 +30,7 @@ impl Octo {
             }
             TimeRequest::PreviewRestore(call) => {
                 let session = self.sessions.open(call.session).await?;
-                json(
-                    session
-                        .ask(|reply| ActorRequest::PreviewRestore(call.task, call.selection, reply))
-                        .await?,
-                )
+                json(session.ask(|reply| ActorRequest::PreviewRestore(call, reply)).await?)
             }
             TimeRequest::RestoreTask(call) => {
                 let session = self.sessions.open(call.session).await?;
@@ -42,7 +38,7 @@ impl Octo {
             }
             TimeRequest::AddCheckpoint(call) => {
                 let session = self.sessions.open(call.session).await?;
-                json(session.ask(|reply| ActorRequest::AddCheckpoint(call.name, reply)).await?)
+                json(session.ask(|reply| ActorRequest::AddCheckpoint(call, reply)).await?)
             }
             TimeRequest::GetTimeSpace(_) => json(self.look(|machine| machine.space(DEFAULT_BUDGET)).await?),
             TimeRequest::CollectTime(call) => {

@@ -3,18 +3,19 @@
 use super::{
     attached::AttachmentMode,
     journey::RestoreTarget,
+    requests::PendingCall,
     state::Session,
     step::{Change, Step},
 };
 use crate::{
     naming,
-    slash::{self, ParsedMessage, SlashCommand},
+    slash::{self, SlashCommand},
 };
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
-    Answer, ApiError, Block, BudgetAnswer, ChatService, Effort, ErrorCode, Event, FileSelection, Mode,
-    ModelId, QuestionId, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, SendOutcome,
-    SessionInfo, StepNumber, StepView, SwitchCost, Usage,
+    AddCheckpoint, Answer, ApiError, Block, ChatService, ErrorCode, Event, Mode, ModelId, PreviewRestore,
+    QueuedId, RestorePreview, RestoreReport, RestoreTask, SendOutcome, SessionInfo, StepView, SwitchCost,
+    Usage,
 };
 use octo_tools::SkillTask;
 use std::path::Path;
@@ -94,48 +95,35 @@ impl UserMessage {
     }
 }
 
+/// A message of the person, and what it is for.
+pub(crate) enum Submission {
+    /// A message for the model.
+    Message(UserMessage),
+    /// A built-in command.
+    Command(UserMessage, SlashCommand),
+    /// A built-in command, by its name, whose argument is missing or wrong.
+    Misuse(UserMessage, &'static str),
+    /// The typed text, and the skill it invokes.
+    Skill(UserMessage, SkillTask),
+    /// A text that is no command. Octo's own reply to it is shown.
+    NoCommand(ApiError),
+}
+
 /// A client's request to a session.
 pub(crate) enum ActorRequest {
-    /// Send a message or a slash command.
-    Send(UserMessage, ReplySender<SendOutcome>),
-    /// Show Octo's own reply to the typed text.
-    Note(ApiError, ReplySender<SendOutcome>),
-    /// Begin a turn with a skill the person invoked: the typed text, and the skill with its task.
-    Invoke(UserMessage, SkillTask, ReplySender<SendOutcome>),
-    /// Stop the turn.
-    Stop(ReplySender<()>),
-    /// Continue from where the last turn failed or was stopped.
-    Retry(ReplySender<()>),
-    /// Answer a question.
-    Answer(QuestionId, Answer, ReplySender<()>),
-    /// Answer a used-up budget.
-    AnswerBudget(BudgetAnswer, ReplySender<()>),
+    /// Take a message of the person.
+    Send(Submission, ReplySender<SendOutcome>),
+    /// Carry out a request and reply.
+    Call(Box<dyn PendingCall>),
+    // These take time, and the actor continues meanwhile.
     /// Stop a background command.
     StopCommand(String, ReplySender<()>),
-    /// Change the reasoning effort.
-    SetEffort(Option<Effort>, ReplySender<()>),
-    /// Estimate the cost of a change of model.
-    EstimateSwitch(ModelId, ReplySender<SwitchCost>),
-    /// Change a waiting message.
-    EditQueued(QueuedId, Vec<Block>, ReplySender<()>),
-    /// Remove a waiting message.
-    RemoveQueued(QueuedId, ReplySender<()>),
-    /// Change the mode.
-    SetMode(Mode, ReplySender<()>),
-    /// Change the model.
-    SetModel(ModelId, ReplySender<()>),
-    /// Change the folder.
-    SetFolder(String, ReplySender<()>),
-    /// Change its entry in the session list: title or pin.
-    Change(HeadChange, ReplySender<()>),
     /// Preview a restore.
-    PreviewRestore(StepNumber, FileSelection, ReplySender<RestorePreview>),
+    PreviewRestore(PreviewRestore, ReplySender<RestorePreview>),
     /// Restore a step of the time machine, or some of its files.
     RestoreTask(RestoreTask, ReplySender<RestoreReport>),
     /// Name the present state.
-    AddCheckpoint(String, ReplySender<StepView>),
-    /// A rule of this folder was revoked.
-    ForgetRule(String, Rule, ReplySender<()>),
+    AddCheckpoint(AddCheckpoint, ReplySender<StepView>),
     /// Wait until no turn is running.
     WhenIdle(ReplySender<()>),
 }
@@ -145,124 +133,43 @@ impl Session {
     /// of the client are sent in the reply.
     pub(super) async fn take(&mut self, ask: ActorRequest) -> Result<(), ApiError> {
         match ask {
-            ActorRequest::Send(said, reply) => self.send(said, reply).await,
-            ActorRequest::Note(note, reply) => {
-                let sent = self.answer_command(note).await;
-                respond(reply, sent)
-            }
-            ActorRequest::Invoke(said, wish, reply) => {
-                let sent = self.begin_with_skill(said, &wish).await;
-                respond(reply, sent)
-            }
-            ActorRequest::Stop(reply) => {
-                self.actor.stop().take();
-                let stopped = self.stop().await;
-                respond(reply, stopped)
-            }
-            ActorRequest::ForgetRule(folder, rule, reply) => {
-                if folder == self.info.folder || folder == self.session_scope() {
-                    self.grants.forget(&rule);
-                }
-                respond(reply, Ok(()))
-            }
-            ActorRequest::Retry(reply) => {
-                let outcome = self.go_on().await;
-                respond(reply, outcome)
-            }
-            ActorRequest::Answer(question, answer, reply) => {
-                let answered = self.answer(question, answer, Step::default()).await;
-                respond(reply, answered)
-            }
-            ActorRequest::AnswerBudget(answer, reply) => {
-                let answered = self.answer_budget(answer).await;
-                respond(reply, answered)
-            }
-            ActorRequest::StopCommand(handle, reply) => {
-                self.stop_command(handle, reply);
-                Ok(())
-            }
-            ActorRequest::SetEffort(effort, reply) => {
-                self.info.effort = effort;
-                self.warmth.forget_cache();
-                let stored = self.store_head().await;
-                respond(reply, stored)
-            }
-            ActorRequest::EstimateSwitch(model, reply) => {
-                let estimate = self.estimate_switch(model);
-                respond(reply, estimate)
-            }
-            ActorRequest::EditQueued(queued, blocks, reply) => {
-                let edited = self.edit_queued(queued, blocks).await;
-                respond(reply, edited)
-            }
-            ActorRequest::RemoveQueued(queued, reply) => {
-                let removed = self.remove_queued(queued).await;
-                respond(reply, removed)
-            }
-            ActorRequest::SetMode(mode, reply) => {
-                let set = self.set_mode(mode).await;
-                respond(reply, set)
-            }
-            ActorRequest::SetModel(model, reply) => {
-                let set = self.set_model(model).await;
-                respond(reply, set)
-            }
-            ActorRequest::SetFolder(folder, reply) => {
-                let set = self.set_folder(&folder).await;
-                respond(reply, set)
-            }
-            ActorRequest::Change(change, reply) => {
-                change(&mut self.info);
-                let stored = self.store_head().await;
-                respond(reply, stored)
-            }
-            ActorRequest::PreviewRestore(task, selection, reply) => {
-                self.preview_restore(task, selection, reply);
-                Ok(())
-            }
-            ActorRequest::RestoreTask(call, reply) => {
-                self.restore_task(call, reply);
-                Ok(())
-            }
-            ActorRequest::AddCheckpoint(name, reply) => {
-                self.add_checkpoint(name, reply);
-                Ok(())
-            }
-            ActorRequest::WhenIdle(reply) => {
-                if !self.turn.is_running() {
-                    return respond(reply, Ok(()));
-                }
-                self.observers.wait_until_idle(reply);
-                Ok(())
-            }
+            ActorRequest::Send(submission, reply) => return self.send(submission, reply).await,
+            ActorRequest::Call(call) => return call.run(self).await,
+            ActorRequest::StopCommand(handle, reply) => self.stop_command(handle, reply),
+            ActorRequest::PreviewRestore(call, reply) => self.preview_restore(call, reply),
+            ActorRequest::RestoreTask(call, reply) => self.restore_task(call, reply),
+            ActorRequest::AddCheckpoint(call, reply) => self.add_checkpoint(call.name, reply),
+            ActorRequest::WhenIdle(reply) if self.turn.is_running() => self.observers.wait_until_idle(reply),
+            ActorRequest::WhenIdle(reply) => return respond(reply, Ok(())),
         }
+        Ok(())
     }
 
-    async fn send(&mut self, said: UserMessage, reply: ReplySender<SendOutcome>) -> Result<(), ApiError> {
-        let said = match said.sendable() {
-            Ok(said) => said,
-            Err(error) => return respond(reply, Err(error)),
-        };
-        let parsed = slash::parse(said.blocks());
-        if parsed != ParsedMessage::Message
-            && let Err(error) = self.handle_inbound(&said).await
+    async fn send(
+        &mut self,
+        submission: Submission,
+        reply: ReplySender<SendOutcome>,
+    ) -> Result<(), ApiError> {
+        if let Submission::Command(said, _) | Submission::Misuse(said, _) = &submission
+            && let Err(error) = self.handle_inbound(said).await
         {
             return respond(reply, Err(error));
         }
-        let sent = match parsed {
+        let sent = match submission {
             // These two take time, and the actor continues meanwhile.
-            ParsedMessage::Command(SlashCommand::Undo) => {
+            Submission::Command(_, SlashCommand::Undo) => {
                 return self.restore_by_command(RestoreTarget::Undo, reply).await;
             }
-            ParsedMessage::Command(SlashCommand::Redo) => {
+            Submission::Command(_, SlashCommand::Redo) => {
                 return self.restore_by_command(RestoreTarget::Redo, reply).await;
             }
-            ParsedMessage::Message => self.send_message(said).await,
-            ParsedMessage::Command(command) => self.command(command).await,
-            ParsedMessage::Misused { name } => {
+            Submission::Command(_, command) => self.command(command).await,
+            Submission::Misuse(_, name) => {
                 self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
             }
-            ParsedMessage::Unknown { name, near } => self.answer_command(slash::unknown(name, &near)).await,
+            Submission::Message(said) => self.send_message(said).await,
+            Submission::Skill(said, wish) => self.begin_with_skill(said, &wish).await,
+            Submission::NoCommand(note) => self.answer_command(note).await,
         };
         respond(reply, sent)
     }
@@ -373,17 +280,17 @@ impl Session {
         self.feed_with(crate::turn::Input::Queued(self.waiting()), step).await
     }
 
-    async fn edit_queued(&mut self, id: QueuedId, blocks: Vec<Block>) -> Result<(), ApiError> {
+    pub(super) async fn edit_queued(&mut self, id: QueuedId, blocks: Vec<Block>) -> Result<(), ApiError> {
         self.queue.edit(id, sendable(blocks)?)?;
         self.queue_changed(self.request_step()).await
     }
 
-    async fn remove_queued(&mut self, id: QueuedId) -> Result<(), ApiError> {
+    pub(super) async fn remove_queued(&mut self, id: QueuedId) -> Result<(), ApiError> {
         self.queue.remove(id)?;
         self.queue_changed(self.request_step()).await
     }
 
-    async fn set_mode(&mut self, mode: Mode) -> Result<(), ApiError> {
+    pub(super) async fn set_mode(&mut self, mode: Mode) -> Result<(), ApiError> {
         self.info.mode = mode;
         self.store_head().await?;
         self.pass_mode_on(mode);
@@ -391,7 +298,7 @@ impl Session {
         Ok(())
     }
 
-    async fn set_model(&mut self, model: ModelId) -> Result<(), ApiError> {
+    pub(super) async fn set_model(&mut self, model: ModelId) -> Result<(), ApiError> {
         if !self.is_counted() {
             return Err(ApiError::new("session.demo_has_no_model"));
         }
@@ -407,7 +314,7 @@ impl Session {
 
     /// Estimates the cost of a switch: the new model reads everything uncached, while the present one might
     /// have read it from its cache.
-    fn estimate_switch(&self, model: ModelId) -> Result<SwitchCost, ApiError> {
+    pub(super) fn estimate_switch(&self, model: ModelId) -> Result<SwitchCost, ApiError> {
         let unknown = || ApiError::new("model.unknown").code(ErrorCode::ModelNeeded);
         let card = self.runtime.services.models.card_of(model).ok_or_else(unknown)?;
         let tokens = self.context_size();
@@ -428,7 +335,7 @@ impl Session {
         Ok(SwitchCost { tokens, cost: cost(&card, anew), instead })
     }
 
-    async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {
+    pub(super) async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {
         if self.turn.is_running() {
             // Calls decided on for the old folder may be waiting.
             return Err(ApiError::new("session.running"));
@@ -448,7 +355,7 @@ impl Session {
         self.store_head().await
     }
 
-    async fn store_head(&mut self) -> Result<(), ApiError> {
+    pub(super) async fn store_head(&mut self) -> Result<(), ApiError> {
         let mut step = self.request_step();
         step.change(self.head());
         self.finish(step).await

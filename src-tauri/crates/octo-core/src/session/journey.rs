@@ -17,8 +17,8 @@ use super::{
     turns::TurnCause,
 };
 use octo_protocol::{
-    ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, SendOutcome,
-    StepNumber, StepTree, StepView, TurnId,
+    ApiError, Event, FileSelection, PreviewRestore, RestorePreview, RestoreReport, RestoreScope, RestoreTask,
+    SendOutcome, StepTree, StepView, TurnId,
 };
 use octo_store::RestoreRecord;
 use octo_workspace::RestoreSelection;
@@ -98,12 +98,8 @@ impl Restoring {
 impl Session {
     /// Previews the effect of a restore on files. It reads every recorded file, so it runs off the actor, which
     /// continues meanwhile; a restore makes its own plan.
-    pub(super) fn preview_restore(
-        &self,
-        task: StepNumber,
-        selection: FileSelection,
-        reply: ReplySender<RestorePreview>,
-    ) {
+    pub(super) fn preview_restore(&self, call: PreviewRestore, reply: ReplySender<RestorePreview>) {
+        let PreviewRestore { task, selection, .. } = call;
         if let Err(error) = self.check_no_turn_runs() {
             let _gone = reply.send(Err(error));
             return;

@@ -5,7 +5,7 @@ use super::{Sessions, neighbours::Asked};
 use crate::{
     clock::now,
     naming,
-    session::{ActorRequest, LockedSessions, SessionHandle, command_gone},
+    session::{ActorRequest, ChangeHead, LockedSessions, SessionHandle, command_gone},
 };
 use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
@@ -75,7 +75,7 @@ impl Sessions {
         match handle {
             Some(handle) => {
                 drop(open);
-                handle.ask(|reply| ActorRequest::Change(Box::new(change), reply)).await
+                handle.call(ChangeHead::new(change)).await
             }
             None => self.in_store(id, move |tx| tx.change_head(id, change)).await,
         }

@@ -1,9 +1,9 @@
 //! A session whose turn has sub-agents: the state it passes to them, and their cards.
 
 use super::ParentState;
-use crate::session::{ActorRequest, calls::Batch, state::Session, step::Step};
+use crate::session::{calls::Batch, state::Session, step::Step};
 use octo_protocol::{
-    ApiError, CallId, CallView, MessageId, Mode, ModelId, SessionId, SessionInfo, SubAgentStatus,
+    ApiError, CallId, CallView, MessageId, Mode, ModelId, SessionId, SessionInfo, SetMode, SubAgentStatus,
     SubAgentView, ToolView, TurnId, Usage,
 };
 use std::collections::HashMap;
@@ -132,7 +132,7 @@ impl Session {
             tokio::spawn(async move {
                 let handle = runtime.open.get(child).await;
                 if let Some(handle) = handle
-                    && let Err(error) = handle.ask(|reply| ActorRequest::SetMode(mode, reply)).await
+                    && let Err(error) = handle.call(SetMode { session: child, mode }).await
                 {
                     tracing::warn!(session = %child, %error, "a sub-agent keeps its mode");
                 }
