@@ -31,6 +31,8 @@ pub(crate) struct Base {
     /// Cancelled when the application ends.
     pub closing: CancellationToken,
     preferences: RwLock<Settings>,
+    /// Held while settings are changed: those in use afterwards must be those stored last.
+    pub changing_settings: tokio::sync::Mutex<()>,
 }
 
 impl Base {
@@ -46,6 +48,7 @@ impl Base {
             updates: Updates::default(),
             closing: CancellationToken::new(),
             preferences: RwLock::new(settings),
+            changing_settings: tokio::sync::Mutex::default(),
             config,
             store,
         }

@@ -24,6 +24,7 @@
 mod fetch;
 mod hand;
 mod orders;
+mod requests;
 mod sessions;
 mod speak;
 mod tell;

@@ -8,6 +8,7 @@ mod cards;
 mod memory;
 mod offers;
 mod others;
+mod requests;
 mod skill;
 mod source;
 mod suggestions;
@@ -15,6 +16,7 @@ mod suggestions;
 pub(crate) use cards::{label, told as remark};
 pub(crate) use memory::MemoryDraft;
 use offers::InspectedSkills;
+pub(crate) use requests::absolute;
 pub(crate) use skill::{SKILL_FILE, text_of};
 pub(crate) use suggestions::Proposal;
 

@@ -1,27 +1,11 @@
 //! The application.
 
-mod activity;
-mod apps;
-mod browser;
-mod certificates;
-mod chats;
 mod damage;
 mod dating;
 mod home;
-mod hosts;
-mod ledger;
-mod library;
 mod mending;
-mod models;
-mod policies;
-mod reach;
 mod residence;
-mod schedule;
-mod searches;
-mod sessions;
-mod time;
-mod transcripts;
-mod trash;
+mod upkeep;
 
 pub use damage::request_of_damaged;
 
@@ -33,8 +17,10 @@ use crate::{
     clock::{Clock, SystemClock},
     config::{Config, OpenTurnPolicy},
     keys::KeyRing,
+    ledger,
     library::Library,
     models::Models,
+    reply::json,
     rules::PersonRules,
     schedule::HomeTasks,
     scheduler::Scheduler,
@@ -48,14 +34,14 @@ use crate::{
     trash::HomeTrash,
 };
 use octo_documents::DocumentReader;
-use octo_llm::Presets;
+use octo_llm::{Network, Presets};
 use octo_protocol::{
-    ApiError, BlobHash, Diagnostics, Envelope, ErrorCode, Request, SessionId, StoredTopic, Topic,
-    TypedRequest,
+    ApiError, BlobHash, Block, Diagnostics, Envelope, ErrorCode, Request, SendOutcome, SessionId,
+    StoredTopic, TaskNotifications, Topic, TypedRequest,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
-use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Toolset, WebSearch, install_bundled};
+use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, SkillTask, Toolset, WebSearch, install_bundled};
 use octo_workspace::{ScriptInstallOutcome, Scripts, TimeLimits, TimeMachine, UnfinishedWrites};
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
@@ -140,8 +126,8 @@ impl Octo {
         let base = Arc::new(Base::new(config, store, clock, state.settings.clone()));
         let services = Arc::new(services(&base, bundled, keys, presets, state)?);
         let runtime = Arc::new(Runtime::new(Arc::clone(&base), Arc::clone(&services)));
-        let sessions = Sessions::new(Arc::clone(&runtime));
         let settings = LiveSettings::new(Arc::clone(&runtime));
+        let sessions = Sessions::new(Arc::clone(&runtime), settings.clone());
         let octo = Self {
             topics: Topics::new(sessions.clone(), settings.clone()),
             scheduler: Arc::new(Scheduler::new(sessions.clone())),
@@ -183,22 +169,26 @@ impl Octo {
     /// Carries out a request; the reply has the request's reply type.
     pub async fn request(&self, request: Request) -> Result<Value, ApiError> {
         match request {
-            Request::Sessions(request) => self.sessions(request).await,
-            Request::Models(request) => self.models(request).await,
-            Request::Ledger(request) => self.ledger(request).await,
-            Request::Trash(request) => self.trash(request).await,
-            Request::App(request) => self.app(request).await,
-            Request::Browser(request) => self.browser(request).await,
-            Request::Time(request) => self.time(request).await,
-            Request::Policy(request) => self.policy(request).await,
-            Request::Skills(request) => self.skills(request).await,
-            Request::Memory(request) => self.memory(request).await,
-            Request::Schedule(request) => self.schedule(request).await,
-            Request::Chats(request) => self.chats(request).await,
-            Request::Activity(request) => self.activity(request).await,
+            Request::Sessions(request) => self.sessions.request(request).await,
+            Request::Time(request) => self.sessions.time(request).await,
+            Request::Transcripts(request) => self.sessions.transcripts(request).await,
+            Request::App(request) => self.settings.app(request).await,
+            Request::Models(request) => self.settings.models(request).await,
+            Request::Browser(request) => self.settings.browser(request).await,
+            Request::Ledger(request) => ledger::request(&self.base.store, request).await,
+            Request::Trash(request) => self.services.trash_request(&self.base, request).await,
+            Request::Policy(request) => self.services.rules.request(&self.base, request).await,
+            Request::Skills(request) => {
+                self.services.library.skill_request(request, &self.services.trash).await
+            }
+            Request::Memory(request) => {
+                self.services.library.memory_request(request, &self.services.trash).await
+            }
+            Request::Schedule(request) => self.scheduler.request(request).await,
+            Request::Chats(request) => self.bridge.request(request).await,
+            Request::Activity(request) => self.topics.activity_request(request).await,
             Request::Home(request) => self.home(request).await,
-            Request::Transcripts(request) => self.transcripts(request).await,
-            Request::Host(request) => self.host(request).await,
+            Request::Host(request) => json(self.base.config.host.perform(request).await?),
         }
     }
 
@@ -220,6 +210,31 @@ impl Octo {
             }
         }
         subscription::subscribe(self.topics.clone(), topic).await
+    }
+
+    /// Begins a turn whose first step is a skill: the person's text, then the skill, then the model's answer to
+    /// its result. For a command of the person that names a skill.
+    ///
+    /// # Errors
+    /// `session.running` while a turn is running. The model is informed if the skill does not exist.
+    pub async fn invoke_skill(
+        &self,
+        session: SessionId,
+        typed: Vec<Block>,
+        wish: SkillTask,
+    ) -> Result<SendOutcome, ApiError> {
+        self.sessions.invoke_skill(session, typed, wish).await
+    }
+
+    /// Returns which news of a scheduled session the person wants, or `None` for any other session or a deleted
+    /// task. For code that shows notices.
+    pub async fn told_of(&self, session: SessionId) -> Option<TaskNotifications> {
+        self.scheduler.told_of(session).await
+    }
+
+    /// Returns the network configuration for requests of the shell.
+    pub fn reach(&self) -> Network {
+        self.services.models.reach()
     }
 
     /// Returns all durable events of all topics from now on, in the order they were stored.
@@ -316,7 +331,7 @@ fn services(
         browser,
         documents: DocumentReader::from_this_program(),
         login: LoginEnvironment::capture(),
-        rules: PersonRules::new(&config.home, base.updates.clone()),
+        rules: Arc::new(PersonRules::new(&config.home, base.updates.clone())),
         time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, TimeLimits::default()),
         tasks: HomeTasks::new(Arc::clone(base), Arc::clone(&models), library.agents().clone(), trash.clone()),
         models,
@@ -333,9 +348,4 @@ fn report(installed: &[(&'static str, ScriptInstallOutcome)]) {
             tracing::warn!(name, backup = %backup.display(), "a changed script was put aside for a newer one");
         }
     }
-}
-
-/// A reply as JSON.
-pub(crate) fn json<T: serde::Serialize>(reply: T) -> Result<Value, ApiError> {
-    serde_json::to_value(reply).map_err(|error| ApiError::new("internal").detail(error))
 }

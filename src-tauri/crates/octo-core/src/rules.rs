@@ -7,6 +7,8 @@
 //! Many programs empty a file before they rewrite it, and some remove it first. The former contents therefore
 //! stay in effect a little longer: a decision at that moment must not find that nothing is forbidden.
 
+mod requests;
+
 use crate::updates::Updates;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use octo_protocol::{ApiError, PolicyState, StoredTopic, Update};

@@ -1,5 +1,6 @@
 //! The scheduler: it begins the runs of tasks in sessions of their own, and follows them.
 
+mod requests;
 mod tender;
 
 use crate::{

@@ -1,5 +1,7 @@
 //! The parts of the application that sessions use and that do not depend on sessions.
 
+mod trash;
+
 use crate::{
     base::Base,
     browsing::HomeBrowser,
@@ -35,7 +37,7 @@ pub(crate) struct Services {
     pub documents: DocumentReader,
     pub login: LoginEnvironment,
     /// The person's own rules.
-    pub rules: PersonRules,
+    pub rules: Arc<PersonRules>,
     /// Skills and memories.
     pub library: Library,
     pub trash: HomeTrash,

@@ -4,13 +4,19 @@
 mod closed;
 mod interrupted;
 mod neighbours;
+mod requests;
+mod snapshot;
 mod start;
+mod time;
+mod transcripts;
 
 pub(crate) use start::Kind;
+pub(crate) use time::KEPT_CONTENT_LIMIT;
 
 use crate::{
     library::LOOK,
     session::{ActorRequest, Runtime, SessionCall, SessionHandle, Submission, UserMessage, resumes_at_start},
+    settings::LiveSettings,
     slash::{self, ParsedMessage},
 };
 use octo_protocol::{ApiError, Block, ErrorCode, ModelId, SendOutcome, SessionId};
@@ -25,13 +31,14 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub(crate) struct Sessions {
     runtime: Arc<Runtime>,
+    settings: LiveSettings,
     /// Locked while interrupted work is completed in a session that is not open.
     mending: Arc<Mutex<()>>,
 }
 
 impl Sessions {
-    pub(crate) fn new(runtime: Arc<Runtime>) -> Self {
-        Self { runtime, mending: Arc::default() }
+    pub(crate) fn new(runtime: Arc<Runtime>, settings: LiveSettings) -> Self {
+        Self { runtime, settings, mending: Arc::default() }
     }
 
     /// Returns the environment of the session actors.

@@ -1,10 +1,16 @@
 //! The settings: changed in the store, then applied by every part that uses them.
 
+mod browser;
+mod certificates;
+mod models;
+mod proxy;
+mod requests;
+mod search;
+
 use crate::{base::Base, services::Services, session::Runtime};
 use octo_protocol::{ApiError, Event, Settings, SettingsSnapshot, StoredTopic};
 use octo_store::{StoreError, Tx};
 use std::{path::Path, sync::Arc};
-use tokio::sync::Mutex;
 
 /// Number of folders remembered.
 const RECENT_FOLDERS: usize = 10;
@@ -15,18 +21,11 @@ pub(crate) struct LiveSettings {
     base: Arc<Base>,
     services: Arc<Services>,
     runtime: Arc<Runtime>,
-    /// Held while settings are changed.
-    changing: Arc<Mutex<()>>,
 }
 
 impl LiveSettings {
     pub(crate) fn new(runtime: Arc<Runtime>) -> Self {
-        Self {
-            base: Arc::clone(&runtime.base),
-            services: Arc::clone(&runtime.services),
-            runtime,
-            changing: Arc::default(),
-        }
+        Self { base: Arc::clone(&runtime.base), services: Arc::clone(&runtime.services), runtime }
     }
 
     /// Returns settings, models and the keychain's state, as of the topic's number.
@@ -50,8 +49,7 @@ impl LiveSettings {
     ) -> Result<(), ApiError> {
         let keychain = self.services.models.keys().state();
         let services = Arc::clone(&self.services);
-        // The settings in use afterwards must be those stored last.
-        let _in_order = self.changing.lock().await;
+        let _in_order = self.base.changing_settings.lock().await;
         let written = self.base.store.write(move |tx| {
             let mut settings = tx.settings()?;
             change(tx, &mut settings)?;

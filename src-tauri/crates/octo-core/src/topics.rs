@@ -3,22 +3,10 @@
 mod activity;
 mod relay;
 
-use crate::{
-    base::Base,
-    blocking::blocking,
-    services::Services,
-    session::Runtime,
-    sessions::{Sessions, unknown_session},
-    settings::LiveSettings,
-};
-use octo_protocol::{
-    ApiError, Envelope, LiveTopic, PolicyState, SessionId, SessionSnapshot, Snapshot, StoredTopic,
-    StreamKind, Update,
-};
+use crate::{base::Base, services::Services, session::Runtime, sessions::Sessions, settings::LiveSettings};
+use octo_protocol::{ApiError, Envelope, LiveTopic, Snapshot, StoredTopic, Update};
 use std::sync::Arc;
 
-/// Number of messages in a session's snapshot; earlier ones are loaded in pages.
-const SNAPSHOT_MESSAGES: u32 = 200;
 /// Number of sessions in the list's snapshot; more are loaded in pages.
 const SNAPSHOT_SESSIONS: u32 = 200;
 
@@ -49,7 +37,7 @@ impl Topics {
     pub(crate) async fn stored(&self, topic: StoredTopic) -> Result<(u64, Snapshot), ApiError> {
         match topic {
             StoredTopic::Session { id } => {
-                let session = self.session(id).await?;
+                let session = self.sessions.snapshot(id).await?;
                 Ok((session.seq, Snapshot::Session(Box::new(session))))
             }
             StoredTopic::Sessions => {
@@ -93,40 +81,12 @@ impl Topics {
             }
             StoredTopic::Sessions => updates.extend(self.runtime.troubles.all().into_iter().map(trouble)),
             StoredTopic::Settings => {
-                updates.push(Update::Policy { policy: Box::new(self.policy().await?) });
+                updates.push(Update::Policy { policy: Box::new(self.services.rules.current().await?) });
                 updates.push(Update::Chats { state: Box::new(self.services.chats.state().await?) });
             }
             StoredTopic::Trash => {}
         }
         Ok(updates)
-    }
-
-    /// Returns the current session with its streams.
-    pub(crate) async fn session(&self, id: SessionId) -> Result<SessionSnapshot, ApiError> {
-        // The streams are read first: a block that ends in between is then in the page as well, and is left out
-        // below; in the opposite order it could be in neither.
-        let live = self.runtime.open.get(id).await.map(|handle| handle.live().clone());
-        let streaming = live.map(|live| live.now()).unwrap_or_default();
-        let read = self.runtime.base.store.read(move |reader| reader.snapshot(id, SNAPSHOT_MESSAGES)).await;
-        let mut snapshot = read?.ok_or_else(unknown_session)?;
-        snapshot.streaming = streaming
-            .into_iter()
-            .filter(|stream| {
-                matches!(stream.kind, StreamKind::Output { .. })
-                    || snapshot.page.messages.iter().any(|message| {
-                        message.id == stream.message
-                            && message.meta.end.is_none()
-                            && message.blocks.len() <= stream.block as usize
-                    })
-            })
-            .collect();
-        Ok(snapshot)
-    }
-
-    /// Returns the current state of `policy.toml`.
-    pub(crate) async fn policy(&self) -> Result<PolicyState, ApiError> {
-        let services = Arc::clone(&self.services);
-        blocking(move || Ok(services.rules.state())).await
     }
 
     /// Returns the stored events of a topic after `seq`, oldest first, at most `limit`.

@@ -1,8 +1,7 @@
 //! Requests about a damaged database. No Octo runs in its home, so the program that tried to start it sends its
 //! requests here.
 
-use super::json;
-use crate::blocking::blocking;
+use crate::{blocking::blocking, reply::json};
 use octo_protocol::{ApiError, DatabaseBackup, DatabaseDamage, DatabaseReplacement, ErrorCode, HomeRequest};
 use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
 use serde_json::Value;

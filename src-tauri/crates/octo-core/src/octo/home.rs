@@ -1,9 +1,10 @@
 //! Requests about Octo's home and its state.
 
-use super::{Octo, damage, json};
+use super::{Octo, damage};
 use crate::{
     blocking::blocking,
     diagnostics::{self, DiagnosticsInputs},
+    reply::json,
 };
 use octo_protocol::{
     ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeDeletion, HomeRequest, HomeSizes,

@@ -2,6 +2,7 @@
 //! requests of the person to end their work are stored for them, and they poll for these.
 
 use super::Sessions;
+use crate::settings::LiveSettings;
 use octo_protocol::{ApiError, SessionId};
 use octo_store::{HolderState, OtherProcessSession, StopRequest, StoreError, probe};
 use std::{sync::Arc, time::Duration};
@@ -33,7 +34,8 @@ impl Sessions {
                 }
                 // Not kept during the wait, so that a dropped application can end.
                 let Some(runtime) = weak.upgrade() else { return };
-                let sessions = Self { runtime, mending: mending.clone() };
+                let settings = LiveSettings::new(Arc::clone(&runtime));
+                let sessions = Self { runtime, settings, mending: mending.clone() };
                 match sessions.look_beside(&mut written).await {
                     Ok(()) => written = false,
                     Err(StoreError::Closed) => return,

@@ -1,5 +1,7 @@
 //! The running work, in this process and in others of the home.
 
+mod requests;
+
 use super::Topics;
 use crate::activity::{ActivityInputs, state};
 use octo_protocol::{ActivityState, ApiError};

@@ -1,6 +1,6 @@
 //! Certificates the person trusts in addition to the system's.
 
-use super::Octo;
+use super::LiveSettings;
 use octo_llm::Network;
 use octo_protocol::{ApiError, CertificateSource, TrustedCertificates};
 use std::{fs::File, io::Read, path::Path};
@@ -13,7 +13,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
-impl Octo {
+impl LiveSettings {
     /// Trusts other certificates, once they are read and usable.
     pub(super) async fn trust(&self, source: CertificateSource) -> Result<(), ApiError> {
         let (text, file) = match source {
@@ -27,12 +27,11 @@ impl Octo {
             }
         };
         let certificates = text.map(|text| certificates(&text, file).map(Box::new)).transpose()?;
-        self.settings
-            .change(move |_, settings| {
-                settings.certificates = certificates;
-                Ok(())
-            })
-            .await
+        self.change(move |_, settings| {
+            settings.certificates = certificates;
+            Ok(())
+        })
+        .await
     }
 }
 

@@ -1,19 +1,19 @@
 //! Requests about chat services.
 
-use super::{Octo, json};
+use super::ChatBridge;
+use crate::reply::json;
 use octo_protocol::{
     Acknowledgement, ApiError, ChatRequest, ChatService, SettingsSnapshot, TelegramSettings,
 };
 use serde_json::Value;
 
-impl Octo {
-    pub(super) async fn chats(&self, request: ChatRequest) -> Result<Value, ApiError> {
-        let chats = &self.services.chats;
+impl ChatBridge {
+    /// Carries out a request.
+    pub(crate) async fn request(&self, request: ChatRequest) -> Result<Value, ApiError> {
+        let chats = &self.chats;
         match request {
-            ChatRequest::GetChats(_) => json(self.services.chats.state().await?),
-            ChatRequest::TestTelegram(call) => {
-                json(chats.test(&self.services.models.reach(), &call.draft).await?)
-            }
+            ChatRequest::GetChats(_) => json(chats.state().await?),
+            ChatRequest::TestTelegram(call) => json(chats.test(&self.models.reach(), &call.draft).await?),
             ChatRequest::SaveTelegram(call) => {
                 let before = chats.telegram();
                 let telegram = chats.accept(call.draft, call.bot).await?;
@@ -59,8 +59,8 @@ impl Octo {
             })
             .await?;
         // The same settings can refer to another token.
-        self.services.chats.changed();
-        self.services.chats.tell();
+        self.chats.changed();
+        self.chats.tell();
         Ok(self.settings.snapshot().await?.1)
     }
 }

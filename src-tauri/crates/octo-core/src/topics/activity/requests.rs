@@ -1,15 +1,16 @@
 //! Requests about running work.
 
-use super::{Octo, json};
+use crate::{reply::json, topics::Topics};
 use octo_protocol::{
     Acknowledgement, ActivityId, ActivityRequest, ActivityStatus, ApiError, ErrorCode, SessionId,
 };
 use serde_json::Value;
 
-impl Octo {
-    pub(super) async fn activity(&self, request: ActivityRequest) -> Result<Value, ApiError> {
+impl Topics {
+    /// Carries out a request about running work.
+    pub(crate) async fn activity_request(&self, request: ActivityRequest) -> Result<Value, ApiError> {
         match request {
-            ActivityRequest::GetActivity(_) => json(self.topics.activity().await?),
+            ActivityRequest::GetActivity(_) => json(self.activity().await?),
             ActivityRequest::StopActivity(call) => {
                 self.stop_activity(call.id).await?;
                 json(Acknowledgement {})
@@ -50,7 +51,7 @@ impl Octo {
     /// # Errors
     /// Why an item could not be stopped, once all were tried.
     async fn stop_all(&self) -> Result<u32, ApiError> {
-        let rows = self.topics.activity().await?.rows;
+        let rows = self.activity().await?.rows;
         let (queued, rest): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| matches!(row.status, ActivityStatus::Queued { .. }));
         let (mut count, mut refused): (u32, _) = (0, None);

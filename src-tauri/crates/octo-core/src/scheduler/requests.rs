@@ -1,6 +1,7 @@
 //! Requests about tasks that run at their time.
 
-use super::{Octo, json};
+use super::Scheduler;
+use crate::reply::json;
 use octo_protocol::{
     Acknowledgement, ApiError, RemovedBy, ScheduleRequest, SessionId, TaskContent, TaskNotifications,
 };
@@ -10,9 +11,10 @@ use serde_json::Value;
 /// are in progress at once.
 const SEARCHED_RUNS: u32 = 200;
 
-impl Octo {
-    pub(super) async fn schedule(&self, request: ScheduleRequest) -> Result<Value, ApiError> {
-        let tasks = &self.services.tasks;
+impl Scheduler {
+    /// Carries out a request.
+    pub(crate) async fn request(&self, request: ScheduleRequest) -> Result<Value, ApiError> {
+        let tasks = &self.tasks;
         match request {
             ScheduleRequest::ListTasks(_) => json(tasks.list().await?),
             ScheduleRequest::GetTask(call) => json(tasks.get(call.task).await?),
@@ -38,12 +40,11 @@ impl Octo {
         }
     }
 
-    /// Returns which news of a scheduled session the person wants, or `None` for any other session or a deleted
-    /// task. For code that shows notices.
-    pub async fn told_of(&self, session: SessionId) -> Option<TaskNotifications> {
+    /// Returns which news of a scheduled session the person wants; see [`crate::Octo::told_of`].
+    pub(crate) async fn told_of(&self, session: SessionId) -> Option<TaskNotifications> {
         let recent = self.base.store.read(|reader| reader.runs(None, None, SEARCHED_RUNS)).await.ok()?;
         let task = recent.into_iter().find(|run| run.session == Some(session))?.task;
-        match self.services.tasks.get(task).await.ok()?.content {
+        match self.tasks.get(task).await.ok()?.content {
             TaskContent::Plan { plan } => Some(plan.tell),
             TaskContent::Broken { .. } => None,
         }

@@ -1,7 +1,7 @@
 //! Requests about the trash.
 
-use super::{Octo, json};
-use crate::trash::picked;
+use super::Services;
+use crate::{base::Base, reply::json, trash::picked};
 use octo_protocol::{
     ApiError, Millis, OnConflict, RestoreOutcome, TrashEntry, TrashExcerpt, TrashId, TrashKind,
     TrashOverview, TrashPage, TrashPreview, TrashRequest, TrashRestoreResult,
@@ -9,7 +9,7 @@ use octo_protocol::{
 use octo_store::{TrashFilter, TrashRow};
 use octo_workspace::TrashScan;
 use serde_json::Value;
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::path::PathBuf;
 
 /// Maximum number of list entries per request.
 const PAGE: u32 = 500;
@@ -20,27 +20,10 @@ const DAY: Millis = 24 * 60 * 60 * 1_000;
 /// Number of a session's messages shown, and the maximum length of each in characters.
 const SHOWN: (u32, usize) = (6, 200);
 
-/// Interval of the check for expired entries.
-const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
-
-impl Octo {
-    /// Repairs the trash after the last run and maintains it for as long as the application runs.
-    pub(super) async fn tend_trash(&self) {
-        self.services.trash.look(TrashScan::All).await;
-        self.services.trash.expire_in_background(self.base.preferences().trash);
-        let (services, base) = (Arc::downgrade(&self.services), Arc::downgrade(&self.base));
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(DAILY).await;
-                let (Some(services), Some(base)) = (services.upgrade(), base.upgrade()) else { return };
-                services.trash.look(TrashScan::New).await;
-                services.trash.expire_in_background(base.preferences().trash);
-            }
-        });
-    }
-
-    pub(super) async fn trash(&self, request: TrashRequest) -> Result<Value, ApiError> {
-        let (trash, store) = (&self.services.trash, &self.base.store);
+impl Services {
+    /// Carries out a request about the trash.
+    pub(crate) async fn trash_request(&self, base: &Base, request: TrashRequest) -> Result<Value, ApiError> {
+        let (trash, store) = (&self.trash, &base.store);
         match request {
             TrashRequest::GetTrash(_) => {
                 trash.look(TrashScan::New).await;
@@ -57,12 +40,12 @@ impl Octo {
                 let (rows, found) = read?;
                 json(TrashPage { entries: rows.into_iter().map(|row| row.entry).collect(), found })
             }
-            TrashRequest::PreviewTrash(call) => json(self.preview_trash(call.id).await?),
+            TrashRequest::PreviewTrash(call) => json(self.preview_trash(base, call.id).await?),
             TrashRequest::RestoreTrash(call) => {
                 let folder = call.to.as_deref().map(picked).transpose()?;
                 let mut outcomes = Vec::new();
                 for id in call.ids {
-                    outcomes.push(self.restore_one(id, folder.clone(), call.on_conflict).await);
+                    outcomes.push(self.restore_one(base, id, folder.clone(), call.on_conflict).await);
                 }
                 json(TrashRestoreResult { outcomes })
             }
@@ -76,19 +59,20 @@ impl Octo {
 
     async fn restore_one(
         &self,
+        base: &Base,
         id: TrashId,
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> RestoreOutcome {
         let restored = async {
-            let row = self.services.trash.row(id).await?;
+            let row = self.trash.row(id).await?;
             match (row.entry.kind, row.entry.session) {
                 (TrashKind::File | TrashKind::Skill | TrashKind::Memory, _) => {
-                    self.services.trash.restore_file(&row, folder, on_conflict).await
+                    self.trash.restore_file(&row, folder, on_conflict).await
                 }
                 (TrashKind::Task, _) => self.restore_task(&row, folder, on_conflict).await,
                 (TrashKind::Session, Some(session)) => {
-                    let back = self.base.store.write(move |tx| tx.undelete(session)).await;
+                    let back = base.store.write(move |tx| tx.undelete(session)).await;
                     Ok(RestoreOutcome::Done { id, at: back?.id.to_string() })
                 }
                 (TrashKind::Session, None) => Err(ApiError::new("trash.gone")),
@@ -105,7 +89,7 @@ impl Octo {
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> Result<RestoreOutcome, ApiError> {
-        let (trash, tasks) = (&self.services.trash, &self.services.tasks);
+        let (trash, tasks) = (&self.trash, &self.tasks);
         let done = match (folder, on_conflict) {
             // Task files are not named like other files when both are kept.
             (None, OnConflict::KeepBoth) => {
@@ -131,35 +115,35 @@ impl Octo {
         }
     }
 
-    async fn preview_trash(&self, id: TrashId) -> Result<TrashPreview, ApiError> {
-        let row = self.services.trash.row(id).await?;
+    async fn preview_trash(&self, base: &Base, id: TrashId) -> Result<TrashPreview, ApiError> {
+        let row = self.trash.row(id).await?;
         let (look, present) = match row.entry.kind {
             TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => {
-                let look = self.services.trash.look_at(id, self.base.blobs.clone()).await?;
-                (look, self.services.trash.present(row.path).await?)
+                let look = self.trash.look_at(id, base.blobs.clone()).await?;
+                (look, self.trash.present(row.path).await?)
             }
-            TrashKind::Session => (self.last_words(&row.entry).await?, None),
+            TrashKind::Session => (last_words(base, &row.entry).await?, None),
         };
-        let days = self.base.preferences().trash.days.map(|days| Millis::from(days.max(1)));
+        let days = base.preferences().trash.days.map(|days| Millis::from(days.max(1)));
         let session_title = match (row.entry.kind, row.entry.session) {
             (TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task, Some(session)) => {
-                let read = self.base.store.read(move |reader| reader.session(session)).await;
+                let read = base.store.read(move |reader| reader.session(session)).await;
                 read?.map(|info| info.title)
             }
             _ => None,
         };
-        let counted = self.services.trash.counted(row.entry.at).await?;
+        let counted = self.trash.counted(row.entry.at).await?;
         let until = days.map(|days| counted.saturating_add(days * DAY));
         Ok(TrashPreview { entry: row.entry, look, present, until, session_title })
     }
+}
 
-    /// Returns the last messages of a deleted session.
-    async fn last_words(&self, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
-        let Some(session) = entry.session else { return Ok(TrashExcerpt::Nothing) };
-        let (messages, characters) = SHOWN;
-        let read = self.base.store.read(move |reader| reader.last_words(session, messages)).await;
-        let lines = read?;
-        let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
-        Ok(TrashExcerpt::Session { lines })
-    }
+/// Returns the last messages of a deleted session.
+async fn last_words(base: &Base, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
+    let Some(session) = entry.session else { return Ok(TrashExcerpt::Nothing) };
+    let (messages, characters) = SHOWN;
+    let read = base.store.read(move |reader| reader.last_words(session, messages)).await;
+    let lines = read?;
+    let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
+    Ok(TrashExcerpt::Session { lines })
 }

@@ -1,40 +1,43 @@
 //! Requests about settings and the application.
 
-use super::{Octo, json, library::absolute};
+use super::LiveSettings;
 use crate::{
     attachments::{attach_files, put_blob},
-    models, slash,
+    library::absolute,
+    models,
+    reply::json,
+    slash,
 };
 use octo_protocol::{
     About, ApiError, AppRequest, Commands, Language, Profiles, Settings, SettingsPatch, words,
 };
 use serde_json::Value;
 
-impl Octo {
-    pub(super) async fn app(&self, request: AppRequest) -> Result<Value, ApiError> {
+impl LiveSettings {
+    /// Carries out a request about settings and the application.
+    pub(crate) async fn app(&self, request: AppRequest) -> Result<Value, ApiError> {
         match request {
-            AppRequest::GetSettings(_) => json(self.settings.snapshot().await?.1),
+            AppRequest::GetSettings(_) => json(self.snapshot().await?.1),
             AppRequest::ChangeSettings(call) => {
                 call.patch.proxy.as_ref().map_or(Ok(()), models::check_proxy)?;
                 if !call.patch.shortcuts.as_ref().is_none_or(octo_protocol::are_valid) {
                     return Err(ApiError::new("settings.shortcut_wrong"));
                 }
                 let retimed = call.patch.tasks.is_some();
-                self.settings
-                    .change(move |_, settings| {
-                        apply(settings, call.patch);
-                        Ok(())
-                    })
-                    .await?;
+                self.change(move |_, settings| {
+                    apply(settings, call.patch);
+                    Ok(())
+                })
+                .await?;
                 self.services.trash.expire_in_background(self.base.preferences().trash);
                 if retimed {
                     self.services.tasks.changed();
                 }
-                json(self.settings.snapshot().await?.1)
+                json(self.snapshot().await?.1)
             }
             AppRequest::TrustCertificates(call) => {
                 self.trust(call.source).await?;
-                json(self.settings.snapshot().await?.1)
+                json(self.snapshot().await?.1)
             }
             AppRequest::TryProxy(call) => json(self.try_proxy(call.proxy).await?),
             AppRequest::SaveSearchProvider(call) => json(self.save_search_provider(call.draft).await?),

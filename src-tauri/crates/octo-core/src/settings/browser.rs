@@ -1,6 +1,7 @@
 //! Requests about the person's browser.
 
-use super::{Octo, json};
+use super::LiveSettings;
+use crate::reply::json;
 use crate::session::ForgetRule;
 use octo_protocol::{
     Acknowledgement, ApiError, BrowserReport, BrowserRequest, ErrorCode, GrantedSite, GrantedSites,
@@ -8,18 +9,18 @@ use octo_protocol::{
 };
 use serde_json::Value;
 
-impl Octo {
-    pub(super) async fn browser(&self, request: BrowserRequest) -> Result<Value, ApiError> {
+impl LiveSettings {
+    /// Carries out a request about the browser.
+    pub(crate) async fn browser(&self, request: BrowserRequest) -> Result<Value, ApiError> {
         let browser = &self.services.browser;
         match request {
             BrowserRequest::FindBrowsers(_) => json(browser.find().await),
             BrowserRequest::ChooseBrowser(call) => {
-                self.settings
-                    .change(move |_, settings| {
-                        settings.browser = call.choice;
-                        Ok(())
-                    })
-                    .await?;
+                self.change(move |_, settings| {
+                    settings.browser = call.choice;
+                    Ok(())
+                })
+                .await?;
                 json(Acknowledgement {})
             }
             BrowserRequest::AttachBrowser(_) => {
@@ -44,13 +45,12 @@ impl Octo {
                 let before = self.site_secret(&call.name).await?;
                 let saved = browser.secrets().save(&call.name, &call.site, call.value).await?;
                 let listed = saved.clone();
-                self.settings
-                    .change(move |_, settings| {
-                        settings.site_secrets.retain(|secret| secret.name != listed.name);
-                        settings.site_secrets.push(listed);
-                        Ok(())
-                    })
-                    .await?;
+                self.change(move |_, settings| {
+                    settings.site_secrets.retain(|secret| secret.name != listed.name);
+                    settings.site_secrets.push(listed);
+                    Ok(())
+                })
+                .await?;
                 // Once another site's value is in effect the former one is of no use.
                 if let Some(before) = before.filter(|before| before.site != saved.site) {
                     browser.secrets().forget(&before).await?;
@@ -60,12 +60,11 @@ impl Octo {
             BrowserRequest::ForgetSiteSecret(call) => {
                 if let Some(secret) = self.site_secret(&call.name).await? {
                     // Octo stops typing it before its value is deleted.
-                    self.settings
-                        .change(move |_, settings| {
-                            settings.site_secrets.retain(|secret| secret.name != call.name);
-                            Ok(())
-                        })
-                        .await?;
+                    self.change(move |_, settings| {
+                        settings.site_secrets.retain(|secret| secret.name != call.name);
+                        Ok(())
+                    })
+                    .await?;
                     browser.secrets().forget(&secret).await?;
                 }
                 json(Acknowledgement {})

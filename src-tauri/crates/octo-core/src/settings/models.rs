@@ -1,12 +1,14 @@
 //! Requests about models.
 
-use super::{Octo, json};
+use super::LiveSettings;
 use crate::models::Companion;
+use crate::reply::json;
 use octo_protocol::{Acknowledgement, ApiError, CompanionRole, ModelEntry, ModelId, ModelRequest, Source};
 use serde_json::Value;
 
-impl Octo {
-    pub(super) async fn models(&self, request: ModelRequest) -> Result<Value, ApiError> {
+impl LiveSettings {
+    /// Carries out a request about models.
+    pub(crate) async fn models(&self, request: ModelRequest) -> Result<Value, ApiError> {
         let models = &self.services.models;
         match request {
             ModelRequest::SaveModel(call) => json(self.save_model(models.accept(call.draft).await?).await?),
@@ -25,12 +27,11 @@ impl Octo {
             }
             ModelRequest::ChooseLightModel(call) => {
                 self.known_model(call.model)?;
-                self.settings
-                    .change(move |_, settings| {
-                        settings.light_model = call.model;
-                        Ok(())
-                    })
-                    .await?;
+                self.change(move |_, settings| {
+                    settings.light_model = call.model;
+                    Ok(())
+                })
+                .await?;
                 json(Acknowledgement {})
             }
             ModelRequest::AddCompanion(call) => json(self.add_companion(call.model, call.role).await?),
@@ -50,12 +51,11 @@ impl Octo {
         };
         match role {
             CompanionRole::Light => {
-                self.settings
-                    .change(move |_, settings| {
-                        settings.light_model = Some(companion);
-                        Ok(())
-                    })
-                    .await?;
+                self.change(move |_, settings| {
+                    settings.light_model = Some(companion);
+                    Ok(())
+                })
+                .await?;
             }
             CompanionRole::Fallback => self.choose_fallback(beside, Some(companion)).await?,
         }
@@ -69,38 +69,36 @@ impl Octo {
         // who may never have opened Octo.
         let config = &self.base.config;
         let chooses = config.source != Source::Headless || !self.services.models.keys().is_pass_through();
-        self.settings
-            .change(move |tx, settings| {
-                tx.put_model(&stored)?;
-                if chooses {
-                    settings.default_model.get_or_insert(stored.id);
-                    settings.welcomed = true;
-                }
-                Ok(())
-            })
-            .await?;
+        self.change(move |tx, settings| {
+            tx.put_model(&stored)?;
+            if chooses {
+                settings.default_model.get_or_insert(stored.id);
+                settings.welcomed = true;
+            }
+            Ok(())
+        })
+        .await?;
         self.services.models.put(entry.clone());
         Ok(entry)
     }
 
     /// Removes a model, its key, and every mention of it.
     async fn remove_model(&self, model: ModelId) -> Result<(), ApiError> {
-        self.settings
-            .change(move |tx, settings| {
-                tx.remove_model(model)?;
-                let left = tx.models()?;
-                if settings.default_model == Some(model) {
-                    settings.default_model = left.first().map(|entry| entry.id);
-                }
-                if settings.light_model == Some(model) {
-                    settings.light_model = None;
-                }
-                for entry in left.into_iter().filter(|entry| entry.fallback == Some(model)) {
-                    tx.put_model(&ModelEntry { fallback: None, ..entry })?;
-                }
-                Ok(())
-            })
-            .await?;
+        self.change(move |tx, settings| {
+            tx.remove_model(model)?;
+            let left = tx.models()?;
+            if settings.default_model == Some(model) {
+                settings.default_model = left.first().map(|entry| entry.id);
+            }
+            if settings.light_model == Some(model) {
+                settings.light_model = None;
+            }
+            for entry in left.into_iter().filter(|entry| entry.fallback == Some(model)) {
+                tx.put_model(&ModelEntry { fallback: None, ..entry })?;
+            }
+            Ok(())
+        })
+        .await?;
         self.services.models.remove(model).await
     }
 
@@ -110,12 +108,11 @@ impl Octo {
         if fallback == Some(model) {
             return Err(ApiError::new("model.fallback_itself"));
         }
-        self.settings
-            .change(move |tx, _| match tx.models()?.into_iter().find(|entry| entry.id == model) {
-                Some(entry) => tx.put_model(&ModelEntry { fallback, ..entry }),
-                None => Ok(()),
-            })
-            .await?;
+        self.change(move |tx, _| match tx.models()?.into_iter().find(|entry| entry.id == model) {
+            Some(entry) => tx.put_model(&ModelEntry { fallback, ..entry }),
+            None => Ok(()),
+        })
+        .await?;
         self.services.models.set_fallback(model, fallback);
         Ok(())
     }

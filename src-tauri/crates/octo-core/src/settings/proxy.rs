@@ -1,6 +1,6 @@
 //! The network configuration apart from models: its settings, and a test.
 
-use super::Octo;
+use super::LiveSettings;
 use crate::models;
 use octo_llm::{ErrorClass, Network, Proxy, is_of_world, test_connection};
 use octo_protocol::{ApiError, ProxyChoice, ProxyTestResult};
@@ -9,12 +9,7 @@ use secrecy::SecretString;
 /// The test address if no model's server is outside this machine.
 const OUTSIDE: &str = "https://github.com/";
 
-impl Octo {
-    /// Returns the network configuration for requests of the shell.
-    pub fn reach(&self) -> Network {
-        self.services.models.reach()
-    }
-
+impl LiveSettings {
     /// Tests a proxy with one request; stores nothing.
     pub(super) async fn try_proxy(&self, proxy: ProxyChoice) -> Result<ProxyTestResult, ApiError> {
         models::check_proxy(&proxy)?;
@@ -24,7 +19,7 @@ impl Octo {
             ProxyChoice::Manual { url } => Proxy::Manual(SecretString::from(url)),
         };
         let address = self.address_outside().await?;
-        match test_connection(&Network { proxy, ..self.reach() }, &address).await {
+        match test_connection(&Network { proxy, ..self.services.models.reach() }, &address).await {
             Ok(host) => Ok(ProxyTestResult { host }),
             Err(error) => Err(match error.class {
                 ErrorClass::Auth => ApiError::new("settings.proxy_login"),
@@ -39,7 +34,7 @@ impl Octo {
 
     /// Returns the server of the default model, else of another model, else a well-known one.
     async fn address_outside(&self) -> Result<String, ApiError> {
-        let (_, snapshot) = self.settings.snapshot().await?;
+        let (_, snapshot) = self.snapshot().await?;
         let default = snapshot.settings.default_model;
         let mut models: Vec<_> =
             snapshot.models.into_iter().filter(|model| is_of_world(&model.base_url)).collect();

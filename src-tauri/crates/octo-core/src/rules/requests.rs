@@ -1,9 +1,11 @@
 //! Requests about the person's own rules.
 
-use super::{Octo, json};
+use super::PersonRules;
 use crate::{
+    base::Base,
     blocking::blocking,
     permission::{self, CallDecision, Decision, PermissionContext, RunBasis},
+    reply::json,
 };
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
@@ -13,63 +15,74 @@ use octo_shell::{PolicyChange, StartupFiles};
 use octo_tools::{BuiltinGrant, CommandEffect, Effects};
 use octo_workspace::session_folder;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-impl Octo {
-    pub(super) async fn policy(&self, request: PolicyRequest) -> Result<Value, ApiError> {
+impl PersonRules {
+    /// Carries out a request.
+    pub(crate) async fn request(
+        self: &Arc<Self>,
+        base: &Base,
+        request: PolicyRequest,
+    ) -> Result<Value, ApiError> {
         match request {
-            PolicyRequest::GetPolicy(_) => json(self.topics.policy().await?),
+            PolicyRequest::GetPolicy(_) => json(self.current().await?),
             PolicyRequest::AddPolicyRule(call) => {
                 json(self.change_policy(PolicyChange::Add(call.rule), call.stamp).await?)
             }
             PolicyRequest::RemovePolicyRule(call) => {
                 json(self.change_policy(PolicyChange::Remove(call.rule), call.stamp).await?)
             }
-            PolicyRequest::ListGrants(_) => json(self.grants().await?),
+            PolicyRequest::ListGrants(_) => json(grants(base).await?),
             PolicyRequest::RemoveGrant(call) => {
-                let written = self.base.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
+                let written = base.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
                 written.await?;
-                json(self.grants().await?)
+                json(grants(base).await?)
             }
-            PolicyRequest::TryCommand(call) => json(self.try_command(call).await?),
+            PolicyRequest::TryCommand(call) => json(self.try_command(base, call).await?),
         }
     }
 
-    async fn change_policy(&self, change: PolicyChange, stamp: String) -> Result<PolicyState, ApiError> {
-        let services = self.services.clone();
-        blocking(move || services.rules.change(&change, &stamp)).await
+    /// Returns the current state of the file, without blocking the caller's thread.
+    pub(crate) async fn current(self: &Arc<Self>) -> Result<PolicyState, ApiError> {
+        let rules = Arc::clone(self);
+        blocking(move || Ok(rules.state())).await
     }
 
-    async fn grants(&self) -> Result<Grants, ApiError> {
-        let stored = self.base.store.read(|reader| reader.all_rules()).await?;
-        // Permissions for a single session end with it and are not shown.
-        let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
-        Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })
+    async fn change_policy(
+        self: &Arc<Self>,
+        change: PolicyChange,
+        stamp: String,
+    ) -> Result<PolicyState, ApiError> {
+        let rules = Arc::clone(self);
+        blocking(move || rules.change(&change, &stamp)).await
     }
 
     /// Decides on a command as a session of the folder would, and runs nothing.
-    async fn try_command(&self, call: TryCommand) -> Result<CommandTrial, ApiError> {
+    async fn try_command(self: &Arc<Self>, base: &Base, call: TryCommand) -> Result<CommandTrial, ApiError> {
         let TryCommand { line, folder } = call;
         if line.trim().is_empty() {
             return Err(ApiError::new("policy.try_empty"));
         }
         let folder = match folder {
             Some(folder) => session_folder(Path::new(&folder))?,
-            None => self.usual_folder(),
+            None => usual_folder(base),
         };
         let shown = folder.display().to_string();
-        let services = self.services.clone();
-        let policy = blocking(move || Ok(services.rules.policy()));
+        let rules = Arc::clone(self);
+        let policy = blocking(move || Ok(rules.policy()));
         let ground = PermissionContext {
             mode: Mode::AskRisky,
             shell_folder: folder.clone(),
             folder,
-            readable: self.base.paths.readable(),
+            readable: base.paths.readable(),
             writable: Vec::new(),
-            rules: self.base.folder_rules(shown.clone()).await?,
+            rules: base.folder_rules(shown.clone()).await?,
             granted: Vec::new(),
-            home: self.base.paths.real_home(),
-            home_others: self.base.paths.other_homes(),
+            home: base.paths.real_home(),
+            home_others: base.paths.other_homes(),
             policy: policy.await?,
             desk: BuiltinGrant::Ask,
             startup: StartupFiles::default(),
@@ -91,12 +104,19 @@ impl Octo {
         };
         Ok(CommandTrial { folder: shown, outcome, rewritten })
     }
+}
 
-    /// Returns the last used folder if it still exists, otherwise the person's home folder.
-    fn usual_folder(&self) -> PathBuf {
-        let recent = self.base.preferences().recent_folders;
-        let there = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());
-        let home = || std::env::home_dir().filter(|home| home.is_dir());
-        there.or_else(home).unwrap_or_else(|| self.base.config.home.clone())
-    }
+async fn grants(base: &Base) -> Result<Grants, ApiError> {
+    let stored = base.store.read(|reader| reader.all_rules()).await?;
+    // Permissions for a single session end with it and are not shown.
+    let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
+    Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })
+}
+
+/// Returns the last used folder if it still exists, otherwise the person's home folder.
+fn usual_folder(base: &Base) -> PathBuf {
+    let recent = base.preferences().recent_folders;
+    let there = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());
+    let home = || std::env::home_dir().filter(|home| home.is_dir());
+    there.or_else(home).unwrap_or_else(|| base.config.home.clone())
 }

@@ -1,9 +1,9 @@
 //! Requests about reading, branching, exporting and importing conversations.
 
-use super::{Octo, json};
+use super::{Sessions, unknown_session};
 use crate::{
     clock::now,
-    sessions::unknown_session,
+    reply::json,
     transfer::{self, ExportedSession, ImportedSession},
 };
 use octo_protocol::{
@@ -15,23 +15,27 @@ use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-impl Octo {
-    pub(super) async fn transcripts(&self, request: TranscriptRequest) -> Result<Value, ApiError> {
-        let language = self.base.preferences().language;
+impl Sessions {
+    /// Carries out a request about conversations.
+    pub(crate) async fn transcripts(&self, request: TranscriptRequest) -> Result<Value, ApiError> {
+        let language = self.runtime.base.preferences().language;
         match request {
             TranscriptRequest::ReadTranscript(call) => {
                 let limit = call.limit.clamp(1, 500);
-                let read = self.base.store.read(move |reader| reader.part(call.session, call.place, limit));
+                let read =
+                    self.runtime.base.store.read(move |reader| reader.part(call.session, call.place, limit));
                 json(read.await?)
             }
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
             TranscriptRequest::PreviewExport(call) => {
-                let session = ExportedSession::gather(&self.base, &self.services, call.session).await?;
+                let session =
+                    ExportedSession::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
                 json(session.preview(call.form, language).await?)
             }
             TranscriptRequest::ExportSession(call) => {
-                let session = ExportedSession::gather(&self.base, &self.services, call.session).await?;
-                let unfinished = self.base.unfinished.clone();
+                let session =
+                    ExportedSession::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
+                let unfinished = self.runtime.base.unfinished.clone();
                 json(session.write(call.form, language, PathBuf::from(call.to), unfinished).await?)
             }
             TranscriptRequest::InspectSessionFile(call) => json(self.inspect_file(call.from).await?),
@@ -43,14 +47,14 @@ impl Octo {
 
     /// Creates a session that continues from a point in another one's conversation.
     async fn branch(&self, from: SessionId, at: BranchPoint) -> Result<SessionInfo, ApiError> {
-        self.sessions.must_be_own(from).await?;
-        let known = self.base.store.read(move |reader| reader.session(from)).await;
+        self.must_be_own(from).await?;
+        let known = self.runtime.base.store.read(move |reader| reader.session(from)).await;
         let known = known?.ok_or_else(unknown_session)?;
         if known.source == Source::Demo {
             return Err(ApiError::new("session.branch_demo"));
         }
-        let source = self.base.config.source;
-        let created = self.base.store.write(move |tx| {
+        let source = self.runtime.base.config.source;
+        let created = self.runtime.base.store.write(move |tx| {
             let origin = tx.session(from)?.ok_or(StoreError::UnknownSession(from))?;
             let moment = now();
             let info = SessionInfo {
@@ -82,17 +86,18 @@ impl Octo {
     /// Creates a session with the conversation of a file.
     async fn import_session(&self, from: String, folder: &str) -> Result<SessionInfo, ApiError> {
         let folder = session_folder(Path::new(folder))?;
-        let model = self.sessions.model_or_default(None).await?;
+        let model = self.model_or_default(None).await?;
         let file = Path::new(&from).file_name().map(|name| name.to_string_lossy().into_owned());
         let incoming = read_file(from).await?;
-        let agents = self.services.library.agents().clone();
+        let agents = self.runtime.services.library.agents().clone();
         let listed = tokio::task::spawn_blocking(move || agents.profiles()).await;
         let listed = listed.map_err(|error| ApiError::new("internal").detail(error))?;
         let profile = incoming.profile.filter(|profile| listed.iter().any(|info| info.profile == *profile));
         let profile = profile.unwrap_or_default();
-        let shelf = self.services.library.shelf(Some(folder.clone())).await?;
-        let system = self.services.library.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
-        let (blobs, pictures) = (self.base.blobs.clone(), incoming.pictures);
+        let shelf = self.runtime.services.library.shelf(Some(folder.clone())).await?;
+        let system =
+            self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
+        let (blobs, pictures) = (self.runtime.base.blobs.clone(), incoming.pictures);
         let kept = tokio::task::spawn_blocking(move || {
             pictures.iter().try_for_each(|bytes| blobs.put(bytes).map(|_| ()))
         });
@@ -117,9 +122,10 @@ impl Octo {
             usage: Usage::default(),
             read_at: Some(moment),
         };
-        let session = NewSession { info: info.clone(), system, toolset: self.services.toolset_row()? };
+        let session =
+            NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
         let new = NewImport { session, file: file.unwrap_or_default(), told: incoming.told };
-        let created = self.base.store.write(move |tx| tx.create_import(&new));
+        let created = self.runtime.base.store.write(move |tx| tx.create_import(&new));
         created.await?;
         self.settings.remember_folder(&folder).await?;
         Ok(info)
