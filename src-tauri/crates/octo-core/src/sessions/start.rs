@@ -125,14 +125,10 @@ impl Sessions {
             // This process owns it from the first moment: another one must not take the open turn for an
             // abandoned one.
             tx.take_lease(id, &holder, octo_store::probe)?;
-            tx.emit(StoredTopic::Session { id }, Event::TurnStarted { turn })?;
-            let first = message.id;
-            tx.emit(StoredTopic::Session { id }, Event::MessageAdded { message })?;
-            tx.append_context(id, first)?;
-            if let Some((message, view)) = call {
-                let message_id = message.id;
-                tx.emit(StoredTopic::Session { id }, Event::MessageAdded { message })?;
-                tx.append_context(id, message_id)?;
+            let (asked, view) = call.unzip();
+            let messages: Vec<Message> = std::iter::once(message).chain(asked).collect();
+            tx.begin_first_turn(id, turn, &messages)?;
+            if let Some(view) = view {
                 tx.emit(StoredTopic::Session { id }, Event::CallChanged { call: view })?;
             }
             Ok(())

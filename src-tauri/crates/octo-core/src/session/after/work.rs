@@ -6,7 +6,7 @@ use crate::{
     session::{
         Runtime,
         state::Session,
-        sub_agent::{ParentState, Progress, SubAgentSpec, close, spawn},
+        sub_agent::{ParentState, Progress, SubAgentSpec, spawn},
         warmth::Moment,
     },
 };
@@ -189,18 +189,17 @@ impl LookBackRun {
         if self.calls.is_ended() {
             return Ok(None);
         }
-        let limit = || self.runtime.base.preferences().sub_agents.effective();
         let slot = tokio::select! {
             biased;
             () = self.calls.end.cancelled() => return Ok(None),
             () = self.calls.way.cancelled() => return Ok(None),
-            slot = self.runtime.sub_agents.slots().take(limit) => slot,
+            slot = self.runtime.sub_agent_slot() => slot,
         };
         let (sender, mut deeds) = mpsc::unbounded_channel();
         let (child, progress) = spawn(&self.runtime, self.sub_agent(aim, sender)).await?;
         let progress = self.follow(child, progress).await;
         drop(slot);
-        close(self.runtime.clone(), child).await;
+        self.runtime.clone().close_sub_agent(child).await;
         let deeds = std::iter::from_fn(|| deeds.try_recv().ok()).collect();
         Ok(Some(LookBackOutcome { deeds, progress }))
     }
@@ -237,16 +236,7 @@ impl LookBackRun {
             let gives_way = self.calls.way.is_cancelled() && !now.acts();
             if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
                 stopping = true;
-                let runtime = self.runtime.clone();
-                // Its actor may be busy; its progress arrives regardless.
-                tokio::spawn(async move {
-                    let handle = runtime.open.get(child).await;
-                    if let Some(handle) = handle
-                        && let Err(error) = handle.stop().await
-                    {
-                        tracing::warn!(session = %child, %error, "a look back was not stopped");
-                    }
-                });
+                self.runtime.stop_sub_agent(child);
             }
             tokio::select! {
                 biased;

@@ -184,8 +184,7 @@ impl SessionSkills {
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, wish) };
-        let limit = || self.runtime.base.preferences().sub_agents.effective();
-        let slot = match self.runtime.sub_agents.slots().try_take(limit()) {
+        let slot = match self.runtime.free_sub_agent_slot() {
             Some(slot) => slot,
             None => {
                 self.tell(call, &view, Usage::default());
@@ -195,7 +194,7 @@ impl SessionSkills {
                         view.status = SubAgentStatus::Stopped;
                         return Ok(output(view, "Not begun: the work was stopped while it waited for its turn.".to_owned()));
                     }
-                    slot = self.runtime.sub_agents.slots().take(limit) => slot,
+                    slot = self.runtime.sub_agent_slot() => slot,
                 }
             }
         };
@@ -207,7 +206,7 @@ impl SessionSkills {
         let stopped = cancel.clone();
         let progress = self.follow(child, call, &mut view, progress, cancel).await;
         drop(slot);
-        let resting = close(self.runtime.clone(), child);
+        let resting = self.runtime.clone().close_sub_agent(child);
         if stopped.is_cancelled() {
             // After Stop the person does not wait for the sub-agent's remaining commands.
             tokio::spawn(resting);
@@ -312,16 +311,7 @@ impl SessionSkills {
                 biased;
                 () = cancel.cancelled(), if !stopping => {
                     stopping = true;
-                    let runtime = self.runtime.clone();
-                    // Its actor may be busy; its progress arrives regardless.
-                    tokio::spawn(async move {
-                        let handle = runtime.open.get(child).await;
-                        if let Some(handle) = handle
-                            && let Err(error) = handle.stop().await
-                        {
-                            tracing::warn!(session = %child, %error, "a sub-agent was not stopped");
-                        }
-                    });
+                    self.runtime.stop_sub_agent(child);
                 }
                 changed = progress.changed() => if changed.is_err() {
                     // It could not be stored, or Octo is shutting down.
@@ -330,9 +320,4 @@ impl SessionSkills {
             }
         }
     }
-}
-
-/// Closes a sub-agent's session: its background commands end, and their changes are recorded.
-pub(in crate::session) async fn close(runtime: Arc<Runtime>, child: SessionId) {
-    runtime.open.let_rest(child).await;
 }
