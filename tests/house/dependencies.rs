@@ -9,11 +9,12 @@ use std::{
 /// The layers, from the bottom up. A crate may depend on lower layers, never on its own or higher ones.
 const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
-    &["octo-store", "octo-llm", "octo-documents", "octo-desktop"],
+    &["octo-store", "octo-llm", "octo-documents", "octo-desktop", "octo-keys"],
     &["octo-workspace", "octo-chats"],
     &["octo-shell", "octo-browser"],
     &["octo-skills"],
     &["octo-tools"],
+    &["octo-browsing"],
     &["octo-core"],
     &["octo-cli"],
     &["octo"],

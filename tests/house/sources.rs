@@ -19,7 +19,7 @@ const WRITERS: &[&str] = &[
 /// Single files, outside those crates, that may write, each with its reason.
 const MAY_WRITE: &[(&str, &str)] = &[
     (
-        "src-tauri/crates/octo-core/src/browsing/fetching/guard.rs",
+        "src-tauri/crates/octo-browsing/src/downloads/guard.rs",
         "removes a file that a page sent and nobody was asked about",
     ),
     (

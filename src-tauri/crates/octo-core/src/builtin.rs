@@ -7,11 +7,9 @@ mod settings;
 mod skills;
 mod tasks;
 
-use crate::{
-    base::Base, browsing::HomeBrowser, library::Library, schedule::HomeTasks, services::Services,
-    trash::HomeTrash,
-};
+use crate::{base::Base, library::Library, schedule::HomeTasks, services::Services, trash::HomeTrash};
 use futures::future::BoxFuture;
+use octo_browsing::HomeBrowser;
 use octo_protocol::{ApiError, SessionId, SuggestionId, ToolView, TurnId, words};
 use octo_tools::{BuiltinCommand, BuiltinCommands, CommandOrigin, ToolError};
 use std::{path::Path, sync::Arc};

@@ -3,14 +3,10 @@
 
 pub(crate) mod pairing;
 
+use octo_keys::{KeyRing, SecretKind};
 use pairing::Pairing;
 
-use crate::{
-    change::Change,
-    clock::now,
-    keys::{KeyRing, SecretKind},
-    updates::Updates,
-};
+use crate::{change::Change, clock::now, updates::Updates};
 use octo_chats::{Telegram, server_address};
 use octo_llm::Network;
 use octo_protocol::{

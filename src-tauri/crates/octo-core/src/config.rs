@@ -1,6 +1,7 @@
 //! The start configuration of an [`crate::Octo`].
 
 use futures::future::BoxFuture;
+use octo_keys::KeyStorage;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
 use octo_workspace::{HomeAtStart, HomeLocation, settle};
 use std::{
@@ -55,15 +56,6 @@ pub enum Remover {
     Program(PathBuf),
     /// The system's `rm`: removed files are gone. For programs that are not part of Octo, such as most tests.
     System,
-}
-
-/// Where keys are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyStorage {
-    /// In the system's keychain, or in memory if there is none.
-    System,
-    /// In memory only: the headless form with a key from the environment.
-    Memory,
 }
 
 /// Performs requests that need a desktop: the window's shell, or a fake in tests.

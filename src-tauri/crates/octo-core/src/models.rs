@@ -8,11 +8,9 @@ mod trial;
 
 pub(crate) use companion::Companion;
 
-use crate::{
-    demo::{DemoProvider, READING_PACE},
-    keys::{KeyRing, SecretKind},
-};
+use crate::demo::{DemoProvider, READING_PACE};
 use headers::{HeaderSave, Headers, HostChange};
+use octo_keys::{KeyRing, SecretKind};
 use octo_llm::{
     Endpoint, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect, find_local_servers,
     host_of, list_models, proxy_address,

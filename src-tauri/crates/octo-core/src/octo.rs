@@ -11,12 +11,10 @@ pub use damage::request_of_damaged;
 
 use crate::{
     base::Base,
-    browsing::{HomeBrowser, PersonSecrets},
     chat_bridge::ChatBridge,
     chats::Chats,
     clock::{Clock, SystemClock},
     config::{Config, OpenTurnPolicy},
-    keys::KeyRing,
     ledger,
     library::Library,
     models::Models,
@@ -33,7 +31,9 @@ use crate::{
     topics::Topics,
     trash::HomeTrash,
 };
+use octo_browsing::{HomeBrowser, PersonSecrets};
 use octo_documents::DocumentReader;
+use octo_keys::KeyRing;
 use octo_llm::{Network, Presets};
 use octo_protocol::{
     ApiError, BlobHash, Block, Diagnostics, Envelope, ErrorCode, Request, SendOutcome, SessionId,
@@ -291,7 +291,7 @@ impl Octo {
     /// Returns a picture of the page a session is working in, as JPEG, or `None` for an expired one. Kept in
     /// memory only.
     pub fn live_picture(&self, session: SessionId, number: u32) -> Option<Arc<[u8]>> {
-        self.services.browser.seated(session)?.picture(number)
+        self.services.browser.existing_session(session)?.picture(number)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The web search providers the person configured: settings in the store, keys in the keychain, each bound to
 //! the host of its provider.
 
-use crate::keys::{KeyRing, SecretKind};
 use futures::future::BoxFuture;
+use octo_keys::{KeyRing, SecretKind};
 use octo_llm::host_of;
 use octo_protocol::{
     ApiError, KeyState, SearchProvider, SearchProviderDraft, SearchProviderKind, SearchProviders, Secret,
@@ -158,7 +158,7 @@ pub(crate) fn order(providers: &mut SearchProviders, order: &[SearchProviderKind
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::KeyStorage;
+    use octo_keys::KeyStorage;
     use secrecy::ExposeSecret;
 
     fn draft(kind: SearchProviderKind, key: Option<&str>, address: Option<&str>) -> SearchProviderDraft {

@@ -4,7 +4,6 @@ mod trash;
 
 use crate::{
     base::Base,
-    browsing::HomeBrowser,
     chats::Chats,
     hooks::Hooks,
     library::Library,
@@ -14,6 +13,7 @@ use crate::{
     searching::SearchConfig,
     trash::HomeTrash,
 };
+use octo_browsing::HomeBrowser;
 use octo_documents::DocumentReader;
 use octo_protocol::ApiError;
 use octo_shell::LoginEnvironment;

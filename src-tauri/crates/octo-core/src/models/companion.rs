@@ -1,7 +1,7 @@
 //! The companion model named by the presets: a cheaper one for side calls, or a fallback.
 
 use super::Models;
-use crate::keys::SecretKind;
+use octo_keys::SecretKind;
 use octo_llm::host_of;
 use octo_protocol::{
     ApiError, CompanionRole, HeaderDraft, ModelDraft, ModelEntry, ModelId, Protocol, Secret,

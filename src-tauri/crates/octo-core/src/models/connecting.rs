@@ -2,7 +2,7 @@
 //! is sent.
 
 use super::{ModelConnection, Models};
-use crate::keys::SecretKind;
+use octo_keys::SecretKind;
 use octo_llm::{ErrorClass, ProviderError, host_of};
 use octo_protocol::{ApiError, KeyState, KeychainState, ModelEntry, ModelId};
 
@@ -65,16 +65,17 @@ impl Models {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::KeyRing;
     use keyring::credential::{Credential, CredentialBuilderApi};
+    use octo_keys::KeyRing;
     use octo_llm::Presets;
+    use octo_protocol::KeychainState;
     use octo_protocol::{ErrorCode, ModelDraft, Protocol, SavedHeader, Secret, Settings};
 
     const HERE: &str = "https://here.example";
 
     /// Returns an entry whose key and header are stored in these places.
     async fn entry(key: KeyState, header: Option<KeyState>) -> ModelEntry {
-        let models = models(KeyRing::without_keychain(), Vec::new());
+        let models = models(KeyRing::of_system(KeychainState::Unavailable), Vec::new());
         let (base_url, model) = (HERE.to_owned(), "m".to_owned());
         let draft =
             ModelDraft { id: None, protocol: Protocol::Anthropic, base_url, model, key: None, headers: None };
@@ -105,12 +106,12 @@ mod tests {
             (KeyState::Missing, Some(KeyState::Missing), false),
         ] {
             let entry = entry(key, header).await;
-            let models = models(KeyRing::without_keychain(), vec![entry.clone()]);
+            let models = models(KeyRing::of_system(KeychainState::Unavailable), vec![entry.clone()]);
             let expected = lacks.then(|| "key.no_keychain".to_owned());
             assert_eq!(words(&models, entry.id).await, expected, "{entry:?}");
         }
         let entry = entry(stored(), None).await;
-        let models = models(KeyRing::without_keychain(), vec![entry.clone()]);
+        let models = models(KeyRing::of_system(KeychainState::Unavailable), vec![entry.clone()]);
         let draft = ModelDraft {
             id: Some(entry.id),
             protocol: entry.protocol,
@@ -130,13 +131,13 @@ mod tests {
     #[tokio::test]
     async fn who_only_passes_keys_through_misses_none_that_is_in_a_keychain() {
         let entry = entry(stored(), Some(stored())).await;
-        let models = models(KeyRing::open(crate::config::KeyStorage::Memory).await, vec![entry.clone()]);
+        let models = models(KeyRing::open(octo_keys::KeyStorage::Memory).await, vec![entry.clone()]);
         assert_eq!(words(&models, entry.id).await, None);
     }
 
     #[tokio::test]
     async fn a_model_that_was_removed_is_no_servers_refusal() {
-        let models = models(KeyRing::without_keychain(), Vec::new());
+        let models = models(KeyRing::of_system(KeychainState::Unavailable), Vec::new());
         assert_eq!(words(&models, ModelId::new()).await.as_deref(), Some("model.removed"));
         assert!(models.connect(None).await.is_err_and(|error| error.class == ErrorClass::Removed));
     }
@@ -158,7 +159,7 @@ mod tests {
     async fn a_locked_keychain_is_said_and_is_no_wrong_key() {
         keyring::set_default_credential_builder(Box::new(LockedKeychain));
         let entry = entry(stored(), None).await;
-        let models = models(KeyRing::with_keychain(), vec![entry.clone()]);
+        let models = models(KeyRing::of_system(KeychainState::Available), vec![entry.clone()]);
         assert_eq!(words(&models, entry.id).await.as_deref(), Some("key.not_read"));
     }
 }

@@ -1,7 +1,7 @@
 //! The person's own headers: names in the entry, values with the keys, bound to the host they were given for.
 
 use super::{Models, State};
-use crate::keys::SecretKind;
+use octo_keys::SecretKind;
 use octo_llm::Network;
 use octo_protocol::{ApiError, HeaderDraft, KeyState, ModelEntry, ModelId, SavedHeader, Secret};
 use secrecy::SecretString;
@@ -155,15 +155,21 @@ impl Models {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::KeyRing;
+    use octo_keys::KeyRing;
     use octo_llm::Presets;
+    use octo_protocol::KeychainState;
     use octo_protocol::{ModelDraft, Protocol, Settings};
     use secrecy::ExposeSecret;
 
     const HERE: &str = "https://here.example";
 
     fn models() -> Models {
-        Models::new(KeyRing::without_keychain(), Presets::built_in(), Vec::new(), &Settings::default())
+        Models::new(
+            KeyRing::of_system(KeychainState::Unavailable),
+            Presets::built_in(),
+            Vec::new(),
+            &Settings::default(),
+        )
     }
 
     async fn save(

@@ -1,7 +1,7 @@
 //! The values an export must not contain: all keys and headers.
 
 use super::Models;
-use crate::keys::SecretKind;
+use octo_keys::SecretKind;
 use octo_llm::host_of;
 use octo_protocol::{ApiError, KeyState};
 use secrecy::SecretString;

@@ -74,7 +74,7 @@ impl Session {
         let todos = TodoState { items: stored.todos, last_id: stored.todo_last_id };
         let mut session = Self {
             workspace: Workspace::open(&runtime, Owner::new(id, root, ancestors), folder, &actor)?,
-            seat: runtime.services.browser.seat(id, root),
+            seat: runtime.services.browser.session(id, root),
             observers: Observers::new(runtime.board.entry(id)),
             runtime,
             actor,

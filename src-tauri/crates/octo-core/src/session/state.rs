@@ -23,7 +23,8 @@ use super::{
     warmth::Warmth,
     workspace::Workspace,
 };
-use crate::{browsing::BrowserSession, clock::now, library::SkillSet, live::LiveStreams};
+use crate::{clock::now, library::SkillSet, live::LiveStreams};
+use octo_browsing::BrowserSession;
 use octo_protocol::{
     ApiError, Block, Event, Message, MessageId, Meta, Origin, Role, SessionId, SessionInfo, Source,
     TroubleStage, TurnId,

@@ -102,7 +102,7 @@ impl LiveSettings {
     }
 
     fn hand(&self, session: SessionId, hand: PageController) -> Result<Value, ApiError> {
-        let seat = self.services.browser.seated(session).filter(|seat| seat.live().is_some());
+        let seat = self.services.browser.existing_session(session).filter(|seat| seat.live().is_some());
         match seat {
             Some(seat) => {
                 seat.hand(hand);

@@ -1,6 +1,7 @@
 //! Passes the updates of parts that know no topics on to the subscriptions.
 
-use crate::{browsing::BrowserUpdate, services::Services, updates::Updates};
+use crate::{services::Services, updates::Updates};
+use octo_browsing::BrowserUpdate;
 use octo_protocol::{LiveTopic, StoredTopic, Topic, Update};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 

@@ -1,15 +1,16 @@
 //! Acts in a page and reports the result. Acts only in the page that was weighed, and reports nothing about a
 //! page that the turn may not be at.
 
-use super::{
-    BrowserSession, card,
-    carry::{CallReport, written},
+use crate::{
+    BrowserSession,
+    assessment::WeighedCall,
+    browser_session::BrowserWork,
+    card,
     faults::{CHANGED, fault},
     live,
+    perform::{CallReport, written},
     reading::DisallowedPage,
-    seat::BrowserWork,
     tabs,
-    weigh::WeighedCall,
 };
 use octo_browser::{
     ActError, ActMethod, ActOutcome, Audience, BrowserAct, BrowserConnection, LoadProgress, NavigateError,
@@ -23,13 +24,13 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
 /// Budget of a snapshot, in estimated tokens.
-pub(super) const SNAPSHOT: usize = 4_000;
+pub(crate) const SNAPSHOT: usize = 4_000;
 /// Budget of a change report, in estimated tokens.
 const CHANGE: usize = 1_200;
 
 /// The tab and page that a call works in.
 #[derive(Clone, Copy)]
-pub(super) struct PageContext<'a> {
+pub(crate) struct PageContext<'a> {
     pub connected: &'a BrowserConnection,
     pub tab: &'a Tab,
     pub page: &'a Page,
@@ -38,7 +39,7 @@ pub(super) struct PageContext<'a> {
 
 impl BrowserSession {
     /// Reports whether the page reached its destination.
-    pub(super) async fn arrived(
+    pub(crate) async fn arrived(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -62,7 +63,7 @@ impl BrowserSession {
     }
 
     /// Performs an act in the page that was weighed, unless the page becomes one the turn may not be at.
-    pub(super) async fn act(
+    pub(crate) async fn act(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -97,7 +98,7 @@ impl BrowserSession {
     }
 
     /// Performs another operation in the page under the same conditions, and waits for the page's reaction.
-    pub(super) async fn do_in_page(
+    pub(crate) async fn do_in_page(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -120,7 +121,7 @@ impl BrowserSession {
 
     /// Runs an operation while the page is where the turn may be; `None` if it navigated away. Nothing starts
     /// in a document other than the one weighed.
-    pub(super) async fn while_permitted<T>(
+    pub(crate) async fn while_permitted<T>(
         &self,
         ground: &PageContext<'_>,
         found: &WeighedCall,
@@ -153,7 +154,7 @@ impl BrowserSession {
     }
 
     /// Reports the page after an act: the changes, and nothing about a site that was not granted.
-    pub(super) async fn outcome(
+    pub(crate) async fn outcome(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -207,7 +208,7 @@ impl BrowserSession {
 
     /// Builds the error for a gone element, including the current content, so that the model need not request
     /// it first.
-    pub(super) async fn gone(
+    pub(crate) async fn gone(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -258,7 +259,7 @@ impl CurrentContent {
 }
 
 /// Converts a page act on the found elements; `None` if there is no element to act on.
-pub(super) fn to_browser_act(act: &PageInteraction, found: &WeighedCall) -> Option<BrowserAct> {
+pub(crate) fn to_browser_act(act: &PageInteraction, found: &WeighedCall) -> Option<BrowserAct> {
     let place = || found.element.clone();
     Some(match act {
         PageInteraction::Click(_) => BrowserAct::Click(place()?),

@@ -4,7 +4,6 @@
 //! The binding is part of the keychain entry's name, so an address changed anywhere else (including the
 //! database) finds no key: a key is only ever sent to the host it was saved for.
 
-use crate::config::KeyStorage;
 use keyring::Entry;
 use octo_protocol::{ApiError, KeyState, KeychainState, Secret};
 use secrecy::SecretString;
@@ -23,9 +22,18 @@ const KEYCHAIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit of the check at the start.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Where keys are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyStorage {
+    /// In the system's keychain, or in memory if there is none.
+    System,
+    /// In memory only: the headless form with a key from the environment.
+    Memory,
+}
+
 /// Selects one of a model's secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SecretKind<'a> {
+pub enum SecretKind<'a> {
     /// Its key.
     Key,
     /// The value of the header with this name, in lower case.
@@ -34,7 +42,7 @@ pub(crate) enum SecretKind<'a> {
 
 /// The storage of keys. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct KeyRing {
+pub struct KeyRing {
     keys: KeyStorage,
     state: KeychainState,
     memory: Arc<Mutex<HashMap<String, Secret>>>,
@@ -42,7 +50,7 @@ pub(crate) struct KeyRing {
 
 impl KeyRing {
     /// Checks whether a keychain is available.
-    pub(crate) async fn open(keys: KeyStorage) -> Self {
+    pub async fn open(keys: KeyStorage) -> Self {
         let state = match keys {
             KeyStorage::Memory => KeychainState::Unavailable,
             KeyStorage::System => {
@@ -63,36 +71,29 @@ impl KeyRing {
         Self { keys, state, memory: Arc::default() }
     }
 
-    /// Creates the key ring of a window on a machine without a keychain.
-    #[cfg(test)]
-    pub(crate) fn without_keychain() -> Self {
-        Self { keys: KeyStorage::System, state: KeychainState::Unavailable, memory: Arc::default() }
-    }
-
-    /// Creates the key ring of a window whose machine had a keychain at the start.
-    #[cfg(test)]
-    pub(crate) fn with_keychain() -> Self {
-        Self { keys: KeyStorage::System, state: KeychainState::Available, memory: Arc::default() }
+    /// Creates a key ring of the system whose keychain is known to be in this state.
+    pub fn of_system(state: KeychainState) -> Self {
+        Self { keys: KeyStorage::System, state, memory: Arc::default() }
     }
 
     /// Whether keys outlive this run.
-    pub(crate) fn state(&self) -> KeychainState {
+    pub fn state(&self) -> KeychainState {
         self.state
     }
 
     /// Whether this process only ever uses keys it was given, whatever the keychain contains: its knowledge of
     /// a model's key then concerns no other process.
-    pub(crate) fn is_pass_through(&self) -> bool {
+    pub fn is_pass_through(&self) -> bool {
         self.keys == KeyStorage::Memory
     }
 
     /// Whether a secret of this owner (a model, a search provider) is kept in memory for a host.
-    pub(crate) fn holds(&self, owner: impl Display, host: &str, slot: SecretKind<'_>) -> bool {
+    pub fn holds(&self, owner: impl Display, host: &str, slot: SecretKind<'_>) -> bool {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(&owner, host, slot))
     }
 
     /// Saves a secret of an owner for a host.
-    pub(crate) async fn save(
+    pub async fn save(
         &self,
         owner: impl Display,
         host: &str,
@@ -112,7 +113,7 @@ impl KeyRing {
     }
 
     /// Returns the owner's secret saved for a host, or `None`.
-    pub(crate) async fn load(
+    pub async fn load(
         &self,
         owner: impl Display,
         host: &str,
@@ -135,7 +136,7 @@ impl KeyRing {
     }
 
     /// Forgets the owner's secret saved for a host. A missing secret is not an error.
-    pub(crate) async fn forget(
+    pub async fn forget(
         &self,
         owner: impl Display,
         host: &str,

@@ -49,7 +49,7 @@ struct LookForm {
 
 /// An element with its surroundings.
 #[derive(Clone, Debug)]
-pub(super) struct ElementFacts {
+pub(crate) struct ElementFacts {
     /// The element.
     pub element: Element,
     /// The kind of sensitive data that visible fields outside any form ask for.
@@ -83,7 +83,7 @@ impl ElementFacts {
 }
 
 /// Inspects an element. `None` if that failed: then everything needs a question.
-pub(super) async fn of(
+pub(crate) async fn of(
     page: &Page,
     place: &NodeRef,
     (role, name): (&str, &str),

@@ -8,7 +8,7 @@ use octo_tools::ToolError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Converts the state for the window. `failure` is the reason why the last attempt failed.
-pub(super) fn told(state: AttachmentState, failure: Option<&ApiError>) -> BrowserState {
+pub(crate) fn told(state: AttachmentState, failure: Option<&ApiError>) -> BrowserState {
     match state {
         AttachmentState::Off => {
             failure.map_or(BrowserState::Apart, |error| BrowserState::Lost { error: error.clone() })
@@ -36,7 +36,7 @@ fn millis(at: SystemTime) -> Millis {
 }
 
 /// Explains why no attachment was made.
-pub(super) fn connect_error(error: &ConnectError) -> ApiError {
+pub(crate) fn connect_error(error: &ConnectError) -> ApiError {
     match error {
         ConnectError::NoBrowser => ApiError::new("browser.none_listens"),
         ConnectError::PortTaken { port } => ApiError::new("browser.port_taken").arg("port", port),
@@ -50,7 +50,7 @@ pub(super) fn connect_error(error: &ConnectError) -> ApiError {
 }
 
 /// Explains it to the model: its options, and that it must not keep retrying on its own.
-pub(super) fn for_model(error: &ApiError) -> ToolError {
+pub(crate) fn for_model(error: &ApiError) -> ToolError {
     let words = match error.key.as_str() {
         "browser.off" => {
             "The person switched the browser off in the settings. Do without it, or ask them to switch it on."
@@ -75,7 +75,7 @@ pub(super) fn for_model(error: &ApiError) -> ToolError {
 }
 
 /// Returns a browser's name in the settings.
-pub(super) fn id_of(product: &BrowserProduct) -> String {
+pub(crate) fn id_of(product: &BrowserProduct) -> String {
     let family = match product.family {
         BrowserFamily::Chrome => "chrome",
         BrowserFamily::Edge => "edge",

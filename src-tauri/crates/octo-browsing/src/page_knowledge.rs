@@ -1,7 +1,7 @@
 //! The knowledge of pages shared by a root session and its sub-agents: texts read by site, and values to
 //! redact. Includes knowledge from before the last restart of Octo.
 
-use super::{BrowserSession, HomeBrowser, kept::in_folder, lock, seat::BrowserWork};
+use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, lock, snapshot_files::in_folder};
 use octo_browser::safety::{
     BoundSecret, Origin, PageMemory, Redactor, SecretName, Site, TypedPart, parse_blocks, pieces,
 };
@@ -20,7 +20,7 @@ const IN_CALLS: &str = "{{secret:";
 
 /// The knowledge of pages.
 #[derive(Default)]
-pub(super) struct PageKnowledge {
+pub(crate) struct PageKnowledge {
     read: Mutex<ReadTexts>,
     /// Set once earlier messages have been recalled.
     recalled: OnceCell<()>,
@@ -28,7 +28,7 @@ pub(super) struct PageKnowledge {
 
 /// The knowledge of pages that were read.
 #[derive(Default)]
-pub(super) struct ReadTexts {
+pub(crate) struct ReadTexts {
     /// Texts read, by site.
     pub memory: PageMemory,
     /// Redacts secret values in text that is read.
@@ -140,7 +140,7 @@ impl BrowserSession {
     /// Recalls messages from before Octo was started. Called first in every call: after a restart or a
     /// compaction, text read at one site must still not be carried to another, and a typed value must still not
     /// be read.
-    pub(super) async fn recall(&self, work: &BrowserWork) -> Result<(), ToolError> {
+    pub(crate) async fn recall(&self, work: &BrowserWork) -> Result<(), ToolError> {
         let known = work.known();
         known.recalled.get_or_try_init(|| known.recall(&self.0.browser, self.0.root)).await.map(drop)
     }
@@ -151,7 +151,7 @@ impl BrowserSession {
     /// # Errors
     ///
     /// If the keychain does not answer: a page whose secrets cannot be redacted is not read.
-    pub(super) async fn keep_out(&self, work: &BrowserWork, origins: &[Origin]) -> Result<(), ToolError> {
+    pub(crate) async fn keep_out(&self, work: &BrowserWork, origins: &[Origin]) -> Result<(), ToolError> {
         let secrets = self.0.browser.secrets().bound_to(origins);
         work.known().keep_out(&self.0.browser, secrets).await
     }

@@ -1,6 +1,6 @@
 //! The browser doctor: checks everything needed to work in a browser, one line each, and suggests repairs.
 
-use super::{HomeBrowser, is_open, state};
+use crate::{HomeBrowser, home_browser::is_open, state};
 use octo_browser::{
     BrowserEnvironment, BrowserProduct, CAN_LAUNCH, Probe, ProbedBrowser, ReleaseChannel, candidates,
     executables,
@@ -17,9 +17,9 @@ impl HomeBrowser {
     /// Returns the browsers of this machine that were used or that answer, with their probe results. Asks the
     /// person nothing.
     pub async fn find(&self) -> FoundBrowsers {
-        let found = octo_browser::find(&self.0.environment, None).await;
+        let found = octo_browser::find(self.environment(), None).await;
         let named = match self.named_folder() {
-            Some(folder) => octo_browser::find(&self.0.environment, Some(&folder)).await,
+            Some(folder) => octo_browser::find(self.environment(), Some(&folder)).await,
             None => Vec::new(),
         };
         let door = |found: &ProbedBrowser| match found.probe {
@@ -28,7 +28,7 @@ impl HomeBrowser {
             Probe::Stranger | Probe::Off => BrowserAccess::Closed,
         };
         let mut browsers: Vec<FoundBrowser> = Vec::new();
-        let known = candidates(&self.0.environment, None).into_iter().filter(|one| one.folder.is_dir());
+        let known = candidates(self.environment(), None).into_iter().filter(|one| one.folder.is_dir());
         let answering = named.iter().chain(&found);
         for candidate in answering.clone().map(|found| found.candidate.clone()).chain(known) {
             let folder = candidate.folder.display().to_string();
@@ -49,8 +49,8 @@ impl HomeBrowser {
 
     /// Runs the checks in dependency order. Asks the person nothing and attaches to nothing.
     pub async fn examine(&self) -> Vec<BrowserCheck> {
-        let choice = super::lock(&self.0.standing).choice.clone();
-        let installed = executables(&self.0.environment);
+        let choice = self.choice();
+        let installed = executables(self.environment());
         let found = if choice == BrowserChoice::Own { Vec::new() } else { self.found().await };
         let state = self.state();
         let mut checks = vec![self.installed(installed.first().map(|(product, _)| product.name()), &choice)];
@@ -60,7 +60,7 @@ impl HomeBrowser {
         }
         checks.push(attached(&state));
         checks.push(self.works(&state).await);
-        checks.push(private(&state, &found, &known(&self.0.environment), OwnProfileSupport::HERE));
+        checks.push(private(&state, &found, &known(self.environment()), OwnProfileSupport::HERE));
         checks
     }
 

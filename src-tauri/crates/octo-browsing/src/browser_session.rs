@@ -1,12 +1,13 @@
 //! A session's use of the browser: its tab, its views of pages, and who controls the page.
 
-use super::{
+use crate::{
     HomeBrowser,
-    fetching::SessionDownloads,
-    known::{PageKnowledge, ReadTexts},
+    assessment::WeighedCall,
+    downloads::SessionDownloads,
     live::LiveState,
-    lock, state,
-    weigh::WeighedCall,
+    lock,
+    page_knowledge::{PageKnowledge, ReadTexts},
+    state,
 };
 use futures::future::BoxFuture;
 use octo_browser::{BrowserConnection, Liveness, Page, PageError, Tab, TabNumber, TabView};
@@ -27,11 +28,11 @@ use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 /// Message to the model for a call that ended because the page was released.
-pub(super) const STOPPED: &str =
+pub(crate) const STOPPED: &str =
     "The page was let go of before this was done; what it had done until then may remain.";
 
 /// Message to the model for a call during which the person took over the page.
-pub(super) const TAKEN: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
+pub(crate) const TAKEN: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
 
 /// How long a tab may take to wake up, and the polling interval.
 const WAKING: Duration = Duration::from_secs(5);
@@ -42,9 +43,9 @@ const CLEAR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A session's use of the browser. Clones share it.
 #[derive(Clone)]
-pub(crate) struct BrowserSession(pub(super) Arc<BrowserSessionInner>);
+pub struct BrowserSession(pub(crate) Arc<BrowserSessionInner>);
 
-pub(super) struct BrowserSessionInner {
+pub(crate) struct BrowserSessionInner {
     pub browser: HomeBrowser,
     pub session: SessionId,
     /// The root session, or itself.
@@ -63,7 +64,7 @@ pub(super) struct BrowserSessionInner {
 
 /// The state of the work in the browser. One call at a time.
 #[derive(Default)]
-pub(super) struct BrowserWork {
+pub(crate) struct BrowserWork {
     /// The tab in use.
     pub tab: Option<TabNumber>,
     /// Its page, while attached.
@@ -86,7 +87,7 @@ pub(super) struct BrowserWork {
 }
 
 impl BrowserSession {
-    pub(super) fn new(
+    pub(crate) fn new(
         browser: HomeBrowser,
         (session, root): (SessionId, SessionId),
         known: Arc<PageKnowledge>,
@@ -113,27 +114,27 @@ impl BrowserSession {
     }
 
     /// Returns whether it ever used a page, which is used again when needed.
-    pub(crate) fn was_used(&self) -> bool {
+    pub fn was_used(&self) -> bool {
         // If the lock is taken, the browser is in use.
         self.0.work.try_lock().map_or(true, |work| work.tab.is_some() || work.attachment.is_some())
     }
 
     /// Releases the page immediately: cancels running work, clears the overlay, and detaches from the tab,
     /// which is left as it is. The tab remains the one in use for the next call.
-    pub(crate) fn let_go(&self) {
+    pub fn let_go(&self) {
         drop(self.leave());
     }
 
     /// Like `let_go`, returning a handle to wait until the page is restored.
-    pub(super) fn leave(&self) -> JoinHandle<()> {
+    pub(crate) fn leave(&self) -> JoinHandle<()> {
         std::mem::take(&mut *lock(&self.0.leaving)).cancel();
         self.0.hand.send_replace(PageController::Agent);
         self.tell(None);
-        let seat = self.clone();
+        let session = self.clone();
         tokio::spawn(async move {
             // The holder of the lock was cancelled a moment ago.
             let page = {
-                let mut work = seat.0.work.lock().await;
+                let mut work = session.0.work.lock().await;
                 work.fronted = false;
                 work.page.take()
             };
@@ -145,7 +146,7 @@ impl BrowserSession {
     }
 
     /// Hands the page to the person or back to the agent.
-    pub(crate) fn hand(&self, hand: PageController) {
+    pub fn hand(&self, hand: PageController) {
         if hand == PageController::Person {
             self.0.taken.store(true, Ordering::Relaxed);
         }
@@ -158,11 +159,12 @@ impl BrowserSession {
 
     /// Ends the focus emulation: in the person's hand the page has the focus and visibility of its real window.
     fn end_acting(&self) {
-        let seat = self.clone();
+        let session = self.clone();
         tokio::spawn(async move {
             // The running call gives up now.
-            let work = seat.work().await;
-            if let Some(page) = work.page.as_ref().filter(|_| *seat.0.hand.borrow() == PageController::Person)
+            let work = session.work().await;
+            if let Some(page) =
+                work.page.as_ref().filter(|_| *session.0.hand.borrow() == PageController::Person)
             {
                 page.end_acting();
             }
@@ -170,20 +172,20 @@ impl BrowserSession {
     }
 
     /// Waits until the agent controls the page.
-    pub(super) async fn in_hand(&self) {
+    pub(crate) async fn in_hand(&self) {
         let mut hand = self.0.hand.subscribe();
         // This struct owns the sender, so the wait ends only when the page is handed back.
         let _ours = hand.wait_for(|hand| *hand == PageController::Agent).await;
     }
 
     /// Waits until the person controls the page.
-    pub(super) async fn taken(&self) {
+    pub(crate) async fn taken(&self) {
         let mut hand = self.0.hand.subscribe();
         let _ours = hand.wait_for(|hand| *hand == PageController::Person).await;
     }
 
     /// Returns who controlled the page since the model was last informed. Call this only when reporting it.
-    pub(super) fn handed(&self) -> ControlHistory {
+    pub(crate) fn handed(&self) -> ControlHistory {
         if self.0.taken.swap(false, Ordering::Relaxed) {
             ControlHistory::Returned
         } else {
@@ -191,12 +193,12 @@ impl BrowserSession {
         }
     }
 
-    pub(super) async fn work(&self) -> tokio::sync::MutexGuard<'_, BrowserWork> {
+    pub(crate) async fn work(&self) -> tokio::sync::MutexGuard<'_, BrowserWork> {
         self.0.work.lock().await
     }
 
     /// Returns the token that is cancelled when the page is released.
-    pub(super) fn leaving(&self) -> CancellationToken {
+    pub(crate) fn leaving(&self) -> CancellationToken {
         lock(&self.0.leaving).clone()
     }
 
@@ -213,14 +215,14 @@ impl BrowserSession {
         }
     }
 
-    pub(super) async fn connect(&self) -> Result<BrowserConnection, ToolError> {
+    pub(crate) async fn connect(&self) -> Result<BrowserConnection, ToolError> {
         self.0.browser.connect_for_tool().await.map_err(|error| state::for_model(&error))
     }
 }
 
 /// Who controlled the page during the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ControlHistory {
+pub(crate) enum ControlHistory {
     /// The agent, throughout.
     Kept,
     /// The person, for a while.
@@ -253,7 +255,7 @@ impl BrowserWork {
             Err(PageError::Silent(Liveness::Discarded)) => wake(connected, tab).await?,
             attached => attached,
         };
-        let page = page.map_err(|error| super::faults::fault(&error))?;
+        let page = page.map_err(|error| crate::faults::fault(&error))?;
         self.fetching.listen(connected, &page).await?;
         self.page = Some(page.clone());
         Ok(page)
@@ -330,16 +332,16 @@ impl BrowserControl for BrowserSession {
         wish: &BrowserRequest,
         standing: &BrowserPermission,
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
-        let (seat, wish, standing) = (self.clone(), wish.clone(), standing.clone());
+        let (session, wish, standing) = (self.clone(), wish.clone(), standing.clone());
         Box::pin(async move {
-            let looking = async { Ok(seat.look(&wish, &standing).await?.weight) };
-            seat.until_released(looking).await
+            let looking = async { Ok(session.look(&wish, &standing).await?.weight) };
+            session.until_released(looking).await
         })
     }
 
     fn show(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
-        let (seat, wish) = (self.clone(), wish.clone());
-        Box::pin(async move { seat.until_released(seat.view(&wish)).await })
+        let (session, wish) = (self.clone(), wish.clone());
+        Box::pin(async move { session.until_released(session.view(&wish)).await })
     }
 
     fn carry_out(
@@ -349,7 +351,7 @@ impl BrowserControl for BrowserSession {
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
-        let seat = self.clone();
-        Box::pin(async move { seat.carry(wish, leave, call, cancel).await })
+        let session = self.clone();
+        Box::pin(async move { session.carry(wish, leave, call, cancel).await })
     }
 }

@@ -1,14 +1,14 @@
 //! The elements of an act, and its consequences for them.
 
 use super::WeighedCall;
-use crate::browsing::{
+use crate::{
     BrowserSession,
     acting::PageContext,
+    browser_session::BrowserWork,
     card::named_by_page,
     facts::{self, ElementFacts},
     faults,
     risks::risks,
-    seat::BrowserWork,
     secrets::{PersonSecrets, PlainText},
 };
 use octo_browser::{
@@ -23,7 +23,7 @@ use octo_tools::{BrowserAssessment, PageInteraction, ToolError};
 
 /// Context for weighing an act in a page.
 pub(super) struct ActContext<'a> {
-    pub seat: &'a BrowserSession,
+    pub session: &'a BrowserSession,
     pub ground: PageContext<'a>,
     pub address: &'a PageAddress,
     pub secrets: &'a PersonSecrets,
@@ -131,7 +131,7 @@ impl ActContext<'_> {
         if !self.is_read {
             work.view(self.ground.tab.number).forget();
         }
-        self.seat.gone(work, &self.ground, words).await
+        self.session.gone(work, &self.ground, words).await
     }
 
     pub(super) async fn act(

@@ -147,12 +147,12 @@ impl DownloadWatcher {
         url: &str,
         name: String,
     ) -> Option<DownloadUpdate> {
-        let page = crate::browsing::lock(&self.guard).page.as_ref().and_then(WeakPage::upgrade)?;
+        let page = crate::lock(&self.guard).page.as_ref().and_then(WeakPage::upgrade)?;
         if !self.is_of(&page, frame).await {
             return None;
         }
         // A download of another page uses up no consent.
-        if crate::browsing::lock(&self.guard).stops() {
+        if crate::lock(&self.guard).stops() {
             self.downloads.stop(&guid);
             let from = PageAddress::of(url);
             let from = from.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);

@@ -1,11 +1,7 @@
 //! Secrets that the model types by name. It never receives a value: it writes `{{secret:NAME}}`, and the value
 //! is fetched from the keychain at the last moment, for the one site the person bound it to.
 
-use super::{BrowserSession, weigh::WeighedCall};
-use crate::{
-    browsing::{facts::ElementFacts, seat::BrowserWork},
-    keys::{KeyRing, SecretKind},
-};
+use crate::{BrowserSession, assessment::WeighedCall, browser_session::BrowserWork, facts::ElementFacts};
 use octo_browser::{
     BrowserAct, Page,
     safety::{
@@ -14,6 +10,7 @@ use octo_browser::{
     },
     snapshot::NodeRef,
 };
+use octo_keys::{KeyRing, SecretKind};
 use octo_protocol::{ApiError, Secret, SiteSecret};
 use octo_tools::ToolError;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -29,7 +26,7 @@ const SHORTEST: usize = 4;
 const LONGEST: usize = 1_024;
 
 /// The person's secrets, by name.
-pub(crate) struct PersonSecrets {
+pub struct PersonSecrets {
     keys: KeyRing,
     known: RwLock<Vec<BoundSecret>>,
     /// Change counter.
@@ -37,6 +34,7 @@ pub(crate) struct PersonSecrets {
 }
 
 impl PersonSecrets {
+    /// Creates them from the list in the settings; the values stay in the keychain.
     pub fn new(keys: KeyRing, listed: &[SiteSecret]) -> Self {
         let secrets = Self { keys, known: RwLock::default(), changes: AtomicU64::new(0) };
         secrets.follow(listed);
@@ -52,17 +50,17 @@ impl PersonSecrets {
     }
 
     /// Returns the change counter: callers that cache values reload them when it changes.
-    pub(super) fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
-    pub(super) fn named(&self, name: &SecretName) -> Option<BoundSecret> {
+    pub(crate) fn named(&self, name: &SecretName) -> Option<BoundSecret> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|secret| secret.name == *name).cloned()
     }
 
     /// Returns the secrets that belong to one of these sites.
-    pub(super) fn bound_to(&self, origins: &[Origin]) -> Vec<BoundSecret> {
+    pub(crate) fn bound_to(&self, origins: &[Origin]) -> Vec<BoundSecret> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let is_there = |secret: &&BoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
         known.iter().filter(is_there).cloned().collect()
@@ -143,7 +141,7 @@ impl PersonSecrets {
     /// # Errors
     ///
     /// `key.not_read`.
-    pub(super) async fn value(&self, secret: &BoundSecret) -> Result<Option<SecretString>, ApiError> {
+    pub(crate) async fn value(&self, secret: &BoundSecret) -> Result<Option<SecretString>, ApiError> {
         self.keys.load(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await
     }
 
@@ -168,7 +166,7 @@ fn owner(name: &SecretName) -> String {
 }
 
 /// A text to be written: its non-secret part, which is judged, and the permissions for its secrets.
-pub(super) struct PlainText {
+pub(crate) struct PlainText {
     pub text: String,
     pub releases: Vec<SecretRelease>,
 }
@@ -176,7 +174,7 @@ pub(super) struct PlainText {
 impl PersonSecrets {
     /// Decides whether the secrets in a text may be typed into a field. Without secrets, the field is not
     /// checked.
-    pub(super) fn release(
+    pub(crate) fn release(
         &self,
         page: &Page,
         place: &NodeRef,
@@ -225,7 +223,7 @@ impl PersonSecrets {
 
 impl BrowserSession {
     /// Returns the act with values in place of names. The redactor learns each value before the page does.
-    pub(super) async fn with_secrets(
+    pub(crate) async fn with_secrets(
         &self,
         work: &mut BrowserWork,
         act: BrowserAct,
@@ -235,7 +233,7 @@ impl BrowserSession {
             return Ok(act);
         }
         let (BrowserAct::Type(_, text) | BrowserAct::Fill(_, text)) = &act else {
-            return Err(ToolError::new(super::faults::CHANGED));
+            return Err(ToolError::new(crate::faults::CHANGED));
         };
         let mut typed = String::new();
         let mut releases = found.releases.iter();
@@ -244,7 +242,7 @@ impl BrowserSession {
                 TypedPart::Text(text) => typed.push_str(&text),
                 TypedPart::Secret(name) => {
                     let release = releases.next().filter(|release| *release.name() == name);
-                    let release = release.ok_or_else(|| ToolError::new(super::faults::CHANGED))?;
+                    let release = release.ok_or_else(|| ToolError::new(crate::faults::CHANGED))?;
                     let value = self.0.browser.secrets().fetch(release).await?;
                     let learnt = work.read().redactor.learn(&name, &value);
                     learnt.map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?;
@@ -263,10 +261,11 @@ impl BrowserSession {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octo_protocol::KeychainState;
 
     #[tokio::test]
     async fn what_is_forgotten_is_in_no_keychain_any_more() {
-        let keys = KeyRing::without_keychain();
+        let keys = KeyRing::of_system(KeychainState::Unavailable);
         let secrets = PersonSecrets::new(keys.clone(), &[]);
         let mut listed = Vec::new();
         for (name, site) in [("mail", "https://mail.example"), ("shop", "https://shop.example")] {

@@ -1,6 +1,6 @@
 //! The browser's tabs: selects the tab of a call, and reports the others.
 
-use super::{BrowserSession, card, carry::CallReport, seat::BrowserWork};
+use crate::{BrowserSession, browser_session::BrowserWork, card, perform::CallReport};
 use octo_browser::{
     BrowserConnection, Page, Tab, TabNumber,
     safety::{PageAddress, PageBlock, PageText},
@@ -12,7 +12,7 @@ use std::fmt::Write;
 const TABS: usize = 60;
 
 /// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
-pub(super) async fn tab_in_use(
+pub(crate) async fn tab_in_use(
     work: &BrowserWork,
     connected: &BrowserConnection,
     wish: &BrowserRequest,
@@ -30,7 +30,7 @@ pub(super) async fn tab_in_use(
     }
 }
 
-pub(super) async fn named(connected: &BrowserConnection, wish: &BrowserRequest) -> Result<Tab, ToolError> {
+pub(crate) async fn named(connected: &BrowserConnection, wish: &BrowserRequest) -> Result<Tab, ToolError> {
     find(connected, TabNumber(wish.tab.unwrap_or_default())).await
 }
 
@@ -44,7 +44,7 @@ async fn find(connected: &BrowserConnection, number: TabNumber) -> Result<Tab, T
 }
 
 /// Returns the tab to read: the named one, the one in use, or the one the person is looking at.
-pub(super) async fn tab_to_read(
+pub(crate) async fn tab_to_read(
     work: &BrowserWork,
     connected: &BrowserConnection,
     wish: &BrowserRequest,
@@ -65,7 +65,7 @@ pub(super) async fn tab_to_read(
 
 /// Returns a tab's address: its main frame's document while attached. The tab list does not contain the origin
 /// of an empty page, so such a tab is attached to for a moment, without reading its content.
-pub(super) async fn address_of(work: &BrowserWork, connected: &BrowserConnection, tab: &Tab) -> PageAddress {
+pub(crate) async fn address_of(work: &BrowserWork, connected: &BrowserConnection, tab: &Tab) -> PageAddress {
     let shown = |page: &Page| {
         let committed = page.committed();
         PageAddress::of_frame(&committed.url, &committed.origin)
@@ -85,8 +85,8 @@ pub(super) async fn address_of(work: &BrowserWork, connected: &BrowserConnection
 }
 
 /// Lists all tabs by title and site: more of a page is visible only once it is granted.
-pub(super) async fn list(
-    seat: &BrowserSession,
+pub(crate) async fn list(
+    session: &BrowserSession,
     work: &BrowserWork,
     connected: &BrowserConnection,
 ) -> Result<CallReport, ToolError> {
@@ -102,7 +102,7 @@ pub(super) async fn list(
             marks.push("shown");
         }
         if tab.owner == octo_browser::TabOwner::Octo {
-            let is_ours = seat.0.browser.has_opened(tab.number, seat.0.session);
+            let is_ours = session.0.browser.has_opened(tab.number, session.0.session);
             marks.push(if is_ours { "opened from here" } else { "opened in another conversation" });
         }
         let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
@@ -118,7 +118,7 @@ pub(super) async fn list(
     Ok(told)
 }
 
-pub(super) async fn close(
+pub(crate) async fn close(
     work: &mut BrowserWork,
     connected: &BrowserConnection,
     tab: &Tab,
@@ -133,7 +133,7 @@ pub(super) async fn close(
 }
 
 /// Reports tabs that the page in use opened.
-pub(super) async fn popups(work: &mut BrowserWork, connected: &BrowserConnection, tab: &Tab) -> String {
+pub(crate) async fn popups(work: &mut BrowserWork, connected: &BrowserConnection, tab: &Tab) -> String {
     let Ok(tabs) = connected.tabs.list().await else { return String::new() };
     // Views of tabs that the person closed are no longer needed: no number is reused.
     work.views.retain(|number, _| tabs.iter().any(|tab| tab.number == *number));

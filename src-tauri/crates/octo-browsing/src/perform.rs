@@ -1,16 +1,15 @@
 //! Performs an allowed call and reports the result to the model. Page text reaches the model only in a marked
 //! block.
 
-use super::{
+use crate::{
     BrowserSession,
     acting::{PageContext, to_browser_act},
+    assessment::WeighedCall,
+    browser_session::{BrowserWork, ControlHistory, STOPPED, TAKEN},
     card,
+    downloads::{DownloadStatus, ExpectedDownload},
     faults::{CHANGED, fault},
-    fetching::{DownloadStatus, ExpectedDownload},
-    live,
-    seat::{BrowserWork, ControlHistory, STOPPED, TAKEN},
-    tabs,
-    weigh::WeighedCall,
+    live, tabs,
 };
 use octo_browser::{
     BringToFront, BrowserAct, BrowserConnection, DialogReply, ElementLabels, HistoryDirection, Page,
@@ -44,7 +43,7 @@ const DOWNLOAD_NOT_ASKED: &str = "\n(The person was not asked about a file, so i
 
 /// The result of a call.
 #[derive(Default)]
-pub(super) struct CallReport {
+pub(crate) struct CallReport {
     /// Octo's own text.
     pub words: String,
     /// The page's text.
@@ -67,7 +66,7 @@ impl CallReport {
 
 impl BrowserSession {
     /// Performs a call.
-    pub(super) async fn carry(
+    pub(crate) async fn carry(
         &self,
         wish: BrowserRequest,
         leave: BrowserPermission,
@@ -183,7 +182,7 @@ impl BrowserSession {
                 format!("{browser} asks the person whether to allow it; they have not answered yet.")
             }
             BrowserState::Attached { browser, version, .. } => format!("Attached to {browser} ({version})."),
-            BrowserState::Lost { error } => super::state::for_model(&error).text,
+            BrowserState::Lost { error } => crate::state::for_model(&error).text,
         };
         let mut view = card::view_of(wish, &WeighedCall::default());
         view.output.clone_from(&words);
@@ -315,7 +314,7 @@ impl BrowserSession {
     /// Takes a picture of an element for the person who is asked about it. It is stored, so secrets are
     /// covered. The browser is not brought to the front, because the person is about to answer in Octo's own
     /// window.
-    pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &NodeRef) -> Option<BlobHash> {
+    pub(crate) async fn crop(&self, tab: TabNumber, page: &Page, place: &NodeRef) -> Option<BlobHash> {
         // The element is pictured without the overlay.
         let _drawn = page.clear_overlay().await;
         let area = page.area_of(place).await.ok()?;
@@ -330,7 +329,7 @@ impl BrowserSession {
         self.keep(shot.picture.bytes).await
     }
 
-    pub(super) async fn keep(&self, bytes: Vec<u8>) -> Option<BlobHash> {
+    pub(crate) async fn keep(&self, bytes: Vec<u8>) -> Option<BlobHash> {
         let blobs = self.0.browser.blobs();
         tokio::task::spawn_blocking(move || blobs.put(&bytes).ok()).await.ok().flatten()
     }
@@ -365,7 +364,7 @@ impl Drop for NewTabGuard {
 }
 
 /// Formats page text for the model: marked, bounded, and remembered as read at that site.
-pub(super) fn written(work: &mut BrowserWork, page: &PageBlock, is_learnt: bool) -> String {
+pub(crate) fn written(work: &mut BrowserWork, page: &PageBlock, is_learnt: bool) -> String {
     if let Ok(site) = page.origin.parse::<Site>() {
         if !is_learnt {
             work.read().memory.shown(&site, page.text.raw());

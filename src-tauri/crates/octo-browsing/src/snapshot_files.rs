@@ -13,12 +13,12 @@ const NEWEST: usize = 64;
 const LONGEST: u64 = 8 << 20;
 
 /// Returns the file name for a text.
-pub(super) fn name_of(text: &str) -> String {
+pub(crate) fn name_of(text: &str) -> String {
     format!("page-{}.txt", blake3::hash(text.as_bytes()).to_hex().chars().take(12).collect::<String>())
 }
 
 /// Marks every line of a block with the site that its text is from.
-pub(super) fn marked(block: &str, origin: &str) -> String {
+pub(crate) fn marked(block: &str, origin: &str) -> String {
     block.lines().map(|line| format!("{OPENS}{origin}{CLOSES}{line}\n")).collect()
 }
 
@@ -32,7 +32,7 @@ fn unmark_lines(text: &str) -> Option<(Site, String)> {
 
 /// Returns the newest full snapshots in a folder, oldest first. Unreadable ones are left out: no tool can read
 /// them either.
-pub(super) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
+pub(crate) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<_> = entries
         .flatten()

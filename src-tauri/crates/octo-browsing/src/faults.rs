@@ -4,11 +4,11 @@ use octo_browser::{LocateError, PageError};
 use octo_tools::ToolError;
 
 /// The allowed target is no longer there.
-pub(super) const CHANGED: &str =
+pub(crate) const CHANGED: &str =
     "Not done: the page changed since this call was allowed. Take a snapshot and make the call again.";
 
 /// Explains a page error to the model, without page text.
-pub(super) fn fault(error: &PageError) -> ToolError {
+pub(crate) fn fault(error: &PageError) -> ToolError {
     match error {
         PageError::Dialog(dialog) => ToolError::new(format!(
             "A dialog ({}) is open and holds the page. Answer it with action dialog first; a snapshot is not possible until then.",
@@ -34,7 +34,7 @@ pub(super) fn fault(error: &PageError) -> ToolError {
 }
 
 /// Explains to the model why the element was not found. For a gone one, the current page is reported as well.
-pub(super) fn not_found(error: &LocateError) -> ToolError {
+pub(crate) fn not_found(error: &LocateError) -> ToolError {
     match error {
         LocateError::NeverGiven(number) => ToolError::new(format!(
             "There is no element {number}. Numbers come from action snapshot; nothing was done."

@@ -1,6 +1,6 @@
 //! The live view: the page as the agent works in it. Only the newest few pictures are kept, in memory.
 
-use super::{BrowserSession, card, lock};
+use crate::{BrowserSession, card, lock};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
     Page, Spot,
@@ -22,7 +22,7 @@ const QUALITY: i64 = 55;
 
 /// The displayed state of a page.
 #[derive(Default)]
-pub(super) struct LiveState {
+pub(crate) struct LiveState {
     /// The page; `None` if none is in use.
     pub page: Option<LivePage>,
     pictures: VecDeque<(u32, Arc<[u8]>)>,
@@ -34,9 +34,9 @@ pub(super) struct LiveState {
 
 /// Guard under which pictures are taken, plus one after it that shows the call's result. No call waits for a
 /// picture: in a background tab it may take up to the timeout.
-pub(super) struct PictureGuard {
+pub(crate) struct PictureGuard {
     taking: JoinHandle<()>,
-    seat: BrowserSession,
+    session: BrowserSession,
     page: Page,
     /// Token of the page in use at the start: a later one belongs to another page.
     leaving: CancellationToken,
@@ -45,17 +45,17 @@ pub(super) struct PictureGuard {
 impl Drop for PictureGuard {
     fn drop(&mut self) {
         self.taking.abort();
-        let (seat, page, leaving) = (self.seat.clone(), self.page.clone(), self.leaving.clone());
+        let (session, page, leaving) = (self.session.clone(), self.page.clone(), self.leaving.clone());
         let ended = {
-            let mut shown = lock(&seat.0.shown);
+            let mut shown = lock(&session.0.shown);
             shown.ended += 1;
             shown.ended
         };
         tokio::spawn(async move {
             let taking = async {
-                let _one_at_a_time = seat.0.camera.lock().await;
-                if lock(&seat.0.shown).ended == ended {
-                    seat.take(&page).await;
+                let _one_at_a_time = session.0.camera.lock().await;
+                if lock(&session.0.shown).ended == ended {
+                    session.take(&page).await;
                 }
             };
             tokio::select! {
@@ -69,18 +69,18 @@ impl Drop for PictureGuard {
 
 impl BrowserSession {
     /// Returns the page displayed now.
-    pub(crate) fn live(&self) -> Option<LivePage> {
+    pub fn live(&self) -> Option<LivePage> {
         lock(&self.0.shown).page.clone()
     }
 
     /// Returns a picture of the page, as JPEG; `None` if it was discarded.
-    pub(crate) fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
+    pub fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
         let shown = lock(&self.0.shown);
         shown.pictures.iter().find(|(known, _)| *known == number).map(|(_, bytes)| Arc::clone(bytes))
     }
 
     /// Displays a page, or that none is in use.
-    pub(super) fn tell(&self, page: Option<LivePage>) {
+    pub(crate) fn tell(&self, page: Option<LivePage>) {
         let changed = {
             let mut shown = lock(&self.0.shown);
             if page.is_none() {
@@ -94,7 +94,7 @@ impl BrowserSession {
     }
 
     /// Displays the page that a call works in, with pictures while the guard exists.
-    pub(super) fn watch(
+    pub(crate) fn watch(
         &self,
         page: &Page,
         tab: u32,
@@ -114,9 +114,9 @@ impl BrowserSession {
             hand: *self.0.hand.borrow(),
         };
         self.tell(Some(live));
-        let (seat, page) = (self.clone(), page.clone());
+        let (session, page) = (self.clone(), page.clone());
         let taking = tokio::spawn({
-            let (seat, page) = (seat.clone(), page.clone());
+            let (session, page) = (session.clone(), page.clone());
             async move {
                 // A page that is already displayed needs no picture now: taking it would slow down the reading
                 // and the input. The result is pictured at the end.
@@ -125,14 +125,14 @@ impl BrowserSession {
                 }
                 loop {
                     // If a picture for the previous call is being taken, it shows this page as well.
-                    if let Ok(_one_at_a_time) = seat.0.camera.try_lock() {
-                        seat.take(&page).await;
+                    if let Ok(_one_at_a_time) = session.0.camera.try_lock() {
+                        session.take(&page).await;
                     }
                     tokio::time::sleep(PICTURE_INTERVAL).await;
                 }
             }
         });
-        PictureGuard { taking, leaving: seat.leaving(), seat, page }
+        PictureGuard { taking, leaving: session.leaving(), session, page }
     }
 
     /// Takes a picture and displays it. A picture that does not arrive is not awaited.
@@ -164,7 +164,7 @@ impl BrowserSession {
     }
 
     /// Changes the displayed page under the lock, because its control may have changed since it was last read.
-    pub(super) fn alter(&self, change: impl FnOnce(&mut LivePage)) {
+    pub(crate) fn alter(&self, change: impl FnOnce(&mut LivePage)) {
         let told = {
             let mut shown = lock(&self.0.shown);
             let Some(page) = &mut shown.page else { return };
@@ -178,31 +178,31 @@ impl BrowserSession {
     }
 
     /// Sets the displayed page's title.
-    pub(super) fn entitle(&self, title: &str) {
+    pub(crate) fn entitle(&self, title: &str) {
         let title = card::line(title);
         self.alter(|page| page.title = title);
     }
 
     /// Marks the call as finished: no act is pending.
-    pub(super) fn rest(&self) {
+    pub(crate) fn rest(&self) {
         self.alter(|page| (page.call, page.mark) = (None, None));
     }
 }
 
 /// Returns the site that a page is on, as the browser reports it now.
-pub(super) fn site_of(page: &Page) -> String {
+pub(crate) fn site_of(page: &Page) -> String {
     let committed = page.committed();
     site_at(&committed.url, &committed.origin)
 }
 
 /// Returns the site of an address and its origin; the address itself if it has no site.
-pub(super) fn site_at(url: &str, origin: &str) -> String {
+pub(crate) fn site_at(url: &str, origin: &str) -> String {
     let address = octo_browser::safety::PageAddress::of_frame(url, origin);
     address.site().map_or_else(|| url.chars().take(200).collect(), ToString::to_string)
 }
 
 /// Converts a position to a fraction of the picture.
-pub(super) async fn mark(page: &Page, spot: Spot) -> Option<PageMark> {
+pub(crate) async fn mark(page: &Page, spot: Spot) -> Option<PageMark> {
     let view = page.call(GetLayoutMetricsParams {}, TAKING).await.ok()?.css_layout_viewport;
     let (width, height) = (view.client_width as f64, view.client_height as f64);
     if width < 1.0 || height < 1.0 {

@@ -1,6 +1,6 @@
 //! A call as displayed on its card, and names for display and for the model.
 
-use super::{live, weigh::WeighedCall};
+use crate::{assessment::WeighedCall, live};
 use octo_browser::{
     Page,
     safety::{Element, PageAddress},
@@ -13,13 +13,13 @@ use octo_tools::{BrowserAction, BrowserRequest, DialogAnswer, PageInteraction, R
 const MAX_FINISHED_TEXT: usize = 400;
 
 /// Returns the full text that a call gives to a page or its address.
-pub(super) fn whole_text(deed: &BrowserAction) -> Option<String> {
+pub(crate) fn whole_text(deed: &BrowserAction) -> Option<String> {
     deed_of(deed).1
 }
 
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
-pub(super) fn view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
+pub(crate) fn view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
     let (deed, text) = deed_of(&wish.deed);
     BrowserView {
         deed,
@@ -34,7 +34,7 @@ pub(super) fn view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView
 }
 
 /// Returns a finished call for display; the beginning of its text is enough.
-pub(super) fn done_view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
+pub(crate) fn done_view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
     let mut view = view_of(wish, found);
     view.text = view.text.map(|text| {
         let mut characters = text.chars();
@@ -85,30 +85,30 @@ fn deed_of(deed: &BrowserAction) -> (BrowserActionKind, Option<String>) {
 }
 
 /// Formats page text as one bounded line.
-pub(super) fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     let clean = octo_browser::snapshot::clean_text(text);
     let words: Vec<&str> = clean.split_whitespace().collect();
     words.join(" ").chars().take(200).collect()
 }
 
 /// Returns the tab's title for the live card.
-pub(super) fn title_of(found: &WeighedCall) -> String {
+pub(crate) fn title_of(found: &WeighedCall) -> String {
     found.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
 }
 
 /// Returns the site that the page is on now, for reports about it.
-pub(super) fn current_site(page: &Page) -> String {
+pub(crate) fn current_site(page: &Page) -> String {
     live::site_of(page)
 }
 
 /// Returns the site that a captured page was read at, wherever the page is now.
-pub(super) fn captured_site(captured: &PageCapture) -> String {
+pub(crate) fn captured_site(captured: &PageCapture) -> String {
     let root = captured.frames.first();
     root.map(|root| live::site_at(&root.url, &root.origin)).unwrap_or_default()
 }
 
 /// Returns an address's name: its site, or its page.
-pub(super) fn name_of(address: &PageAddress) -> String {
+pub(crate) fn name_of(address: &PageAddress) -> String {
     match address {
         PageAddress::Web(site) | PageAddress::Near(site) => site.to_string(),
         PageAddress::Internal { page } | PageAddress::Passwords { page } | PageAddress::File { page } => {
@@ -121,7 +121,7 @@ pub(super) fn name_of(address: &PageAddress) -> String {
 
 /// Returns a tab's location for a list of tabs: scheme and host, without page content. A source view counts as
 /// the page's site.
-pub(super) fn origin_of(url: &str) -> String {
+pub(crate) fn origin_of(url: &str) -> String {
     match PageAddress::of(url) {
         PageAddress::Web(site) | PageAddress::Near(site) => site.to_string(),
         PageAddress::Blank | PageAddress::ErrorPage | PageAddress::Forbidden(_) => String::new(),
@@ -147,7 +147,7 @@ pub(super) fn origin_of(url: &str) -> String {
 }
 
 /// Describes an element without a number by the page's own full, unmodified text.
-pub(super) fn named_by_page(element: &Element) -> PageElement {
+pub(crate) fn named_by_page(element: &Element) -> PageElement {
     let name = std::iter::once(&element.name).chain(&element.texts).find(|text| !text.trim().is_empty());
     PageElement { role: element.role.clone(), name: name.cloned().unwrap_or_default() }
 }

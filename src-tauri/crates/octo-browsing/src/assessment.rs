@@ -1,17 +1,17 @@
 //! Determines the targets of a call at the live page: the site, the real element, the consequences.
 
-mod about;
+mod act_context;
 
-use super::{
+use crate::{
     BrowserSession,
     acting::PageContext,
+    browser_session::BrowserWork,
     card::{line, name_of, view_of, whole_text},
     faults::fault,
     risks::risks,
-    seat::BrowserWork,
     tabs,
 };
-use about::ActContext;
+use act_context::ActContext;
 use octo_browser::{
     BrowserConnection, HistoryDirection, NavigateError, Tab, TabOwner,
     safety::{
@@ -32,7 +32,7 @@ const WHOLE: usize = 32_000;
 
 /// The targets found.
 #[derive(Clone, Default)]
-pub(super) struct WeighedCall {
+pub(crate) struct WeighedCall {
     pub weight: BrowserAssessment,
     /// The tab of the call.
     pub tab: Option<Tab>,
@@ -73,7 +73,7 @@ fn step(deed: &BrowserAction) -> PageStep {
 impl BrowserSession {
     /// Weighs a call against the existing grants. Waits while the person controls the page, because weighing
     /// reads the page.
-    pub(super) async fn look(
+    pub(crate) async fn look(
         &self,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
@@ -117,7 +117,7 @@ impl BrowserSession {
     }
 
     /// Weighs a call. For a page that the grant does not cover, only its address is read.
-    pub(super) async fn look_in(
+    pub(crate) async fn look_in(
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
@@ -237,7 +237,7 @@ impl BrowserSession {
         let secrets = self.0.browser.secrets();
         let ground = PageContext { connected, tab: &tab, page: &page, leave };
         let is_read = work.view(tab.number).last().is_some();
-        let about = ActContext { seat: self, ground, address: &address, secrets, is_read };
+        let about = ActContext { session: self, ground, address: &address, secrets, is_read };
         match &wish.deed {
             BrowserAction::Dialog(answer) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
@@ -319,7 +319,7 @@ impl BrowserSession {
     }
 
     /// Returns whether a call with this grant may be where the page is now.
-    pub(super) fn may_be_at(&self, leave: &BrowserPermission, address: &PageAddress) -> bool {
+    pub(crate) fn may_be_at(&self, leave: &BrowserPermission, address: &PageAddress) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
         let place = leave.weight.place.iter().map(|place| &place.site);
         let mut allow = |site: &str, shortest: GrantLifetime| {
@@ -344,7 +344,7 @@ impl BrowserSession {
 
     /// Returns a call as shown to the person before it runs: from the weighed state, and without content of a
     /// page that is not granted.
-    pub(super) async fn view(&self, wish: &BrowserRequest) -> Result<BrowserView, ToolError> {
+    pub(crate) async fn view(&self, wish: &BrowserRequest) -> Result<BrowserView, ToolError> {
         let weighed = self.work().await.weighed.take();
         let found = match weighed {
             Some((weighed, found)) if weighed == *wish => found,

@@ -4,7 +4,7 @@ use octo_browser::safety::{self, AddressLeak, Judgement, SensitiveData, Sink};
 use octo_protocol::PageRisk;
 
 /// Returns the risks to ask about, the most serious first, without duplicates.
-pub(super) fn risks(judgement: &Judgement) -> Vec<PageRisk> {
+pub(crate) fn risks(judgement: &Judgement) -> Vec<PageRisk> {
     let Judgement::Ask(question) = judgement else { return Vec::new() };
     let mut risks: Vec<PageRisk> = Vec::new();
     for risk in question.sinks().iter().map(risk) {

@@ -1,13 +1,13 @@
 //! Reads a page for the model: a snapshot, a search, a part as Markdown, a picture.
 
-use super::{
+use crate::{
     BrowserSession,
     acting::{PageContext, SNAPSHOT},
+    browser_session::BrowserWork,
     card,
-    carry::CallReport,
     faults::{self, fault},
-    kept,
-    seat::BrowserWork,
+    perform::CallReport,
+    snapshot_files,
 };
 use octo_browser::{
     BringToFront, ElementLabels, LocateError, ModelPictureError, PageError, PictureArea,
@@ -23,7 +23,7 @@ use octo_tools::{PageLines, ToolError};
 use std::fmt::Write as _;
 
 /// The page is at an address where the turn may not be.
-pub(super) struct DisallowedPage(pub PageAddress);
+pub(crate) struct DisallowedPage(pub PageAddress);
 
 impl DisallowedPage {
     /// Returns the report for the model: the location, without any page content.
@@ -39,7 +39,7 @@ impl DisallowedPage {
 impl BrowserSession {
     /// Reads the page, unless it was read at an address where the call may not be. A page can navigate between
     /// two checks, so the address reported with the content counts.
-    pub(super) async fn read_permitted(
+    pub(crate) async fn read_permitted(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -71,7 +71,7 @@ impl BrowserSession {
         Ok((card::captured_site(&captured), snapshot))
     }
 
-    pub(super) async fn snapshot(
+    pub(crate) async fn snapshot(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -89,8 +89,8 @@ impl BrowserSession {
             let parts = pieces(&snapshot.render(WHOLE, filter).text);
             let whole = snapshot.render(WHOLE, RenderFilter::default()).text;
             let page = PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole) };
-            let file = kept::marked(&block(&page, usize::MAX, &work.read().redactor), &origin);
-            let file = match self.0.outputs.keep(&kept::name_of(&file), &file) {
+            let file = snapshot_files::marked(&block(&page, usize::MAX, &work.read().redactor), &origin);
+            let file = match self.0.outputs.keep(&snapshot_files::name_of(&file), &file) {
                 Ok(path) => format!(
                     " The whole snapshot is in {}; each line of it says of which site its words are.",
                     path.display()
@@ -114,7 +114,7 @@ impl BrowserSession {
     }
 
     /// Returns the secrets that the model can type by name, if the page asks for such data.
-    pub(super) fn available_secrets(&self, origin: &str, snapshot: &Snapshot) -> String {
+    pub(crate) fn available_secrets(&self, origin: &str, snapshot: &Snapshot) -> String {
         let asked = snapshot.asks_for().any(|(_, sensitive)| {
             matches!(sensitive, SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment)
         });
@@ -128,7 +128,7 @@ impl BrowserSession {
         )
     }
 
-    pub(super) async fn find(
+    pub(crate) async fn find(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -148,7 +148,7 @@ impl BrowserSession {
         Ok(told)
     }
 
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
@@ -177,7 +177,7 @@ impl BrowserSession {
         Ok(told)
     }
 
-    pub(super) async fn screenshot(
+    pub(crate) async fn screenshot(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,

@@ -28,7 +28,7 @@ const INCIDENTAL_WAIT: Duration = Duration::from_secs(2);
 
 /// Whether a call requests a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum ExpectedDownload {
+pub(crate) enum ExpectedDownload {
     /// It requests a file.
     AFile,
     /// It may cause a download.
@@ -38,7 +38,7 @@ pub(super) enum ExpectedDownload {
 
 /// The report on a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DownloadReport {
+pub(crate) struct DownloadReport {
     /// The name given by its server or page.
     pub name: String,
     pub course: DownloadStatus,
@@ -46,7 +46,7 @@ pub(super) struct DownloadReport {
 
 /// Progress of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DownloadStatus {
+pub(crate) enum DownloadStatus {
     /// It is complete.
     Done {
         /// The path, if the browser reports it.
@@ -97,17 +97,17 @@ impl DownloadReport {
 }
 
 /// Guard under which a download is accepted.
-pub(super) struct ExpectedDownloadGuard(Arc<Mutex<DownloadGuard>>);
+pub(crate) struct ExpectedDownloadGuard(Arc<Mutex<DownloadGuard>>);
 
 impl Drop for ExpectedDownloadGuard {
     fn drop(&mut self) {
-        super::lock(&self.0).awaiting = ExpectedDownload::Nothing;
+        crate::lock(&self.0).awaiting = ExpectedDownload::Nothing;
     }
 }
 
 /// The downloads of the pages that a session works in.
 #[derive(Default)]
-pub(super) struct SessionDownloads {
+pub(crate) struct SessionDownloads {
     listening: Option<DownloadListener>,
     /// The page whose downloads are accepted, and which of them.
     guard: Arc<Mutex<DownloadGuard>>,
@@ -130,7 +130,7 @@ impl SessionDownloads {
     ///
     /// The browser does not report downloads. Nothing is done in a page whose downloads could not be stopped.
     pub async fn listen(&mut self, connected: &BrowserConnection, page: &Page) -> Result<(), ToolError> {
-        super::lock(&self.guard).page = Some(page.downgrade());
+        crate::lock(&self.guard).page = Some(page.downgrade());
         self.drain();
         if self.listening.is_none() {
             self.coming.clear();
@@ -148,7 +148,7 @@ impl SessionDownloads {
     /// Sets whether the person was asked about a download by the current call. This applies until the call
     /// drops the guard, and to the first download that begins.
     pub fn expect(&self, awaiting: ExpectedDownload) -> ExpectedDownloadGuard {
-        super::lock(&self.guard).awaiting = awaiting;
+        crate::lock(&self.guard).awaiting = awaiting;
         ExpectedDownloadGuard(Arc::clone(&self.guard))
     }
 

@@ -1,32 +1,9 @@
-//! The agent in the person's browser: one attachment for the app, a [`BrowserSession`] in it for each session.
-//!
-//! [`HomeBrowser`] attaches only when a tool call or the person needs it, and reports the attachment's state.
-//! [`BrowserSession`] is the interface for a session's tool: it weighs a call's consequences at the live page (`weigh`),
-//! performs exactly the allowed action (`carry`, `acting`), and shows the person the progress (`live`).
+//! The app's attachment to the person's browser, and the browser sessions in it.
 
-mod acting;
-mod card;
-mod carry;
-mod doctor;
-mod facts;
-mod faults;
-mod fetching;
-mod kept;
-mod known;
-mod live;
-mod reading;
-mod risks;
-mod seat;
-mod secrets;
-mod state;
-mod tabs;
-mod weigh;
-
-use known::PageKnowledge;
-pub(crate) use seat::BrowserSession;
-use seat::BrowserSessionInner;
-pub(crate) use secrets::PersonSecrets;
-
+use crate::{
+    BrowserSession, PersonSecrets, browser_session::BrowserSessionInner, lock, page_knowledge::PageKnowledge,
+    state,
+};
 use octo_browser::{
     AttachmentState, Browser, BrowserConnection, BrowserEnvironment, BrowserTarget, ConnectError,
     LaunchOptions, Probe, ProbedBrowser, TabNumber, candidates, executables,
@@ -38,7 +15,7 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -53,7 +30,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Browser events for watchers; not stored.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum BrowserUpdate {
+pub enum BrowserUpdate {
     /// The attachment's state.
     State(BrowserState),
     /// A session's activity in a page; `None` once it left the page.
@@ -62,7 +39,7 @@ pub(crate) enum BrowserUpdate {
 
 /// The app's single attachment to a browser. Clones share it.
 #[derive(Clone)]
-pub(crate) struct HomeBrowser(Arc<HomeBrowserInner>);
+pub struct HomeBrowser(Arc<HomeBrowserInner>);
 
 struct HomeBrowserInner {
     environment: BrowserEnvironment,
@@ -70,8 +47,8 @@ struct HomeBrowserInner {
     paths: HomePaths,
     blobs: Blobs,
     secrets: PersonSecrets,
-    standing: Mutex<AttachmentStatus>,
-    seats: Mutex<HashMap<SessionId, Weak<BrowserSessionInner>>>,
+    status: Mutex<AttachmentStatus>,
+    sessions: Mutex<HashMap<SessionId, Weak<BrowserSessionInner>>>,
     /// The sessions' knowledge of pages, by root session.
     known: Mutex<HashMap<SessionId, Weak<PageKnowledge>>>,
     /// The store that earlier messages to the model are read from.
@@ -116,7 +93,7 @@ impl HomeBrowser {
     ) -> Self {
         let environment = BrowserEnvironment::of_process();
         let browser = Browser::new(environment.clone(), BrowserTarget::Any);
-        let standing = AttachmentStatus {
+        let status = AttachmentStatus {
             choice,
             told: BrowserState::Apart,
             failure: None,
@@ -130,8 +107,8 @@ impl HomeBrowser {
             paths,
             blobs,
             secrets,
-            standing: Mutex::new(standing),
-            seats: Mutex::default(),
+            status: Mutex::new(status),
+            sessions: Mutex::default(),
             known: Mutex::default(),
             store,
             opened: Mutex::default(),
@@ -149,18 +126,18 @@ impl HomeBrowser {
         home
     }
 
-    /// Returns a session's place in the browser; the same one while any holder of it exists. A session shares
+    /// Returns the browser session of a session; the same one while any holder of it exists. A session shares
     /// its knowledge of pages with its parent and all sub-agents of that parent, because a sub-agent's results
     /// are used by the others.
-    pub fn seat(&self, session: SessionId, root: SessionId) -> BrowserSession {
-        let mut seats = lock(&self.0.seats);
-        if let Some(seat) = seats.get(&session).and_then(Weak::upgrade) {
-            return BrowserSession(seat);
+    pub fn session(&self, session: SessionId, root: SessionId) -> BrowserSession {
+        let mut sessions = lock(&self.0.sessions);
+        if let Some(open) = sessions.get(&session).and_then(Weak::upgrade) {
+            return BrowserSession(open);
         }
-        seats.retain(|_, seat| seat.strong_count() > 0);
-        let seat = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
-        seats.insert(session, Arc::downgrade(&seat.0));
-        seat
+        sessions.retain(|_, open| open.strong_count() > 0);
+        let new = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
+        sessions.insert(session, Arc::downgrade(&new.0));
+        new
     }
 
     fn knowledge_of(&self, root: SessionId) -> Arc<PageKnowledge> {
@@ -174,19 +151,19 @@ impl HomeBrowser {
         known
     }
 
-    /// Returns the place of a session that already has one.
-    pub fn seated(&self, session: SessionId) -> Option<BrowserSession> {
-        lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(BrowserSession)
+    /// Returns the browser session of a session that already has one.
+    pub fn existing_session(&self, session: SessionId) -> Option<BrowserSession> {
+        lock(&self.0.sessions).get(&session).and_then(Weak::upgrade).map(BrowserSession)
     }
 
     /// Records that a session opened a tab.
-    fn note_opened(&self, tab: TabNumber, session: SessionId) {
+    pub(crate) fn note_opened(&self, tab: TabNumber, session: SessionId) {
         lock(&self.0.opened).insert(tab, session);
     }
 
     /// Returns whether a session opened a tab. In another session's tab, the person may be continuing that
     /// work.
-    fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
+    pub(crate) fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
         lock(&self.0.opened).get(&tab) == Some(&session)
     }
 
@@ -195,11 +172,20 @@ impl HomeBrowser {
         self.0.paths.browser_profile()
     }
 
-    fn paths(&self) -> &HomePaths {
+    pub(crate) fn environment(&self) -> &BrowserEnvironment {
+        &self.0.environment
+    }
+
+    /// Returns the person's choice of browser.
+    pub(crate) fn choice(&self) -> BrowserChoice {
+        lock(&self.0.status).choice.clone()
+    }
+
+    pub(crate) fn paths(&self) -> &HomePaths {
         &self.0.paths
     }
 
-    fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.0.store
     }
 
@@ -210,7 +196,7 @@ impl HomeBrowser {
 
     /// Returns the attachment's state.
     pub fn state(&self) -> BrowserState {
-        lock(&self.0.standing).told.clone()
+        lock(&self.0.status).told.clone()
     }
 
     /// Subscribes to events from now on.
@@ -221,12 +207,12 @@ impl HomeBrowser {
     /// Applies a choice of browser. Ends a connection to another browser.
     pub async fn choose(&self, choice: &BrowserChoice) {
         {
-            let mut standing = lock(&self.0.standing);
-            if standing.choice == *choice {
+            let mut status = lock(&self.0.status);
+            if status.choice == *choice {
                 return;
             }
-            standing.choice = choice.clone();
-            standing.hear();
+            status.choice = choice.clone();
+            status.hear();
         }
         self.detach().await;
     }
@@ -237,8 +223,8 @@ impl HomeBrowser {
     /// # Errors
     ///
     /// As [`Self::connect`].
-    pub async fn connect_for_tool(&self) -> Result<BrowserConnection, ApiError> {
-        let held_back = lock(&self.0.standing).held_back.clone();
+    pub(crate) async fn connect_for_tool(&self) -> Result<BrowserConnection, ApiError> {
+        let held_back = lock(&self.0.status).held_back.clone();
         match held_back {
             Some(error) => Err(error),
             None => self.connect().await,
@@ -247,7 +233,7 @@ impl HomeBrowser {
 
     /// Records an action of the person: tools may ask for the browser again.
     pub fn person_acted(&self) {
-        lock(&self.0.standing).hear();
+        lock(&self.0.status).hear();
     }
 
     /// Returns the attachment, making one if necessary. While the browser asks the person this waits as long as
@@ -257,7 +243,7 @@ impl HomeBrowser {
     ///
     /// The reason for the failure. Nothing is retried automatically.
     pub async fn connect(&self) -> Result<BrowserConnection, ApiError> {
-        let acted = lock(&self.0.standing).acted;
+        let acted = lock(&self.0.status).acted;
         let wanted = match self.wanted() {
             Ok(wanted) => wanted,
             Err(error) => return Err(self.failed(error)),
@@ -267,39 +253,39 @@ impl HomeBrowser {
             Ok(connected) => connected,
             Err(error) => {
                 let told = state::connect_error(&error);
-                let mut standing = lock(&self.0.standing);
+                let mut status = lock(&self.0.status);
                 let is_held_back = match error {
                     // The answer belongs to this question, whatever else the person did while it was open.
                     ConnectError::Declined => true,
                     // The person may have allowed it: another attempt would ask them again.
                     ConnectError::Silent(_) => true,
-                    ConnectError::Cancelled => standing.acted == acted,
+                    ConnectError::Cancelled => status.acted == acted,
                     ConnectError::NoBrowser
                     | ConnectError::PortTaken { .. }
                     | ConnectError::Unreachable(_)
                     | ConnectError::Launch(_) => false,
                 };
                 if is_held_back {
-                    standing.held_back = Some(told.clone());
+                    status.held_back = Some(told.clone());
                 }
-                drop(standing);
+                drop(status);
                 return Err(self.failed(told));
             }
         };
         {
-            let mut standing = lock(&self.0.standing);
-            (standing.failure, standing.held_back) = (None, None);
+            let mut status = lock(&self.0.status);
+            (status.failure, status.held_back) = (None, None);
         }
         if connected.fresh == octo_browser::Freshness::New {
             self.0.attachments.fetch_add(1, Ordering::Relaxed);
             let ports = self.0.browser.look().await.into_iter().map(|found| found.port).collect();
-            lock(&self.0.standing).ports = ports;
+            lock(&self.0.status).ports = ports;
         }
         Ok(connected)
     }
 
     /// Returns the current attachment, if any.
-    pub fn connected(&self) -> Option<BrowserConnection> {
+    pub(crate) fn connected(&self) -> Option<BrowserConnection> {
         self.0.browser.connected()
     }
 
@@ -316,7 +302,7 @@ impl HomeBrowser {
             self.failed(state::connect_error(&ConnectError::Cancelled));
             return;
         }
-        lock(&self.0.standing).failure = None;
+        lock(&self.0.status).failure = None;
         self.let_go().await;
         self.0.browser.disconnect();
         self.tell();
@@ -326,20 +312,20 @@ impl HomeBrowser {
 
     /// Makes every session release its page. Waits a moment at most for their overlays to be cleared.
     async fn let_go(&self) {
-        let seats: Vec<BrowserSession> =
-            lock(&self.0.seats).values().filter_map(Weak::upgrade).map(BrowserSession).collect();
-        let leaving = futures::future::join_all(seats.iter().map(BrowserSession::leave));
+        let sessions: Vec<BrowserSession> =
+            lock(&self.0.sessions).values().filter_map(Weak::upgrade).map(BrowserSession).collect();
+        let leaving = futures::future::join_all(sessions.iter().map(BrowserSession::leave));
         // A page that does not answer keeps the pointer until it expires.
         let _late = tokio::time::timeout(RELEASE_TIMEOUT, leaving).await;
     }
 
     /// Finds browsers that accept a connection now, without asking the person.
-    async fn found(&self) -> Vec<ProbedBrowser> {
+    pub(crate) async fn found(&self) -> Vec<ProbedBrowser> {
         octo_browser::find(&self.0.environment, self.named_folder().as_deref()).await
     }
 
-    fn named_folder(&self) -> Option<PathBuf> {
-        match &lock(&self.0.standing).choice {
+    pub(crate) fn named_folder(&self) -> Option<PathBuf> {
+        match &lock(&self.0.status).choice {
             BrowserChoice::Folder { path } => Some(PathBuf::from(path)),
             BrowserChoice::Automatic
             | BrowserChoice::Installed { .. }
@@ -349,8 +335,7 @@ impl HomeBrowser {
     }
 
     fn wanted(&self) -> Result<BrowserTarget, ApiError> {
-        let choice = lock(&self.0.standing).choice.clone();
-        match choice {
+        match self.choice() {
             BrowserChoice::Automatic => Ok(BrowserTarget::Any),
             BrowserChoice::Folder { path } => Ok(BrowserTarget::Folder(PathBuf::from(path))),
             BrowserChoice::Off => Err(ApiError::new("browser.off")),
@@ -375,7 +360,7 @@ impl HomeBrowser {
     }
 
     fn failed(&self, error: ApiError) -> ApiError {
-        lock(&self.0.standing).failure = Some(error.clone());
+        lock(&self.0.status).failure = Some(error.clone());
         self.tell();
         error
     }
@@ -383,54 +368,50 @@ impl HomeBrowser {
     /// Reports the state if it differs from the last reported one.
     fn tell(&self) {
         let now = self.0.browser.state().borrow().clone();
-        let mut standing = lock(&self.0.standing);
-        let state = state::told(now, standing.failure.as_ref());
-        if standing.told != state {
-            standing.told = state.clone();
+        let mut status = lock(&self.0.status);
+        let state = state::told(now, status.failure.as_ref());
+        if status.told != state {
+            status.told = state.clone();
             // It is not an error if no client is watching.
             let _nobody = self.0.news.send(BrowserUpdate::State(state));
         }
     }
 
-    fn publish_page(&self, session: SessionId, page: Option<LivePage>) {
+    pub(crate) fn publish_page(&self, session: SessionId, page: Option<LivePage>) {
         let _nobody = self.0.news.send(BrowserUpdate::Page(session, page.map(Box::new)));
     }
 
-    fn blobs(&self) -> Blobs {
+    pub(crate) fn blobs(&self) -> Blobs {
         self.0.blobs.clone()
     }
 
     /// Returns the number of the current or last attachment.
-    fn attachment(&self) -> u64 {
+    pub(crate) fn attachment(&self) -> u64 {
         self.0.attachments.load(Ordering::Relaxed)
     }
 
-    fn ports(&self) -> Vec<u16> {
-        lock(&self.0.standing).ports.clone()
+    pub(crate) fn ports(&self) -> Vec<u16> {
+        lock(&self.0.status).ports.clone()
     }
 }
 
 /// Returns whether another program could connect to the found browser.
-fn is_open(found: &ProbedBrowser) -> bool {
+pub(crate) fn is_open(found: &ProbedBrowser) -> bool {
     matches!(found.probe, Probe::Flag { .. })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code under these locks can panic half-way.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::KeyRing;
+    use octo_keys::KeyRing;
+    use octo_protocol::KeychainState;
 
     const PAGE: &str = "<browser_page origin=\"https://bank.example\">\nThe balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.\n</browser_page>";
 
     #[tokio::test]
     async fn what_a_sub_agent_read_is_known_to_the_session_it_came_from_and_to_no_other() {
         let home = tempfile::tempdir().unwrap();
-        let secrets = PersonSecrets::new(KeyRing::without_keychain(), &[]);
+        let secrets = PersonSecrets::new(KeyRing::of_system(KeychainState::Unavailable), &[]);
         let blobs = Blobs::new(home.path());
         let store = Store::open(&home.path().join("octo.db")).unwrap();
         let paths =
@@ -438,12 +419,13 @@ mod tests {
         let browser = HomeBrowser::new(paths, (store, blobs), BrowserChoice::Automatic, secrets);
         let (root, child, stranger) = (SessionId::new(), SessionId::new(), SessionId::new());
         let (parent, sub, other) =
-            (browser.seat(root, root), browser.seat(child, root), browser.seat(stranger, stranger));
+            (browser.session(root, root), browser.session(child, root), browser.session(stranger, stranger));
         sub.work().await.known().told(PAGE);
         let carried =
             "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
-        let knows =
-            async |seat: &BrowserSession| seat.work().await.read().memory.quoted(carried, None).is_some();
+        let knows = async |session: &BrowserSession| {
+            session.work().await.read().memory.quoted(carried, None).is_some()
+        };
         assert!(knows(&sub).await && knows(&parent).await);
         assert!(!knows(&other).await);
     }
