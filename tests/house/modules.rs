@@ -12,9 +12,6 @@ use std::{
 /// its own or a higher one, so dependencies cannot become circular.
 const FLOORS: &[&[&str]] = &[
     &[
-        "blocking",
-        "change",
-        "clock",
         "compaction",
         "config",
         "demo",
@@ -33,7 +30,6 @@ const FLOORS: &[&[&str]] = &[
         "suggestion",
         "turn",
         "updates",
-        "waking",
     ],
     &["base", "ledger", "troubles"],
     &["admission", "attachments", "chats", "models", "rules", "searching", "trash"],

@@ -6,8 +6,8 @@
 //!
 //! None of this reaches a model: a turn without a permit only sends its request later.
 
-use crate::change::Change;
 use octo_protocol::TurnId;
+use octo_runtime::Change;
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, PoisonError},

@@ -1,9 +1,9 @@
 //! Attachments of a person: pictures and PDF documents are kept as blobs, all other files are mentioned by
 //! path. Also the pictures of the session's folder shown in an answer, which stay where they are.
 
-use crate::blocking::blocking;
 use base64::Engine;
 use octo_protocol::{ApiError, AttachmentResult, BlobRef, Block, SessionPicture};
+use octo_runtime::blocking;
 use octo_workspace::Blobs;
 use std::{
     fs::{self, File},

@@ -1,8 +1,9 @@
 //! The foundation of every part of the application: the home, its store and settings, the clock, and the end of
 //! the application.
 
-use crate::{change::Change, clock::Clock, config::Config, updates::Updates};
+use crate::{config::Config, updates::Updates};
 use octo_protocol::{ApiError, BlobHash, Block, Message, Rule, Settings};
+use octo_runtime::{Change, Clock};
 use octo_store::{Holder, Store};
 use octo_workspace::{Blobs, HomePaths, UnfinishedWrites};
 use std::{

@@ -6,13 +6,14 @@ pub(crate) mod pairing;
 use octo_keys::{KeyRing, SecretKind};
 use pairing::Pairing;
 
-use crate::{change::Change, clock::now, updates::Updates};
+use crate::updates::Updates;
 use octo_chats::{Telegram, server_address};
 use octo_llm::Network;
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, ChatState, KeyState, PairedPerson,
     Secret, StoredTopic, Switch, TelegramDraft, TelegramSettings, Update,
 };
+use octo_runtime::{Change, now};
 use octo_store::Store;
 use octo_workspace::session_folder;
 use secrecy::SecretString;

@@ -21,7 +21,6 @@ pub(crate) use skill::{SKILL_FILE, text_of};
 pub(crate) use suggestions::Proposal;
 
 use crate::{
-    blocking::blocking,
     prompt::{self, AgentFiles},
     slash,
     updates::Updates,
@@ -30,6 +29,7 @@ use octo_protocol::{
     ApiError, Block, CommandInfo, LibraryState, LiveTopic, Profile, ProxyChoice, Settings, SkillRef, Switch,
     TrustedCertificates, Update,
 };
+use octo_runtime::blocking;
 use octo_skills::{
     CallRefusal, Catalogue, FolderReading, ForeignFolders, Invocable, Memories, Roots, Skill,
     SkillCallOrigin, SkillUsage, SkillWatch, Trust, discover,

@@ -13,7 +13,6 @@ use crate::{
     base::Base,
     chat_bridge::ChatBridge,
     chats::Chats,
-    clock::{Clock, SystemClock},
     config::{Config, OpenTurnPolicy},
     ledger,
     library::Library,
@@ -39,6 +38,7 @@ use octo_protocol::{
     ApiError, BlobHash, Block, Diagnostics, Envelope, ErrorCode, Request, SendOutcome, SessionId,
     StoredTopic, TaskNotifications, Topic, TypedRequest,
 };
+use octo_runtime::{Clock, SystemClock};
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, SkillTask, Toolset, WebSearch, install_bundled};

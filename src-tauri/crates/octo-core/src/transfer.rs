@@ -10,12 +10,13 @@ mod markdown;
 mod pieces;
 mod redact;
 
-use crate::{base::Base, blocking::blocking, services::Services};
+use crate::{base::Base, services::Services};
 pub(crate) use import::{ImportedSession, read};
 use octo_protocol::{
     ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExport, SessionId,
     SessionInfo, TranscriptPage, words,
 };
+use octo_runtime::blocking;
 use octo_workspace::UnfinishedWrites;
 use pieces::ExportPiece;
 use redact::Redaction;

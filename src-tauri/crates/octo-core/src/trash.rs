@@ -11,8 +11,9 @@ mod tool;
 
 pub(crate) use out::picked;
 
-use crate::{blocking::blocking, clock::Clock, config::Remover};
+use crate::config::Remover;
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
+use octo_runtime::{Clock, blocking};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
 use octo_workspace::{

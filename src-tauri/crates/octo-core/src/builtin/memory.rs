@@ -1,8 +1,9 @@
 //! `octo memory …` and `octo persona …`: an agent's work with memories, SOUL.md and USER.md.
 
 use super::{Deed, HomeCommands, diff, told};
-use crate::{blocking::blocking, library::MemoryDraft};
+use crate::library::MemoryDraft;
 use octo_protocol::{PersonaKind, RemovedBy, ToolView};
+use octo_runtime::blocking;
 use octo_tools::{CommandOrigin, MemoryCommand, PersonaCommand, ToolError};
 use std::{
     fmt::Write,

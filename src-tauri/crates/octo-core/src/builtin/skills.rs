@@ -1,11 +1,9 @@
 //! `octo skill …`: an agent's work with skills.
 
 use super::{Deed, HomeCommands, diff, in_english, told};
-use crate::{
-    blocking::blocking,
-    library::{Proposal, SKILL_FILE, label, remark, text_of},
-};
+use crate::library::{Proposal, SKILL_FILE, label, remark, text_of};
 use octo_protocol::{LibraryOfferView, SkillOffer, ToolView};
+use octo_runtime::blocking;
 use octo_skills::{FindingLevel, Skill, SkillUsage, Trust, ValidationRules};
 use octo_tools::{CommandOrigin, SkillCommand, SkillSourceRef, ToolError};
 use std::{

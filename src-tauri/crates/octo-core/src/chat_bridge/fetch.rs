@@ -6,14 +6,12 @@ use super::{
     hand::{self, PendingMessages},
     speak::{SendDelay, connection, pause, say},
 };
-use crate::{
-    chats::pairing::{Pairing, Stranger},
-    clock::now,
-};
+use crate::chats::pairing::{Pairing, Stranger};
 use octo_chats::{ChatError, InboundUpdate, POLL_TIME, Post, Telegram};
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, KeyState, Millis, Switch,
 };
+use octo_runtime::now;
 use octo_store::{ChatRow, FetchPosition, Store};
 use secrecy::ExposeSecret;
 use std::{

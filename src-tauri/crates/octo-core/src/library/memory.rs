@@ -1,11 +1,12 @@
 //! Operations on memories, SOUL.md and USER.md.
 
 use super::Library;
-use crate::{blocking::blocking, clock::now, prompt::MAX_PERSONA, trash::HomeTrash};
+use crate::{prompt::MAX_PERSONA, trash::HomeTrash};
 use octo_protocol::{
     ApiError, MEMORY_BODY_MAX_CHARS, Memories, MemoryCard, MemorySheet, Persona, PersonaKind, RemovedBy,
     SessionId,
 };
+use octo_runtime::{blocking, now};
 use octo_skills::{Memory, MemoryError, NewMemory};
 use octo_store::MemoryWriter;
 use octo_workspace::{Removal, TakenNamePolicy, private_folder, write_draft};

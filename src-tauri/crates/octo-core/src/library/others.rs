@@ -4,11 +4,12 @@
 //! the skills shown are imported.
 
 use super::{Library, SkillSet, offers::look};
-use crate::{blocking::blocking, trash::HomeTrash};
+use crate::trash::HomeTrash;
 use octo_protocol::{
     ApiError, NameConflictAction, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills,
     SkillImportChoice, SkillImportError, SkillImportResult, SuggestionId,
 };
+use octo_runtime::blocking;
 use octo_skills::{Candidate, InstallError, OnConflict};
 use std::{
     path::{Path, PathBuf},

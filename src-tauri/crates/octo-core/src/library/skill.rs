@@ -4,11 +4,12 @@ use super::{
     Library, SkillSet,
     cards::{FILES, tools},
 };
-use crate::{blocking::blocking, clock::now, trash::HomeTrash};
+use crate::trash::HomeTrash;
 use octo_protocol::{
     ApiError, RemovedBy, SkillExport, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
     Switch,
 };
+use octo_runtime::{blocking, now};
 use octo_skills::{CandidateKind, Fingerprint, InstallSource, Skill, Trust};
 use octo_workspace::{Removal, write_private};
 use std::{

@@ -1,15 +1,13 @@
 //! The skills of the home, for invocation by a session.
 
 use super::{Library, SkillSet, cards::label};
-use crate::{
-    clock::now,
-    skills::{
-        Fork, ForkModel, LoadedSkill, SkillCommandOutcome, SkillCommands, SkillError, SkillFacts, SkillMode,
-        SkillRequest, SkillSource,
-    },
+use crate::skills::{
+    Fork, ForkModel, LoadedSkill, SkillCommandOutcome, SkillCommands, SkillError, SkillFacts, SkillMode,
+    SkillRequest, SkillSource,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SkillOrigin};
+use octo_runtime::now;
 use octo_skills::{CallRefusal, Invocation, InvokedFrom, Skill, SkillCallOrigin, SkillRun, expand};
 use octo_tools::BuiltinGrant;
 use std::sync::Arc;

@@ -4,11 +4,11 @@ use super::{
     Library,
     skill::{SKILL_FILE, text_of},
 };
-use crate::clock::now;
 use octo_protocol::{
     ApiError, SessionId, SkillOrigin, SkillRef, SkillSuggestion, SuggestionAnswer, SuggestionId,
     SuggestionKind, Suggestions, Switch, TurnId,
 };
+use octo_runtime::now;
 use octo_store::SuggestionRow;
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! Requests about a damaged database. No Octo runs in its home, so the program that tried to start it sends its
 //! requests here.
 
-use crate::{blocking::blocking, reply::json};
+use crate::reply::json;
 use octo_protocol::{ApiError, DatabaseBackup, DatabaseDamage, DatabaseReplacement, ErrorCode, HomeRequest};
+use octo_runtime::blocking;
 use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

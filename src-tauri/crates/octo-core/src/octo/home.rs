@@ -2,7 +2,6 @@
 
 use super::{Octo, damage};
 use crate::{
-    blocking::blocking,
     diagnostics::{self, DiagnosticsInputs},
     reply::json,
 };
@@ -10,6 +9,7 @@ use octo_protocol::{
     ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeDeletion, HomeRequest, HomeSizes,
     Language, SavedFile, words,
 };
+use octo_runtime::blocking;
 use octo_store::DatabaseHealth;
 use octo_workspace::{copy_home, erase_all, measure_home, write_copy_manifest, write_private};
 use serde_json::Value;
@@ -82,7 +82,7 @@ impl Octo {
                     let copy = copy_home(&home, half).map_err(|error| failed(&error))?;
                     write_private(&half.join("README.txt"), how.as_bytes())
                         .map_err(|error| failed(&error))?;
-                    write_copy_manifest(half, env!("CARGO_PKG_VERSION"), crate::clock::now())
+                    write_copy_manifest(half, env!("CARGO_PKG_VERSION"), octo_runtime::now())
                         .map_err(|error| failed(&error))?;
                     let bytes = database.metadata().map_err(|error| failed(&error))?.len();
                     Ok((copy, bytes))
@@ -153,7 +153,7 @@ impl Octo {
             health,
         };
         let parts = blocking(move || Ok(diagnostics::parts(&facts))).await?;
-        let report = Diagnostics { id: DiagnosticsId::new(), at: crate::clock::now(), parts };
+        let report = Diagnostics { id: DiagnosticsId::new(), at: octo_runtime::now(), parts };
         *self.report.lock().await = Some(report.clone());
         Ok(report)
     }

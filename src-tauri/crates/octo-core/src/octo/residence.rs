@@ -1,8 +1,8 @@
 //! Requests about the location of the home, and about copies that replace it.
 
 use super::Octo;
-use crate::blocking::blocking;
 use octo_protocol::{ApiError, CopyInspection, HomePlan, HomeState, OldHome, OldHomeDeletion};
+use octo_runtime::blocking;
 use octo_store::{HolderState, probe};
 use octo_workspace::{
     HomeAuthority, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
@@ -36,7 +36,7 @@ impl Octo {
         let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
             let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-            plan_restore(&residence, &from, crate::clock::now(), &stamp)?;
+            plan_restore(&residence, &from, octo_runtime::now(), &stamp)?;
             state(&residence)
         })
         .await
@@ -48,7 +48,7 @@ impl Octo {
         let residence = self.home_now();
         let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
-            plan_move(&residence, &to, crate::clock::now())?;
+            plan_move(&residence, &to, octo_runtime::now())?;
             state(&residence)
         })
         .await

@@ -55,7 +55,7 @@ impl Octo {
             tokio::time::sleep(FIRST_BACKUP).await;
             loop {
                 let store = store.clone();
-                let made = tokio::task::spawn_blocking(move || store.back_up(crate::clock::now()));
+                let made = tokio::task::spawn_blocking(move || store.back_up(octo_runtime::now()));
                 match made.await {
                     Ok(Ok(BackupOutcome::NotDue)) => {}
                     Ok(Ok(outcome)) => tracing::info!(?outcome, "the day's backup of the database"),

@@ -3,7 +3,6 @@
 use super::PersonRules;
 use crate::{
     base::Base,
-    blocking::blocking,
     permission::{self, CallDecision, Decision, PermissionContext, RunBasis},
     reply::json,
 };
@@ -11,6 +10,7 @@ use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
 };
+use octo_runtime::blocking;
 use octo_shell::{PolicyChange, StartupFiles};
 use octo_tools::{BuiltinGrant, CommandEffect, Effects};
 use octo_workspace::session_folder;

@@ -1,8 +1,8 @@
 //! Tasks restored from the trash.
 
 use super::{HomeTasks, card::is_accepted, timing::ZonedTiming};
-use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, Switch};
+use octo_runtime::blocking;
 use octo_store::TaskStateRow;
 use std::path::PathBuf;
 

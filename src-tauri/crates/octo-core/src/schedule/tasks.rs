@@ -7,11 +7,12 @@ use super::{
     file::{self, TaskFile},
     plan,
 };
-use crate::{base::Base, blocking::blocking, models::Models, prompt::AgentFiles, trash::HomeTrash};
+use crate::{base::Base, models::Models, prompt::AgentFiles, trash::HomeTrash};
 use octo_protocol::{
     ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
     SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState,
 };
+use octo_runtime::blocking;
 use octo_skills::SkillWatch;
 use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;

@@ -7,12 +7,12 @@
 use super::{
     after::TurnFacts, calls::OpenCall, inbox::UserMessage, state::Session, step::Step, turns::TurnCause,
 };
-use crate::clock::now;
 use crate::turn::{CallKey, Input};
 use octo_protocol::{
     ApiError, Block, CallId, CallView, Message, MessageEnd, MessageId, Meta, Origin, Role, SendOutcome,
     ToolCall, TurnId,
 };
+use octo_runtime::now;
 use octo_tools::{INVOKE_SKILL, SkillTask};
 use serde_json::json;
 

@@ -7,9 +7,9 @@
 //! nor are changes of file tools outside the folder, because those are recorded.
 
 use super::workspace::Workspace;
-use crate::clock::now;
 use crate::permission::{CommandFacts, KnownExtent};
 use octo_protocol::{CallId, LastingEffect, LastingKind};
+use octo_runtime::now;
 use octo_shell::{Confinement, LastingPart, LineContext, Shell, typed};
 use octo_tools::{BrowserAction, BrowserEffect, CommandEffect, Effects, PageInteraction};
 use std::{

@@ -1,10 +1,10 @@
 //! The measurements of a model call, from its start to its ledger row.
 
-use crate::clock::now;
 use octo_llm::{BilledUsage, ModelCard, SentRequest, expected, explain};
 use octo_protocol::{
     BilledCall, CacheMiss, CallOutcome, Cost, MessageId, Millis, ModelId, Purpose, TurnId, Usage,
 };
+use octo_runtime::now;
 use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
 /// The last request each model saw of this conversation, keyed by the vendor's model name. It determines how

@@ -10,7 +10,6 @@ use super::{
     step::{Change, Step},
 };
 use crate::{
-    clock::now,
     live::LiveStreams,
     turn::{CallKey, Input, MessageFinish},
 };
@@ -23,6 +22,7 @@ use octo_protocol::{
     ApiError, Block, CallId, CallOutcome, Event, Message, MessageEnd, MessageId, Origin, Purpose, Retry,
     Role, StreamKind, ToolCall, TurnId,
 };
+use octo_runtime::now;
 use std::{
     collections::HashMap,
     sync::Arc,

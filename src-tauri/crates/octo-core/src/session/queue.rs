@@ -25,7 +25,7 @@ impl Queue {
 
     /// Adds a message at the end.
     pub(super) fn push(&mut self, blocks: Vec<Block>, via: Option<ChatService>) -> QueuedId {
-        let queued = QueuedMessage { id: QueuedId::new(), blocks, at: crate::clock::now(), via };
+        let queued = QueuedMessage { id: QueuedId::new(), blocks, at: octo_runtime::now(), via };
         let id = queued.id;
         self.0.push(queued);
         id

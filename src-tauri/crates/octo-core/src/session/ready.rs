@@ -1,12 +1,12 @@
 //! The preparation of a call: reading its arguments, deciding on it and running the person's hooks.
 
 use super::{calls::plain, confined::SessionConfinement};
-use crate::clock::now;
 use crate::{
     hooks::{HookMoment, HookVerdict, Hooks},
     permission::{self, CallDecision, CommandFacts, Decision, PermissionContext, RunBasis},
 };
 use octo_protocol::{AskReason, CallId, Mode, QuestionContent, Refusal, ToolCall, ToolView};
+use octo_runtime::now;
 use octo_shell::Confinement;
 use octo_tools::{
     Approver, BuiltinCommandEffect, Effects, PreparedCall, ResolvedCall, ToolContext, ToolError, ToolOutput,

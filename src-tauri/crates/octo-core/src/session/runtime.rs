@@ -3,9 +3,9 @@
 use super::{registry::OpenSessions, sub_agent::SubAgentPool};
 use crate::{
     activity::ActivityBoard, admission::TurnLimiter, base::Base, services::Services, troubles::Troubles,
-    waking::WakeSignal,
 };
 use octo_protocol::Delta;
+use octo_runtime::WakeSignal;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 

@@ -9,7 +9,6 @@ use super::{
     state::Session,
     step::Step,
 };
-use crate::clock::now;
 use crate::suggestion;
 use futures::StreamExt;
 use octo_llm::{BilledUsage, ErrorClass, FinishReason, ModelEvent, ProviderError, SentRequest};
@@ -17,6 +16,7 @@ use octo_protocol::{
     ApiError, Block, CallOutcome, Event, Message, MessageId, Origin, Purpose, Role, Source, Suggestion,
     Switch, TurnId,
 };
+use octo_runtime::now;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 

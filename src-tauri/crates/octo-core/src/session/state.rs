@@ -23,12 +23,13 @@ use super::{
     warmth::Warmth,
     workspace::Workspace,
 };
-use crate::{clock::now, library::SkillSet, live::LiveStreams};
+use crate::{library::SkillSet, live::LiveStreams};
 use octo_browsing::BrowserSession;
 use octo_protocol::{
     ApiError, Block, Event, Message, MessageId, Meta, Origin, Role, SessionId, SessionInfo, Source,
     TroubleStage, TurnId,
 };
+use octo_runtime::now;
 use octo_tools::TodoList;
 use std::sync::Arc;
 

@@ -12,7 +12,6 @@ use super::{
     step::{Change, Step, StoreRetry},
     texts,
 };
-use crate::clock::now;
 use crate::{
     naming,
     prompt::Surroundings,
@@ -22,6 +21,7 @@ use octo_protocol::{
     ApiError, Block, ChatService, Event, MessageEnd, NoticeKind, Origin, QueuedMessage, Role, SessionStatus,
     TurnEnd, TurnId,
 };
+use octo_runtime::now;
 use std::time::Duration;
 
 /// How long a stopped call may take to end before it is given up. Stop promises three seconds in total.

@@ -1,9 +1,9 @@
 //! Octo's knowledge of the provider's cache of a session.
 
 use super::meter::{CallMeter, SentRequests};
-use crate::clock::now;
 use octo_llm::{ModelCard, SentRequest};
 use octo_protocol::{BilledCall, CallOutcome, Millis};
+use octo_runtime::now;
 use std::{
     sync::Arc,
     time::{Duration, Instant},

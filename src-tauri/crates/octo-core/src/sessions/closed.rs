@@ -3,11 +3,11 @@
 
 use super::{Sessions, neighbours::Asked};
 use crate::{
-    clock::now,
     naming,
     session::{ActorRequest, ChangeHead, LockedSessions, SessionHandle, command_gone},
 };
 use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
+use octo_runtime::now;
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
 
 impl Sessions {

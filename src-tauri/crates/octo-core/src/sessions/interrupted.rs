@@ -1,8 +1,9 @@
 //! Recovery of restores that an earlier process left unfinished in sessions that are not open.
 
 use super::Sessions;
-use crate::{blocking::blocking, session::recover};
+use crate::session::recover;
 use octo_protocol::SessionId;
+use octo_runtime::blocking;
 use octo_store::{LeaseOutcome, probe};
 
 impl Sessions {

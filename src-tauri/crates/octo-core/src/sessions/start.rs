@@ -2,7 +2,6 @@
 
 use super::Sessions;
 use crate::{
-    clock::now,
     hooks::HookMoment,
     naming,
     prompt::Surroundings,
@@ -14,6 +13,7 @@ use octo_protocol::{
     ApiError, Block, Effort, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile,
     Role, SessionId, SessionInfo, SessionStatus, Source, StoredTopic, TroubleStage, TurnId, TurnView, Usage,
 };
+use octo_runtime::now;
 use octo_store::{NewSession, RunRow, StoreError};
 use std::path::PathBuf;
 

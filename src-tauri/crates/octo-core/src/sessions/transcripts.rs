@@ -2,7 +2,6 @@
 
 use super::{Sessions, unknown_session};
 use crate::{
-    clock::now,
     reply::json,
     transfer::{self, ExportedSession, ImportedSession},
 };
@@ -10,6 +9,7 @@ use octo_protocol::{
     ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, SessionStatus, Source,
     TranscriptRequest, Usage,
 };
+use octo_runtime::now;
 use octo_store::{NewBranch, NewImport, NewSession, StoreError};
 use octo_workspace::session_folder;
 use serde_json::Value;

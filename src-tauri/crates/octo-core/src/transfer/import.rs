@@ -79,7 +79,7 @@ pub(crate) fn read(path: &Path) -> Result<ImportedSession, ApiError> {
         return Err(too_large());
     }
     let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    parsed(&bytes, &stem, crate::clock::now())
+    parsed(&bytes, &stem, octo_runtime::now())
 }
 
 fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<ImportedSession, ApiError> {

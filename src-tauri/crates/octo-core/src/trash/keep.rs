@@ -4,8 +4,8 @@ use super::{
     HomeTrash,
     passage::{ClockTrust, TimePassage},
 };
-use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, TrashChoice, TrashId, TrashLimits};
+use octo_runtime::blocking;
 use octo_store::TrashAge;
 use std::path::PathBuf;
 

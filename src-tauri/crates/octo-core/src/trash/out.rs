@@ -1,11 +1,11 @@
 //! Leaving the trash: restored, or deleted permanently.
 
 use super::{BATCH, HomeTrash, explained, keep, unreadable};
-use crate::blocking::blocking;
 use octo_protocol::{
     ApiError, ConflictingFile, EmptyReport, Millis, OnConflict, RemovedBy, RestoreOutcome, SessionId,
     TrashChoice, TrashExcerpt, TrashId, TrashTotals,
 };
+use octo_runtime::blocking;
 use octo_store::TrashRow;
 use octo_workspace::{
     Blobs, ItemPreview, OccupyingItem, Removal, TakenNamePolicy, TrashError, TrashScan, path_of,
@@ -206,7 +206,7 @@ fn present_thing(present: &OccupyingItem) -> ConflictingFile {
 /// Chooses the entries at least this many days old.
 pub(super) fn before(days: u32) -> TrashChoice {
     TrashChoice::Before {
-        at: crate::clock::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
+        at: octo_runtime::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
     }
 }
 

@@ -1,7 +1,6 @@
 //! A call of the open batch.
 
 use super::{CallEnding, plain};
-use crate::clock::now;
 use crate::{
     permission::{Decision, PermissionContext},
     session::{
@@ -16,6 +15,7 @@ use octo_protocol::{
     CallId, CallState, CallStatus, CallView, Event, MessageId, Question, QuestionId, SubAgentStatus,
     ToolCall, ToolResult, ToolView, TurnId,
 };
+use octo_runtime::now;
 use octo_store::StoredCall;
 use octo_tools::{Effects, Outcome, ToolError, ToolOutput};
 use tokio_util::sync::CancellationToken;

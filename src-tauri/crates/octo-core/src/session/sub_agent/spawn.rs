@@ -1,11 +1,12 @@
 //! Makes a sub-agent: stores its session with its first turn, and opens it.
 
 use super::{Attendance, ParentLink, ParentState, Progress, prompt};
-use crate::{builtin::Deed, clock::now, prompt::Surroundings, session::Runtime};
+use crate::{builtin::Deed, prompt::Surroundings, session::Runtime};
 use octo_protocol::{
     ApiError, Block, Effort, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId,
     SessionInfo, SessionStatus, Source, SubAgentOrigin, TurnId, TurnView, Usage,
 };
+use octo_runtime::now;
 use octo_store::{InheritedContext, NewSubAgent, StoredSubAgent};
 use octo_tools::BuiltinGrant;
 use std::sync::Arc;

@@ -41,6 +41,6 @@ impl Clock for SystemClock {
 }
 
 /// Returns the time of day in the stored form: milliseconds since 1970, UTC.
-pub(crate) fn now() -> Millis {
+pub fn now() -> Millis {
     jiff::Timestamp::now().as_millisecond()
 }

@@ -3,7 +3,7 @@
 use octo_protocol::ApiError;
 
 /// Runs `work` on a thread that may block. A panic there is an internal error here.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work)

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 /// Signals to pauses that the machine slept.
 #[derive(Debug)]
-pub(crate) struct WakeSignal(watch::Sender<u64>);
+pub struct WakeSignal(watch::Sender<u64>);
 
 impl Default for WakeSignal {
     fn default() -> Self {
@@ -18,12 +18,12 @@ impl Default for WakeSignal {
 
 impl WakeSignal {
     /// Reports that the machine slept or its clock was set.
-    pub(crate) fn woke(&self) {
+    pub fn woke(&self) {
         self.0.send_modify(|times| *times += 1);
     }
 
     /// Waits for this time, including sleep of the machine.
-    pub(crate) async fn pause(&self, time: Duration) {
+    pub async fn pause(&self, time: Duration) {
         self.pause_by(time, || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()).await;
     }
 

@@ -4,7 +4,7 @@ use tokio::sync::watch;
 
 /// Notifies its watchers of a change. Clones share the signal.
 #[derive(Clone)]
-pub(crate) struct Change(watch::Sender<u64>);
+pub struct Change(watch::Sender<u64>);
 
 impl Default for Change {
     fn default() -> Self {
@@ -13,6 +13,7 @@ impl Default for Change {
 }
 
 impl Change {
+    /// Notifies the watchers.
     pub fn tell(&self) {
         self.0.send_modify(|number| *number = number.wrapping_add(1));
     }
