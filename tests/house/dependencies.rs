@@ -13,7 +13,7 @@ const FLOORS: &[&[&str]] = &[
     &["octo-workspace", "octo-chats"],
     &["octo-shell", "octo-browser"],
     &["octo-skills"],
-    &["octo-tools"],
+    &["octo-tools", "octo-schedule"],
     &["octo-browsing"],
     &["octo-core"],
     &["octo-cli"],

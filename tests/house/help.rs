@@ -45,7 +45,7 @@ impl App {
             keys: keys(&text("ui/src/lib/app/shortcuts.ts")),
             cli: text("src-tauri/crates/octo-cli/src/args.rs"),
             links: text("src-tauri/crates/octo-desktop/src/links.rs"),
-            lines: text("src-tauri/crates/octo-core/src/schedule/file.rs"),
+            lines: text("src-tauri/crates/octo-schedule/src/file.rs"),
             sources,
         }
     }

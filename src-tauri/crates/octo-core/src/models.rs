@@ -19,6 +19,7 @@ use octo_protocol::{
     ApiError, ErrorCode, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList,
     Protocol, ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
 };
+use octo_schedule::ModelNames;
 use secrecy::SecretString;
 use std::{
     collections::HashMap,
@@ -33,6 +34,16 @@ pub(crate) struct Models {
     state: Mutex<State>,
     /// Locked while a model is timed: two at once would slow each other.
     timing: tokio::sync::Mutex<()>,
+}
+
+impl ModelNames for Models {
+    fn find(&self, name: &str) -> Option<ModelId> {
+        Self::find(self, name)
+    }
+
+    fn name(&self, id: ModelId) -> Option<String> {
+        self.vendor_name(id)
+    }
 }
 
 #[derive(Default)]

@@ -1,15 +1,8 @@
 //! Tasks that Octo runs by itself, at their time.
 //!
-//! | Part | What it is |
-//! | --- | --- |
-//! | [`timing`] | the moments a timing means, in its zone |
-//! | [`wording`], [`file`] | a task's file, and its timing in words |
-//! | [`plan`] | what is wrong with a plan, and what is unusual |
-//! | [`decide`] | what becomes of times and runs: pure |
-//! | [`calm`] | how long nothing has to be read: pure |
-//! | [`tasks`] | what the person and the agent do with tasks |
-//! | [`revive`] | tasks that come back from the trash |
-//! | [`shown`] | plans the person is asked about |
+//! `octo_schedule` has the files, the times and the decisions, which are pure. This has the state that the application
+//! shares ([`Schedule`]), what the person and the agent do with tasks ([`HomeTasks`]), and the plans that the person is
+//! asked about ([`ShownPlan`]).
 //!
 //! What waits for times, begins runs and follows them is [`crate::scheduler`], above sessions.
 //!
@@ -19,32 +12,17 @@
 //! run either waits, and the next process begins it (or by the policy leaves it out), or has a session, which the next
 //! process goes on with as with any other, and the run follows it: a run is interrupted only where its session is gone.
 
-mod calm;
-mod card;
-mod decide;
-pub(crate) mod file;
-mod plan;
-mod revive;
+mod restore;
 mod runs;
-mod shown;
+mod shown_plan;
 mod tasks;
-mod timing;
-pub(crate) mod wording;
 
-pub(crate) use calm::QuietPeriod;
-pub(crate) use card::{is_accepted, unrunnable};
-pub(crate) use decide::{
-    LookKind, RunSessionAction, TaskInputs, TimesDecision, begins, decide, ended, follow, left_out,
-};
-pub(crate) use file::TaskFile;
-pub(crate) use plan::own_zone;
 pub(crate) use runs::{must_hold, must_wait, running};
-pub(crate) use shown::ShownPlan;
+pub(crate) use shown_plan::ShownPlan;
 pub(crate) use tasks::HomeTasks;
-pub(crate) use timing::ZonedTiming;
 
-use file::TaskFiles;
 use octo_protocol::{Cost, Millis, SessionId, TasksState};
+use octo_schedule::TaskFiles;
 use octo_skills::SkillWatch;
 use std::{
     collections::HashMap,

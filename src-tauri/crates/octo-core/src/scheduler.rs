@@ -1,7 +1,7 @@
 //! The scheduler: it begins the runs of tasks in sessions of their own, and follows them.
 
 mod requests;
-mod tender;
+mod run_loop;
 
 use crate::{
     base::Base,
@@ -12,8 +12,8 @@ use crate::{
 use octo_protocol::{ApiError, Block, Millis, TaskPlan};
 use octo_store::RunRow;
 use octo_workspace::session_folder;
+use run_loop::SchedulerLoop;
 use std::{path::Path, sync::Arc};
-use tender::Tender;
 use tokio::sync::Mutex;
 
 /// Begins the runs of tasks and follows them.
@@ -23,7 +23,7 @@ pub(crate) struct Scheduler {
     tasks: HomeTasks,
     sessions: Sessions,
     /// Locked while runs are begun and followed.
-    tending: Mutex<SchedulerState>,
+    state: Mutex<SchedulerState>,
 }
 
 /// Whether this process begins runs.
@@ -41,19 +41,19 @@ impl Scheduler {
             tasks: runtime.services.tasks.clone(),
             runtime,
             sessions,
-            tending: Mutex::new(SchedulerState::Open),
+            state: Mutex::new(SchedulerState::Open),
         }
     }
 
     /// Runs scheduled tasks for as long as the application runs.
     pub(crate) fn begin(self: &Arc<Self>) {
         self.tasks.watch_folder();
-        Tender::begin(self);
+        SchedulerLoop::begin(self);
     }
 
     /// Stops beginning runs and lets other processes do so.
     pub(crate) async fn let_go(&self) {
-        *self.tending.lock().await = SchedulerState::Over;
+        *self.state.lock().await = SchedulerState::Over;
         let token = self.base.lease.token.clone();
         if let Err(error) = self.base.store.write(move |tx| tx.release_schedule_lease(&token)).await {
             // The next process recognises a remaining lease as dead.

@@ -4,15 +4,13 @@
 //! that or nothing.
 
 use super::{HomeCommands, in_english, told};
-use crate::{
-    models::Models,
-    schedule::{ShownPlan, file, own_zone, wording},
-};
+use crate::{models::Models, schedule::ShownPlan};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
     Language, Millis, MissedRun, Mode, Profile, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
     TaskContent, TaskNotifications, TaskPlan, TaskRetry, TaskState, ToolView, words,
 };
+use octo_schedule::{file, own_zone, wording};
 use octo_tools::{CommandOrigin, TaskCommand, TaskFields, ToolError};
 use std::{collections::BTreeMap, fmt::Write};
 

@@ -1,18 +1,17 @@
 //! Operations of the person and the agent on tasks.
 
-use super::{
-    Schedule,
-    card::{card, is_accepted, unrunnable},
-    decide::{ended, is_further_try, is_in_the_way, replaced, run_of},
-    file::{self, TaskFile},
-    plan,
-};
+use super::Schedule;
 use crate::{base::Base, models::Models, prompt::AgentFiles, trash::HomeTrash};
 use octo_protocol::{
-    ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
-    SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState,
+    ApiError, Language, Millis, MissedAnswer, Profile, RemovedBy, RunCause, RunId, RunStatus, SessionId,
+    Settings, SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState,
+    TasksState,
 };
 use octo_runtime::blocking;
+use octo_schedule::{
+    TaskFile, card, ended, file, is_accepted, is_further_try, is_in_the_way, own_zone, preview, replaced,
+    run_of, unrunnable,
+};
 use octo_skills::SkillWatch;
 use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;
@@ -166,7 +165,7 @@ impl HomeTasks {
             (!needs_the_person, next.unwrap_or(Millis::MAX), card.file.clone())
         });
         let at_their_times = self.preferences().tasks.at_their_times;
-        Ok(TaskCards { tasks, zone: plan::own_zone(), at_their_times })
+        Ok(TaskCards { tasks, zone: own_zone(), at_their_times })
     }
 
     /// Returns one of them.
@@ -180,7 +179,12 @@ impl HomeTasks {
     /// Returns the preview of a plan.
     pub(crate) async fn preview(&self, plan: TaskPlan) -> Result<TaskPreview, ApiError> {
         let (tasks, now) = (self.clone(), self.now());
-        blocking(move || Ok(plan::preview(&plan, now, tasks.models(), &tasks.0.agents))).await
+        blocking(move || {
+            let profiles: Vec<Profile> =
+                tasks.0.agents.profiles().into_iter().map(|known| known.profile).collect();
+            Ok(preview(&plan, now, tasks.models(), &profiles))
+        })
+        .await
     }
 
     /// Writes a task the person has seen, which also accepts it.

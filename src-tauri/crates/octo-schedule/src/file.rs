@@ -3,7 +3,7 @@
 //! Reading is lenient: omitted keys have plain defaults, and unknown keys survive a write. Writing is strict. A
 //! file that cannot be read as a task is left as it is and does not run.
 
-use super::wording;
+use crate::wording;
 use octo_protocol::{
     ApiError, Cost, MissedRun, Mode, ModelId, Profile, TASK_FILE_MAX_BYTES, TaskNotifications, TaskPlan,
     TaskRetry,
@@ -22,55 +22,45 @@ const MAX_FILES: usize = 1_000;
 /// Number of characters shown of a broken file.
 const SHOWN: usize = 2_000;
 /// Default time limit of a run, in minutes.
-pub(crate) const MINUTES: u32 = 30;
+pub const MINUTES: u32 = 30;
 /// Default delay before a retry, in minutes.
-pub(crate) const RETRY_MINUTES: u32 = 10;
+pub const RETRY_MINUTES: u32 = 10;
 
 /// The folder of tasks.
 #[derive(Clone, Debug)]
-pub(crate) struct TaskFiles {
+pub struct TaskFiles {
     folder: PathBuf,
 }
 
 /// A file of the folder.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TaskFile {
+pub struct TaskFile {
     /// Its name without `.md`.
-    pub(crate) file: String,
+    pub file: String,
     /// A hash of its text.
-    pub(crate) version: String,
+    pub version: String,
     /// Its plan, or why it cannot be read.
-    pub(crate) plan: Result<TaskPlan, ApiError>,
+    pub plan: Result<TaskPlan, ApiError>,
     /// Its text, shortened if it cannot be read.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// The names of models used in task files.
-pub(crate) trait ModelNames {
+pub trait ModelNames {
     /// Returns the entry with that name.
     fn find(&self, name: &str) -> Option<ModelId>;
     /// Returns the name of an entry.
     fn name(&self, id: ModelId) -> Option<String>;
 }
 
-impl ModelNames for crate::models::Models {
-    fn find(&self, name: &str) -> Option<ModelId> {
-        Self::find(self, name)
-    }
-
-    fn name(&self, id: ModelId) -> Option<String> {
-        self.vendor_name(id)
-    }
-}
-
 impl TaskFiles {
     /// Creates the access to a home's folder of tasks, which need not exist.
-    pub(crate) fn of_home(home: &Path) -> Self {
+    pub fn of_home(home: &Path) -> Self {
         Self { folder: home.join("tasks") }
     }
 
     /// Returns the folder.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -78,7 +68,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// `task.name` for an invalid file name: a name never contains another part of a path.
-    pub(crate) fn path(&self, file: &str) -> Result<PathBuf, ApiError> {
+    pub fn path(&self, file: &str) -> Result<PathBuf, ApiError> {
         if is_file_name(file) {
             Ok(self.folder.join(format!("{file}.md")))
         } else {
@@ -88,7 +78,7 @@ impl TaskFiles {
     }
 
     /// Returns all of them, by name.
-    pub(crate) fn list(&self, models: &dyn ModelNames) -> Vec<TaskFile> {
+    pub fn list(&self, models: &dyn ModelNames) -> Vec<TaskFile> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().take(MAX_FILES).filter_map(Result::ok);
         let mut names: Vec<String> = entries
             .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".md")?.to_owned()))
@@ -102,7 +92,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// `task.missing` if it does not exist, `task.name`.
-    pub(crate) fn get(&self, file: &str, models: &dyn ModelNames) -> Result<TaskFile, ApiError> {
+    pub fn get(&self, file: &str, models: &dyn ModelNames) -> Result<TaskFile, ApiError> {
         let path = self.path(file)?;
         let unreadable = |why: &str| ApiError::new("task.unreadable").arg("path", path.display()).detail(why);
         let broken = |error| TaskFile {
@@ -143,7 +133,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// `task.disk`; the file is then unchanged.
-    pub(crate) fn write(&self, file: &str, text: &str) -> Result<(), ApiError> {
+    pub fn write(&self, file: &str, text: &str) -> Result<(), ApiError> {
         let path = self.path(file)?;
         let disk = |error| ApiError::new("task.disk").arg("path", path.display()).detail(error);
         private_folder(&self.folder).map_err(disk)?;
@@ -151,7 +141,7 @@ impl TaskFiles {
     }
 
     /// Returns an unused file name for a new task.
-    pub(crate) fn free_name(&self, task: &str) -> String {
+    pub fn free_name(&self, task: &str) -> String {
         let slug = slug(task);
         let is_free = |name: &String| self.path(name).is_ok_and(|path| path.symlink_metadata().is_err());
         let numbered = (2..).map(|number| format!("{slug}-{number}"));
@@ -160,7 +150,7 @@ impl TaskFiles {
 }
 
 /// Returns the version of a file's text.
-pub(crate) fn version(text: &[u8]) -> String {
+pub fn version(text: &[u8]) -> String {
     blake3::hash(text).to_hex().to_string()
 }
 
@@ -205,7 +195,7 @@ fn slug(task: &str) -> String {
 }
 
 /// Returns the text of a file, keeping the unknown keys of `before`.
-pub(crate) fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
+pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
     let mut front = before.map(|text| take_apart(text).front).unwrap_or_default();
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => front.set(key, Yaml::text(value)),
@@ -252,7 +242,7 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
     let plan = TaskPlan {
         name: front.said("name").map_or_else(|| file.to_owned(), str::to_owned),
         when: front.value("when", wording::read)?.unwrap_or(octo_protocol::Timing::ByHand),
-        zone: front.said("zone").map_or_else(super::plan::own_zone, str::to_owned),
+        zone: front.said("zone").map_or_else(crate::plan::own_zone, str::to_owned),
         folder: front
             .said("folder")
             .map(str::to_owned)
@@ -270,7 +260,7 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
         tell: front.value("tell", news_named)?.unwrap_or_default(),
         prompt: parts.body.clone(),
     };
-    super::plan::check(&plan)?;
+    crate::plan::check(&plan)?;
     Ok(plan)
 }
 
@@ -300,7 +290,8 @@ fn mode_word(mode: Mode) -> &'static str {
     }
 }
 
-pub(crate) fn mode_named(text: &str) -> Option<Mode> {
+/// Returns the mode that a file means by this word.
+pub fn mode_named(text: &str) -> Option<Mode> {
     match text.to_lowercase().replace(['-', ' '], "_").as_str() {
         "ask" => Some(Mode::Ask),
         "ask_risky" => Some(Mode::AskRisky),
@@ -317,7 +308,8 @@ fn missed_word(missed: MissedRun) -> &'static str {
     }
 }
 
-pub(crate) fn missed_named(text: &str) -> Option<MissedRun> {
+/// Returns the policy for missed runs that a file means by this word.
+pub fn missed_named(text: &str) -> Option<MissedRun> {
     match text.to_lowercase().replace(['-', '_'], " ").as_str() {
         "skip" => Some(MissedRun::Skip),
         "run once" | "once" => Some(MissedRun::RunOnce),
@@ -334,7 +326,8 @@ fn news_word(tell: TaskNotifications) -> &'static str {
     }
 }
 
-pub(crate) fn news_named(text: &str) -> Option<TaskNotifications> {
+/// Returns the notifications that a file means by this word.
+pub fn news_named(text: &str) -> Option<TaskNotifications> {
     match text.to_lowercase().as_str() {
         "all" => Some(TaskNotifications::All),
         "trouble" => Some(TaskNotifications::Trouble),
@@ -365,7 +358,7 @@ fn retry_named(text: &str) -> Option<TaskRetry> {
 }
 
 /// Formats dollars, with as many digits as necessary.
-pub(crate) fn dollars(cost: Cost) -> String {
+pub fn dollars(cost: Cost) -> String {
     let text = cost.to_string();
     let text = text.trim_start_matches('$');
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
@@ -374,7 +367,7 @@ pub(crate) fn dollars(cost: Cost) -> String {
 }
 
 /// Parses an amount in dollars.
-pub(crate) fn budget(text: &str) -> Option<Cost> {
+pub fn budget(text: &str) -> Option<Cost> {
     let text = text.trim().trim_start_matches('$').trim();
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());

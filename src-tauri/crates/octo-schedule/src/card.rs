@@ -1,16 +1,16 @@
 //! A task as it is listed, and whether it may run.
 
-use super::{file::TaskFile, plan, timing::ZonedTiming};
+use crate::{file::TaskFile, plan, timing::ZonedTiming};
 use octo_protocol::{ApiError, Millis, Switch, TaskCard, TaskContent, TaskRun, TaskState, Timing};
 use octo_store::TaskStateRow;
 
 /// Whether the person wrote or accepted a file as it is.
-pub(crate) fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
+pub fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
     state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
 }
 
 /// Returns why a file is not followed: it cannot be read, or the person has not seen this version.
-pub(crate) fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
+pub fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
     match &file.plan {
         Err(error) => Some(error.clone()),
         Ok(plan) if !is_accepted(file, state) => Some(ApiError::new("task.unseen").arg("name", &plan.name)),
@@ -19,12 +19,7 @@ pub(crate) fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Optio
 }
 
 /// A task as it is listed.
-pub(super) fn card(
-    file: TaskFile,
-    state: Option<&TaskStateRow>,
-    last: Option<TaskRun>,
-    now: Millis,
-) -> TaskCard {
+pub fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>, now: Millis) -> TaskCard {
     let is_accepted = is_accepted(&file, state);
     let (content, state, next) = match file.plan {
         Err(error) => (TaskContent::Broken { error, text: file.text }, TaskState::Broken, Vec::new()),

@@ -1,7 +1,7 @@
 //! Timings in words.
 
 use super::*;
-use crate::schedule::timing::ZonedTiming;
+use crate::ZonedTiming;
 use proptest::prelude::*;
 
 fn weekly(days: &[Weekday], times: &[&str]) -> Timing {

@@ -8,7 +8,7 @@
 mod cron;
 mod grid;
 
-pub(crate) use cron::CronError;
+pub use cron::CronError;
 
 use jiff::{
     Timestamp,
@@ -26,7 +26,7 @@ const MAX_FOLD: Millis = 3 * 60 * 60 * 1_000;
 
 /// A parsed timing, in its zone.
 #[derive(Clone, Debug)]
-pub(crate) struct ZonedTiming {
+pub struct ZonedTiming {
     pattern: Pattern,
     zone: TimeZone,
 }
@@ -49,7 +49,7 @@ enum DayPattern {
 
 /// The fault of a timing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TimingError {
+pub enum TimingError {
     /// The zone is not one of the IANA database.
     #[error("no time zone {0}")]
     Zone(String),
@@ -59,7 +59,7 @@ pub(crate) enum TimingError {
     /// An invalid date and time.
     #[error("no date and time {0}")]
     Moment(String),
-    /// A distance below [`SHORTEST`].
+    /// A distance below five minutes.
     #[error("closer together than five minutes")]
     TooOften,
     /// An invalid day of the month.
@@ -78,7 +78,7 @@ pub(crate) enum TimingError {
 
 impl ZonedTiming {
     /// Parses a timing.
-    pub(crate) fn new(timing: &Timing, zone: &str) -> Result<Self, TimingError> {
+    pub fn new(timing: &Timing, zone: &str) -> Result<Self, TimingError> {
         let zone = TimeZone::get(zone).map_err(|_| TimingError::Zone(zone.to_owned()))?;
         let pattern = match timing {
             Timing::ByHand => Pattern::Never,
@@ -129,7 +129,7 @@ impl ZonedTiming {
     }
 
     /// Returns the moments after `after`, earliest first.
-    pub(crate) fn after(&self, after: Millis) -> impl Iterator<Item = Millis> {
+    pub fn after(&self, after: Millis) -> impl Iterator<Item = Millis> {
         let moments: Box<dyn Iterator<Item = Millis>> = match &self.pattern {
             Pattern::Grid(grid) => {
                 // In the first pass of an hour, earlier local times occur once more.

@@ -15,7 +15,7 @@ pub(super) struct Cron(croner::Cron);
 /// Why an expression is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no cron expression: {0}")]
-pub(crate) struct CronError(String);
+pub struct CronError(String);
 
 impl Cron {
     /// Parses an expression: minute, hour, day of the month, month, day of the week; if both days are given,

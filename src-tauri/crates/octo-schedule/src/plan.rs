@@ -1,8 +1,10 @@
 //! The faults of a plan, its unusual properties, and its next times.
 
-use super::timing::{TimingError, ZonedTiming};
-use crate::{models::Models, prompt::AgentFiles};
-use octo_protocol::{ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing};
+use crate::file::ModelNames;
+use crate::timing::{TimingError, ZonedTiming};
+use octo_protocol::{
+    ApiError, Millis, Mode, Profile, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing,
+};
 use std::path::Path;
 
 /// Maximum length of a name, in characters.
@@ -25,12 +27,12 @@ const DAY: Millis = 24 * 60 * 60 * 1_000;
 const MINUTE: Millis = 60 * 1_000;
 
 /// Returns the IANA name of this computer's zone.
-pub(crate) fn own_zone() -> String {
+pub fn own_zone() -> String {
     jiff::tz::TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
 }
 
-/// Returns the preview of a plan. Checks the disk: the folder, the profile.
-pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &AgentFiles) -> TaskPreview {
+/// Returns the preview of a plan of a home with these models and profiles. Checks the disk: the folder.
+pub fn preview(plan: &TaskPlan, now: Millis, models: &dyn ModelNames, profiles: &[Profile]) -> TaskPreview {
     let times = ZonedTiming::new(&plan.when, &plan.zone);
     let next: Vec<Millis> =
         times.as_ref().map(|times| times.after(now).take(SHOWN).collect()).unwrap_or_default();
@@ -52,10 +54,10 @@ pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Ag
     if octo_workspace::session_folder(Path::new(&plan.folder)).is_err() {
         wrong("folder", ApiError::new("session.folder_gone").arg("folder", &plan.folder));
     }
-    if !agents.profiles().iter().any(|known| known.profile == plan.profile) {
+    if !profiles.contains(&plan.profile) {
         wrong("profile", ApiError::new("task.profile").arg("profile", &plan.profile));
     }
-    if plan.model.is_some_and(|model| models.vendor_name(model).is_none()) {
+    if plan.model.is_some_and(|model| models.name(model).is_none()) {
         wrong("model", ApiError::new("task.model"));
     }
     TaskPreview { remarks: remarks(plan, &times, now, &next), next, errors }

@@ -8,13 +8,14 @@
 //! look.
 
 use super::{Scheduler, SchedulerState};
-use crate::schedule::{
-    LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, begins,
-    decide, ended, follow, is_accepted, left_out, must_hold, unrunnable,
-};
+use crate::schedule::must_hold;
 use octo_protocol::{
     ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason,
     StoredTopic, Switch, TaskPlan,
+};
+use octo_schedule::{
+    LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, begins,
+    decide, ended, follow, is_accepted, left_out, unrunnable,
 };
 use octo_store::{LeaseOutcome, RunRow, SessionDigest, TaskStateRow, probe};
 use std::{
@@ -38,7 +39,7 @@ const HELD: Millis = 24 * 60 * MINUTE;
 const DAY_BUDGET: &str = "task.day_budget";
 
 /// Looks after tasks for as long as the application runs.
-pub(super) struct Tender {
+pub(super) struct SchedulerLoop {
     scheduler: Weak<Scheduler>,
     look: LookKind,
     /// The steady clock at the last look.
@@ -50,7 +51,7 @@ pub(super) struct Tender {
     theirs: Option<Theirs>,
     /// Signals that another process stored something.
     beside: watch::Receiver<u64>,
-    calm: Option<QuietPeriod>,
+    quiet: Option<QuietPeriod>,
 }
 
 /// The cause of a look.
@@ -73,7 +74,7 @@ struct Scene {
     open: Vec<RunRow>,
 }
 
-impl Tender {
+impl SchedulerLoop {
     /// Begins to look, until the application ends.
     pub(super) fn begin(scheduler: &Arc<Scheduler>) {
         let closing = scheduler.base.closing.clone();
@@ -87,7 +88,7 @@ impl Tender {
             queued: HashSet::new(),
             theirs: None,
             beside: scheduler.base.neighbours.watch(),
-            calm: None,
+            quiet: None,
         };
         tokio::spawn(async move {
             let mut because = Because::News;
@@ -118,13 +119,13 @@ impl Tender {
         // Before anything is read: changes stored from here on get another look.
         let stirred = self.beside.has_changed().unwrap_or(true);
         self.beside.mark_unchanged();
-        let calm = self.calm.take().filter(|_| because == Because::Time && !stirred);
+        let quiet = self.quiet.take().filter(|_| because == Because::Time && !stirred);
         let now = scheduler.base.clock.now();
-        if let Some(mut calm) = calm
-            && let Some(rest) = calm.rest(now)
+        if let Some(mut quiet) = quiet
+            && let Some(rest) = quiet.rest(now)
         {
             self.steady = scheduler.base.clock.steady();
-            self.calm = Some(calm);
+            self.quiet = Some(quiet);
             return Ok(rest);
         }
         self.look_round(scheduler).await
@@ -135,8 +136,8 @@ impl Tender {
         let steady = scheduler.base.clock.steady();
         let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
-        let tending = scheduler.tending.lock().await;
-        if *tending == SchedulerState::Over {
+        let state = scheduler.state.lock().await;
+        if *state == SchedulerState::Over {
             return Ok(LONGEST);
         }
         let tasks = &scheduler.tasks;
@@ -409,7 +410,7 @@ impl Tender {
     async fn wait(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<Duration, ApiError> {
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
         // Without a watcher the files themselves must be checked.
-        let is_calm = open.is_empty() && scheduler.tasks.schedule().is_watched();
+        let is_quiet = open.is_empty() && scheduler.tasks.schedule().is_watched();
         let runs = open.into_iter().filter_map(|row| match row.run.status {
             RunStatus::Waiting { until } => Some(until.saturating_sub(scene.now)),
             RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
@@ -423,7 +424,7 @@ impl Tender {
             times.after(scene.now).next().map(|at| at - scene.now)
         });
         let next = runs.chain(times).min().unwrap_or(Millis::MAX);
-        self.calm = is_calm.then(|| QuietPeriod::new(scene.now, next));
+        self.quiet = is_quiet.then(|| QuietPeriod::new(scene.now, next));
         Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
     }
 }

@@ -9,7 +9,7 @@ const MAX_QUIET: Millis = 5 * 60 * 1_000;
 
 /// A period in which no run is open and no time is due before `until`, if nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct QuietPeriod {
+pub struct QuietPeriod {
     /// When this was last confirmed.
     at: Millis,
     until: Millis,
@@ -17,13 +17,13 @@ pub(crate) struct QuietPeriod {
 
 impl QuietPeriod {
     /// Begins now; the next time is due in `next` milliseconds.
-    pub(crate) fn new(now: Millis, next: Millis) -> Self {
+    pub fn new(now: Millis, next: Millis) -> Self {
         Self { at: now, until: now.saturating_add(next.min(MAX_QUIET)) }
     }
 
     /// Returns the remaining time. `None` after the clock was set back: then times occur again, some of them
     /// already decided.
-    pub(crate) fn rest(&mut self, now: Millis) -> Option<Duration> {
+    pub fn rest(&mut self, now: Millis) -> Option<Duration> {
         if now < std::mem::replace(&mut self.at, now) {
             return None;
         }
@@ -39,8 +39,8 @@ mod tests {
     #[test]
     fn it_ends_when_its_time_comes_and_when_the_clock_goes_back() {
         let rests = |now: &[Millis]| {
-            let mut calm = QuietPeriod::new(1_000, 4_000);
-            now.iter().map(|now| calm.rest(*now).map(|rest| rest.as_millis())).collect::<Vec<_>>()
+            let mut quiet = QuietPeriod::new(1_000, 4_000);
+            now.iter().map(|now| quiet.rest(*now).map(|rest| rest.as_millis())).collect::<Vec<_>>()
         };
         assert_eq!(rests(&[1_000, 4_999]), [Some(4_000), Some(1)]);
         assert_eq!(rests(&[5_000]), [None]);
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn without_a_time_it_ends_after_a_while() {
-        let mut calm = QuietPeriod::new(1_000, Millis::MAX);
-        assert_eq!(calm.rest(1_000), Some(Duration::from_secs(300)));
-        assert_eq!(calm.rest(301_000), None);
+        let mut quiet = QuietPeriod::new(1_000, Millis::MAX);
+        assert_eq!(quiet.rest(1_000), Some(Duration::from_secs(300)));
+        assert_eq!(quiet.rest(301_000), None);
     }
 }

@@ -1,8 +1,9 @@
 //! Tasks restored from the trash.
 
-use super::{HomeTasks, card::is_accepted, timing::ZonedTiming};
+use super::HomeTasks;
 use octo_protocol::{ApiError, Millis, Switch};
 use octo_runtime::blocking;
+use octo_schedule::{ZonedTiming, is_accepted};
 use octo_store::TaskStateRow;
 use std::path::PathBuf;
 

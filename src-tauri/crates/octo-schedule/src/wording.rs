@@ -12,7 +12,7 @@
 //! | `monthly on 1, 15 at 09:00` | on these days of the month |
 //! | `cron 30 8 * * 1-5` | a cron expression |
 
-use super::timing::{moment, time};
+use crate::timing::{moment, time};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{Language, Millis, TimeUnit, Timing, Weekday, words};
 use std::collections::BTreeMap;
@@ -29,12 +29,12 @@ const DAYS: [(Weekday, &str); 7] = [
 ];
 
 /// The forms, shown after invalid input.
-pub(crate) const FORMS: &str = "by hand | once 2026-11-24 08:30 | every 15 minutes from 08:00 until 18:00 | \
+pub const FORMS: &str = "by hand | once 2026-11-24 08:30 | every 15 minutes from 08:00 until 18:00 | \
     every 3 days at 07:30 | daily at 08:30, 12:00 | weekdays at 08:30 | mon, thu at 08:30 | \
     monthly on 1, 15 at 09:00 | cron 30 8 * * 1-5";
 
 /// Returns the words for a timing.
-pub(crate) fn written(timing: &Timing) -> String {
+pub fn written(timing: &Timing) -> String {
     match timing {
         Timing::ByHand => "by hand".to_owned(),
         Timing::Once { at } => format!("once {}", at.replacen('T', " ", 1)),
@@ -55,7 +55,7 @@ pub(crate) fn written(timing: &Timing) -> String {
 }
 
 /// Formats a moment in the person's language, weekday first; `None` outside the calendar's years.
-pub(crate) fn format_moment(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
+pub fn format_moment(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
     let at = Timestamp::from_millisecond(at).ok()?.to_zoned(zone);
     let (_, day) = DAYS.get(usize::try_from(at.weekday().to_monday_zero_offset()).ok()?)?;
     let day = words::say(language, &format!("taskdesk.when.{day}"), &BTreeMap::new());
@@ -63,7 +63,7 @@ pub(crate) fn format_moment(language: Language, at: Millis, zone: TimeZone) -> O
 }
 
 /// Formats a timing in the person's language.
-pub(crate) fn said(language: Language, timing: &Timing) -> String {
+pub fn said(language: Language, timing: &Timing) -> String {
     let say = |key: &str, args: &[(&str, String)]| {
         let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         words::say(language, &format!("taskdesk.when.{key}"), &args)
@@ -103,8 +103,8 @@ pub(crate) fn said(language: Language, timing: &Timing) -> String {
 }
 
 /// Parses a timing in words, ignoring case. Returns `None` if the words match no form. Whether it makes sense
-/// is checked by [`super::timing::Times`].
-pub(crate) fn read(text: &str) -> Option<Timing> {
+/// is checked by [`crate::ZonedTiming`].
+pub fn read(text: &str) -> Option<Timing> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = text.to_lowercase();
     if matches!(lower.as_str(), "by hand" | "manual" | "manually") {

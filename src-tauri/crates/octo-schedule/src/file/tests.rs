@@ -72,7 +72,7 @@ fn what_a_file_leaves_out_has_a_careful_meaning_and_what_octo_does_not_know_stay
     let plan = read.plan.unwrap();
     assert_eq!((plan.name.as_str(), plan.prompt.as_str(), plan.mode), ("tidy", "Tidy up.", Mode::Ask));
     assert_eq!((plan.minutes, plan.model, plan.budget), (MINUTES, None, None));
-    assert_eq!(plan.zone, super::super::plan::own_zone());
+    assert_eq!(plan.zone, crate::own_zone());
     let again = text(&plan, Some(&read.text), &models);
     assert!(again.contains("colour: blue"), "{again}");
     assert_eq!(super::read(&again, "tidy", &models), Ok(plan));

@@ -6,7 +6,7 @@
 //! that was set back starts over from its present time; times that had their run get no second one, which the
 //! store ensures. A waiting retry of a failed run blocks no other: a run that begins before it replaces it.
 
-use super::timing::ZonedTiming;
+use crate::timing::ZonedTiming;
 use octo_protocol::{
     ApiError, BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason,
     Switch, TaskPlan, TaskRun, TurnEnd,
@@ -15,28 +15,30 @@ use octo_store::{RunRow, RunStopReason, SessionDigest};
 
 const MINUTE: Millis = 60 * 1_000;
 /// How late a time may be and still count as kept: the application is starting, or the machine is busy.
-pub(crate) const GRACE: Millis = 2 * MINUTE;
+const GRACE: Millis = 2 * MINUTE;
 /// Missed times further back are not counted.
 const MAX_MISSED_AGE: Millis = 366 * 24 * 60 * MINUTE;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskInputs<'a> {
+pub struct TaskInputs<'a> {
     /// Its file.
-    pub(crate) task: &'a str,
-    pub(crate) plan: &'a TaskPlan,
-    pub(crate) times: &'a ZonedTiming,
+    pub task: &'a str,
+    /// The plan in it.
+    pub plan: &'a TaskPlan,
+    /// The plan's times, in its zone.
+    pub times: &'a ZonedTiming,
     /// Whether it runs at its times.
-    pub(crate) on: Switch,
+    pub on: Switch,
     /// Up to when its times have been decided; `None` if decisions begin now.
-    pub(crate) decided: Option<Millis>,
+    pub decided: Option<Millis>,
     /// Its unfinished runs.
-    pub(crate) open: &'a [RunRow],
+    pub open: &'a [RunRow],
 }
 
 /// Whether waiting runs may have been left by a process that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LookKind {
+pub enum LookKind {
     /// They may: this is the process's first look.
     First,
     /// They wait for their turn.
@@ -45,19 +47,19 @@ pub(crate) enum LookKind {
 
 /// The decision on a task's times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct TimesDecision {
+pub struct TimesDecision {
     /// New runs, and times without a run.
-    pub(crate) add: Vec<RunRow>,
+    pub add: Vec<RunRow>,
     /// Runs with a changed state.
-    pub(crate) change: Vec<RunRow>,
+    pub change: Vec<RunRow>,
     /// Waiting retries, already marked as ended, that are replaced if an added run begins.
-    pub(crate) replace: Vec<RunRow>,
+    pub replace: Vec<RunRow>,
     /// Up to when its times are now decided; `None` if that need not be stored.
-    pub(crate) decided: Option<Millis>,
+    pub decided: Option<Millis>,
 }
 
 /// Decides on the times up to `now`.
-pub(crate) fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecision {
+pub fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecision {
     let mut decision = TimesDecision::default();
     let from = task.decided.unwrap_or(now);
     if task.decided.is_none() || from > now {
@@ -129,22 +131,22 @@ pub(crate) fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> Time
 }
 
 /// Whether a run is about to begin.
-pub(crate) fn begins(row: &RunRow) -> bool {
+pub fn begins(row: &RunRow) -> bool {
     matches!(row.run.status, RunStatus::Waiting { .. })
 }
 
 /// Whether a run is a waiting retry of a failed one: a day may pass before it begins.
-pub(crate) fn is_further_try(row: &RunRow) -> bool {
+pub fn is_further_try(row: &RunRow) -> bool {
     begins(row) && matches!(row.run.cause, RunCause::Retry { .. })
 }
 
 /// Whether an unfinished run prevents other runs of the task.
-pub(crate) fn is_in_the_way(row: &RunRow) -> bool {
+pub fn is_in_the_way(row: &RunRow) -> bool {
     row.run.status != RunStatus::Asked && !is_further_try(row)
 }
 
 /// Returns a retry as replaced by a run that is due now, or was a moment ago.
-pub(crate) fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
+pub fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
     let mut row = ended(row, RunStatus::Skipped { reason: SkipReason::Replaced }, now);
     // Not later than its replacement: the history is ordered by due time.
     row.run.due = row.run.due.min(due);
@@ -196,7 +198,7 @@ fn missed_times(cause: RunCause) -> u32 {
 }
 
 /// Creates a new run of a task, or the record of a time without a run.
-pub(crate) fn new_run(
+fn new_run(
     task: &TaskInputs<'_>,
     cause: RunCause,
     slot: Option<Millis>,
@@ -207,7 +209,7 @@ pub(crate) fn new_run(
 }
 
 /// Records that a task's times are skipped from now on: like runs, skipped times have a recorded reason.
-pub(crate) fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow {
+pub fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow {
     RunRow {
         run: TaskRun {
             id: RunId::new(),
@@ -231,7 +233,7 @@ pub(crate) fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> 
 }
 
 /// [`new_run`] for a plan.
-pub(crate) fn run_of(
+pub fn run_of(
     task: &str,
     plan: &TaskPlan,
     cause: RunCause,
@@ -266,7 +268,7 @@ pub(crate) fn run_of(
 }
 
 /// Returns the run as ended.
-pub(crate) fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
+pub fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
     let mut row = row.clone();
     row.run.status = status;
     row.run.ended_at = Some(now);
@@ -275,18 +277,18 @@ pub(crate) fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
 
 /// The result of following a run in progress.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RunFollowUp {
+pub struct RunFollowUp {
     /// The run in its current state.
-    pub(crate) row: RunRow,
+    pub row: RunRow,
     /// Whether to stop its session.
-    pub(crate) session: RunSessionAction,
+    pub session: RunSessionAction,
     /// The retry, if any.
-    pub(crate) retry: Option<RunRow>,
+    pub retry: Option<RunRow>,
 }
 
 /// The decision on a run's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunSessionAction {
+pub enum RunSessionAction {
     /// It continues on its own, or has ended.
     Leave,
     /// It is stopped.
@@ -296,7 +298,7 @@ pub(crate) enum RunSessionAction {
 /// Follows a run whose session began. `passed` is this process's running time since the last look: sleep of the
 /// computer and errors of its clock do not count as work. `plan` is the current plan of the task's file, if it
 /// may be followed.
-pub(crate) fn follow(
+pub fn follow(
     row: &RunRow,
     outlook: Option<&SessionDigest>,
     passed: Millis,
