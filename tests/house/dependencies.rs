@@ -10,7 +10,7 @@ use std::{
 const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
     &["octo-store", "octo-llm", "octo-documents", "octo-desktop", "octo-keys", "octo-runtime"],
-    &["octo-workspace", "octo-chats"],
+    &["octo-workspace", "octo-chats", "octo-demo"],
     &["octo-shell", "octo-browser"],
     &["octo-skills"],
     &["octo-tools", "octo-schedule"],

@@ -14,7 +14,6 @@ const FLOORS: &[&[&str]] = &[
     &[
         "compaction",
         "config",
-        "demo",
         "diagnostics",
         "hooks",
         "idle",

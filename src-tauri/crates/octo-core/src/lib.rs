@@ -12,7 +12,6 @@ mod chat_bridge;
 mod chats;
 mod compaction;
 mod config;
-mod demo;
 mod diagnostics;
 mod hooks;
 mod idle;

@@ -8,7 +8,7 @@ mod trial;
 
 pub(crate) use companion::Companion;
 
-use crate::demo::{DemoProvider, READING_PACE};
+use octo_demo::{DemoProvider, READING_PACE};
 use headers::{HeaderSave, Headers, HostChange};
 use octo_keys::{KeyRing, SecretKind};
 use octo_llm::{
