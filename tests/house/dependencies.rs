@@ -12,7 +12,7 @@ const FLOORS: &[&[&str]] = &[
     &["octo-store", "octo-llm", "octo-documents", "octo-desktop", "octo-keys", "octo-runtime"],
     &["octo-workspace", "octo-chats", "octo-demo"],
     &["octo-shell", "octo-browser"],
-    &["octo-skills"],
+    &["octo-skills", "octo-transfer"],
     &["octo-tools", "octo-schedule"],
     &["octo-browsing"],
     &["octo-core"],

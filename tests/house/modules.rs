@@ -34,7 +34,7 @@ const FLOORS: &[&[&str]] = &[
     &["admission", "attachments", "chats", "models", "rules", "searching", "trash"],
     &["activity", "library", "schedule"],
     &["services"],
-    &["builtin", "transfer"],
+    &["builtin", "export"],
     &["session"],
     &["settings"],
     &["sessions"],

@@ -8,8 +8,8 @@ mod trial;
 
 pub(crate) use companion::Companion;
 
-use octo_demo::{DemoProvider, READING_PACE};
 use headers::{HeaderSave, Headers, HostChange};
+use octo_demo::{DemoProvider, READING_PACE};
 use octo_keys::{KeyRing, SecretKind};
 use octo_llm::{
     Endpoint, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect, find_local_servers,

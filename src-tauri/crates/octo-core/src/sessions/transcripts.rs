@@ -1,16 +1,14 @@
 //! Requests about reading, branching, exporting and importing conversations.
 
 use super::{Sessions, unknown_session};
-use crate::{
-    reply::json,
-    transfer::{self, ExportedSession, ImportedSession},
-};
+use crate::{export, naming, reply::json};
 use octo_protocol::{
     ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, SessionStatus, Source,
     TranscriptRequest, Usage,
 };
 use octo_runtime::now;
 use octo_store::{NewBranch, NewImport, NewSession, StoreError};
+use octo_transfer::ImportedSession;
 use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -29,12 +27,12 @@ impl Sessions {
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
             TranscriptRequest::PreviewExport(call) => {
                 let session =
-                    ExportedSession::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
+                    export::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
                 json(session.preview(call.form, language).await?)
             }
             TranscriptRequest::ExportSession(call) => {
                 let session =
-                    ExportedSession::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
+                    export::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
                 let unfinished = self.runtime.base.unfinished.clone();
                 json(session.write(call.form, language, PathBuf::from(call.to), unfinished).await?)
             }
@@ -133,6 +131,7 @@ impl Sessions {
 }
 
 async fn read_file(from: String) -> Result<ImportedSession, ApiError> {
-    let read = tokio::task::spawn_blocking(move || transfer::read(Path::new(&from)));
+    let read =
+        tokio::task::spawn_blocking(move || octo_transfer::read(Path::new(&from), naming::given_title));
     read.await.map_err(|error| ApiError::new("internal").detail(error))?
 }

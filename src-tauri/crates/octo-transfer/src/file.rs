@@ -1,21 +1,21 @@
 //! The file of a session: everything that another Octo, or a program, can read.
 
-use super::{ExportedSession, redact::Redaction};
+use crate::{ExportedSession, redaction::Redaction};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::{ApiError, BlobHash, Block, CallView, Message, MessageId, Millis, Source, TurnView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The format named in the file.
-pub(super) const FORMAT: &str = "octo-session";
+pub(crate) const FORMAT: &str = "octo-session";
 /// The newest format version this Octo reads and writes.
-pub(super) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 1;
 /// The picture types a model and a page can show.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// The session head in a file.
 #[derive(Serialize, Deserialize)]
-pub(super) struct SessionHead {
+pub(crate) struct SessionHead {
     pub title: String,
     pub folder: String,
     /// A profile's name; read as text, because this Octo may not have it.
@@ -29,14 +29,14 @@ pub(super) struct SessionHead {
 
 /// A picture in a file.
 #[derive(Serialize, Deserialize)]
-pub(super) struct FilePicture {
+pub(crate) struct FilePicture {
     pub blob: BlobHash,
     pub base64: String,
 }
 
 /// The content of a file, as read.
 #[derive(Deserialize)]
-pub(super) struct FileContent {
+pub(crate) struct FileContent {
     pub session: SessionHead,
     pub turns: Vec<TurnView>,
     pub messages: Vec<Message>,
@@ -63,8 +63,8 @@ struct ExportedContent<'a> {
 ///
 /// # Errors
 /// `internal` if a value cannot be written as JSON.
-pub(super) fn written(session: &ExportedSession, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
-    let info = &session.info;
+pub(crate) fn written(session: &ExportedSession, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
+    let info = &session.content.info;
     let broken = |error: serde_json::Error| ApiError::new("internal").detail(error);
     let content = ExportedContent {
         session: SessionHead {
@@ -76,10 +76,10 @@ pub(super) fn written(session: &ExportedSession, redaction: &mut Redaction) -> R
             created_at: info.created_at,
             updated_at: info.updated_at,
         },
-        turns: &session.page.turns,
-        messages: session.page.messages.iter().map(portable).collect(),
-        calls: &session.page.calls,
-        context: &session.context,
+        turns: &session.content.page.turns,
+        messages: session.content.page.messages.iter().map(portable).collect(),
+        calls: &session.content.page.calls,
+        context: &session.content.context,
     };
     let mut content = serde_json::to_value(content).map_err(broken)?;
     redaction.value(&mut content);
@@ -111,13 +111,13 @@ fn portable(message: &Message) -> Message {
 }
 
 /// Returns the media type of bytes that are a picture.
-pub(super) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     let found = octo_workspace::media_type(bytes);
     PICTURES.into_iter().find(|picture| *picture == found)
 }
 
 /// Returns the source of a session in a file, limited to sources of independent sessions.
-pub(super) fn source_of(value: &Value) -> Source {
+pub(crate) fn source_of(value: &Value) -> Source {
     match serde_json::from_value(value.clone()) {
         Ok(Source::Demo | Source::SubAgent | Source::Chat) | Err(_) => Source::Window,
         Ok(source) => source,

@@ -1,6 +1,6 @@
 //! A session as one page: no script, no external content, pictures embedded.
 
-use super::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
+use crate::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
@@ -19,7 +19,7 @@ pre{margin:0;padding:.5rem .75rem;background:var(--quiet);border-radius:8px;whit
 img{max-width:100%;margin-top:.5rem;border-radius:6px}figure{margin:0}figcaption{font-size:.8rem;opacity:.7}";
 
 /// Returns the session as one page.
-pub(super) fn written(
+pub(crate) fn written(
     title: &str,
     session: &ExportedSession,
     pieces: &[ExportPiece],

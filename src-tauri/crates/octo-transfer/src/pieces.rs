@@ -1,6 +1,6 @@
 //! A conversation as readable pieces, without secrets.
 
-use super::{ExportWords, redact::Redaction};
+use crate::{ExportWords, redaction::Redaction};
 use octo_protocol::{
     BlobHash, Block, CallStatus, ExportForm, ExportKind, ExportPart, Message, Millis, Origin, TranscriptPage,
     TurnId,
@@ -11,7 +11,7 @@ use std::{
 };
 
 /// One piece of a conversation.
-pub(super) struct ExportPiece {
+pub(crate) struct ExportPiece {
     pub kind: ExportKind,
     /// Its heading, in the person's language.
     pub heading: String,
@@ -28,13 +28,13 @@ pub(super) struct ExportPiece {
 
 impl ExportPiece {
     /// Whether a form contains it: Octo's notices to the model are for programs only.
-    pub(super) fn is_in(&self, form: ExportForm) -> bool {
+    pub(crate) fn is_in(&self, form: ExportForm) -> bool {
         form == ExportForm::Json || self.kind != ExportKind::Notices
     }
 }
 
 /// Returns the pieces of a conversation, in order.
-pub(super) fn of(page: &TranscriptPage, words: &ExportWords, redaction: &mut Redaction) -> Vec<ExportPiece> {
+pub(crate) fn of(page: &TranscriptPage, words: &ExportWords, redaction: &mut Redaction) -> Vec<ExportPiece> {
     let undone: HashSet<TurnId> = page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
     let mut pieces = Vec::new();
     for message in &page.messages {
@@ -112,7 +112,7 @@ fn readable(arguments: &str) -> String {
 
 /// Counts the pieces of each kind. A picture counts with its bytes if the form contains them, otherwise with
 /// zero.
-pub(super) fn parts(
+pub(crate) fn parts(
     pieces: &[ExportPiece],
     form: ExportForm,
     pictures: &HashMap<BlobHash, Arc<[u8]>>,

@@ -1,10 +1,10 @@
 //! A session as Markdown.
 
-use super::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
+use crate::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
 use octo_protocol::ExportKind;
 
 /// Returns the session as one text.
-pub(super) fn written(
+pub(crate) fn written(
     title: &str,
     session: &ExportedSession,
     pieces: &[ExportPiece],

@@ -62,7 +62,7 @@ static SHAPES: LazyLock<Result<SecretPatterns, regex::Error>> = LazyLock::new(||
 });
 
 /// Removes secrets from texts and counts them.
-pub(super) struct Redaction {
+pub(crate) struct Redaction {
     known: Redactor,
     shapes: &'static SecretPatterns,
     count: u32,
@@ -73,7 +73,7 @@ impl Redaction {
     ///
     /// # Errors
     /// `internal`, because nothing unredacted may pass.
-    pub(super) fn new(values: &[SecretString]) -> Result<Self, ApiError> {
+    pub(crate) fn new(values: &[SecretString]) -> Result<Self, ApiError> {
         let name = SecretName::new(KNOWN).map_err(|_| ApiError::new("internal"))?;
         let mut known = Redactor::default();
         for value in values {
@@ -85,12 +85,12 @@ impl Redaction {
     }
 
     /// Returns how many were removed.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
     /// Returns a text without its secrets.
-    pub(super) fn text(&mut self, text: &str) -> String {
+    pub(crate) fn text(&mut self, text: &str) -> String {
         // A placeholder already in the text is not counted as a removal.
         let before = text.matches(PLACEHOLDER).count();
         let mut clean = self.known.redact(text);
@@ -124,7 +124,7 @@ impl Redaction {
     }
 
     /// Removes the secrets from a value, except in names of fields.
-    pub(super) fn value(&mut self, value: &mut Value) {
+    pub(crate) fn value(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
             Value::Array(all) => all.iter_mut().for_each(|value| self.value(value)),

@@ -8,18 +8,17 @@ mod html;
 mod import;
 mod markdown;
 mod pieces;
-mod redact;
+mod redaction;
 
-use crate::{base::Base, services::Services};
-pub(crate) use import::{ImportedSession, read};
+pub use import::{ImportedSession, TitleRule, read};
 use octo_protocol::{
-    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExport, SessionId,
+    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExport,
     SessionInfo, TranscriptPage, words,
 };
 use octo_runtime::blocking;
 use octo_workspace::UnfinishedWrites;
 use pieces::ExportPiece;
-use redact::Redaction;
+use redaction::Redaction;
 use secrecy::SecretString;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -32,12 +31,19 @@ const MOST_PICTURES: usize = 200 * 1024 * 1024;
 /// Maximum length of a title in a file name, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// A session to export.
-pub(crate) struct ExportedSession {
-    info: SessionInfo,
-    page: TranscriptPage,
+/// The stored content of a session.
+pub struct SessionContent {
+    /// Its data.
+    pub info: SessionInfo,
+    /// Its whole transcript.
+    pub page: TranscriptPage,
     /// The messages the model sees, in order.
-    context: Vec<MessageId>,
+    pub context: Vec<MessageId>,
+}
+
+/// A session to export.
+pub struct ExportedSession {
+    content: SessionContent,
     /// The vendor's name of its model.
     model: Option<String>,
     pictures: HashMap<BlobHash, Arc<[u8]>>,
@@ -62,43 +68,33 @@ impl ExportWords {
 }
 
 impl ExportedSession {
-    /// Gathers the whole session.
+    /// Creates an export. `secrets` are the values to remove from its texts.
     ///
     /// # Errors
-    /// `session.unknown`, `key.not_read`, `export.too_large`.
-    pub(crate) async fn gather(
-        base: &Base,
-        services: &Services,
-        session: SessionId,
+    /// `export.too_large`.
+    pub fn new(
+        content: SessionContent,
+        model: Option<String>,
+        pictures: HashMap<BlobHash, Arc<[u8]>>,
+        secrets: Vec<SecretString>,
     ) -> Result<Self, ApiError> {
-        let read = base.store.read(move |reader| {
-            let Some(info) = reader.session(session)? else {
-                return Err(octo_store::StoreError::UnknownSession(session));
-            };
-            let context = reader.context_of(session)?.into_iter().map(|message| message.id).collect();
-            Ok((info, reader.whole(session)?, context))
-        });
-        let (info, page, context): (_, _, Vec<MessageId>) = read.await?;
-        let secrets = services.secrets(&base.config.secret_variables).await?;
-        let pictures = base.images_of(&page.messages).await;
         if pictures.values().map(|bytes| bytes.len()).sum::<usize>() > MOST_PICTURES {
             let limit = MOST_PICTURES / (1024 * 1024);
             return Err(ApiError::new("export.too_large").arg("limit_mib", limit));
         }
-        let model = info.model.and_then(|id| services.models.vendor_name(id));
-        Ok(Self { info, page, context, model, pictures, secrets })
+        Ok(Self { content, model, pictures, secrets })
     }
 
     fn make(self, form: ExportForm, language: octo_protocol::Language) -> Result<ExportFile, ApiError> {
         let words = ExportWords(language);
         let mut redaction = Redaction::new(&self.secrets)?;
-        let title = redaction.text(&self.info.title);
-        let all = pieces::of(&self.page, &words, &mut redaction);
+        let title = redaction.text(&self.content.info.title);
+        let all = pieces::of(&self.content.page, &words, &mut redaction);
         // Counted once, because the file consists of the same texts.
         let secrets = redaction.count();
         let shown: Vec<ExportPiece> = all.into_iter().filter(|piece| piece.is_in(form)).collect();
         let parts = pieces::parts(&shown, form, &self.pictures);
-        let name = file_name(&title, self.info.updated_at, form);
+        let name = file_name(&title, self.content.info.updated_at, form);
         let bytes = match form {
             ExportForm::Markdown => markdown::written(&title, &self, &shown, &words).into_bytes(),
             ExportForm::Html => html::written(&title, &self, &shown, &words).into_bytes(),
@@ -108,7 +104,7 @@ impl ExportedSession {
     }
 
     /// Returns a preview of the export.
-    pub(crate) async fn preview(
+    pub async fn preview(
         self,
         form: ExportForm,
         language: octo_protocol::Language,
@@ -127,7 +123,7 @@ impl ExportedSession {
     ///
     /// # Errors
     /// `export.taken` if all names are taken or the path is invalid, `export.unwritable`.
-    pub(crate) async fn write(
+    pub async fn write(
         self,
         form: ExportForm,
         language: octo_protocol::Language,
@@ -149,12 +145,12 @@ impl ExportedSession {
     /// Returns the folder, profile and model of the session, as lines for a reader.
     fn about(&self, words: &ExportWords) -> Vec<(String, String)> {
         let mut about = vec![
-            (words.say("export.folder"), self.info.folder.clone()),
-            (words.say("export.begun"), moment(self.info.created_at)),
-            (words.say("export.worked"), moment(self.info.updated_at)),
+            (words.say("export.folder"), self.content.info.folder.clone()),
+            (words.say("export.begun"), moment(self.content.info.created_at)),
+            (words.say("export.worked"), moment(self.content.info.updated_at)),
         ];
-        if self.info.profile != Profile::GENERAL {
-            about.push((words.say("export.profile"), self.info.profile.to_string()));
+        if self.content.info.profile != Profile::GENERAL {
+            about.push((words.say("export.profile"), self.content.info.profile.to_string()));
         }
         about.extend(self.model.clone().map(|model| (words.say("export.model"), model)));
         about

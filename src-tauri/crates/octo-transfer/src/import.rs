@@ -4,8 +4,7 @@
 //! own notices to a model, attached files and documents (their paths belong to another machine), ids, rules,
 //! grants, a mode, a prompt, tools, ledger rows. Every call has ended, so none is run again.
 
-use super::file::{FORMAT, FileContent, FilePicture, VERSION, picture_type, source_of};
-use crate::naming;
+use crate::file::{FORMAT, FileContent, FilePicture, VERSION, picture_type, source_of};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::{
     ApiError, BlobHash, Block, CallId, CallState, CallStatus, CallView, CommandState, ImportPreview, Message,
@@ -34,14 +33,20 @@ const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
 const NAME: usize = 200;
 
 /// The imported content of a file.
-pub(crate) struct ImportedSession {
+pub struct ImportedSession {
+    /// Its title.
     pub title: String,
+    /// Its profile, which this home may not have.
     pub profile: Option<Profile>,
+    /// The kind of process that it was made in.
     pub source: Source,
+    /// When it was created.
     pub created_at: Millis,
+    /// Its conversation.
     pub told: CopiedConversation,
     /// Pictures, keyed by the hash of their bytes.
     pub pictures: Vec<Vec<u8>>,
+    /// The preview for the person.
     pub preview: ImportPreview,
 }
 
@@ -53,12 +58,15 @@ fn too_many(key: &str, limit: usize) -> ApiError {
     ApiError::new(key).arg("limit", limit)
 }
 
+/// Makes a session's title from a text, or fails if the text has no words.
+pub type TitleRule = fn(&str) -> Result<String, ApiError>;
+
 /// Reads a file and validates all of it.
 ///
 /// # Errors
 /// `import.unreadable`, `import.too_large`, `import.foreign` for a file of another kind, `import.newer`,
 /// `import.too_many_…`, `import.broken`.
-pub(crate) fn read(path: &Path) -> Result<ImportedSession, ApiError> {
+pub fn read(path: &Path, title_of: TitleRule) -> Result<ImportedSession, ApiError> {
     let unreadable =
         |error: std::io::Error| ApiError::new("import.unreadable").arg("path", path.display()).detail(error);
     let too_large = || ApiError::new("import.too_large").arg("limit_mib", LARGEST / (1024 * 1024));
@@ -79,10 +87,10 @@ pub(crate) fn read(path: &Path) -> Result<ImportedSession, ApiError> {
         return Err(too_large());
     }
     let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    parsed(&bytes, &stem, octo_runtime::now())
+    parsed(&bytes, &stem, title_of, octo_runtime::now())
 }
 
-fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<ImportedSession, ApiError> {
+fn parsed(bytes: &[u8], name: &str, title_of: TitleRule, now: Millis) -> Result<ImportedSession, ApiError> {
     let file: Value = match serde_json::from_slice(bytes) {
         Ok(file) => file,
         // A truncated file may still name its format.
@@ -101,7 +109,7 @@ fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<ImportedSession, ApiE
     }
     let mut content: FileContent = serde_json::from_value(file).map_err(broken)?;
     clamp_times(&mut content, now);
-    checked(content, name, now)
+    checked(content, name, title_of, now)
 }
 
 /// Moves future and invalid moments to the past: they would lead every list permanently, or could not be shown.
@@ -117,7 +125,12 @@ fn clamp_times(content: &mut FileContent, now: Millis) {
     }
 }
 
-fn checked(content: FileContent, name: &str, now: Millis) -> Result<ImportedSession, ApiError> {
+fn checked(
+    content: FileContent,
+    name: &str,
+    title_of: TitleRule,
+    now: Millis,
+) -> Result<ImportedSession, ApiError> {
     if content.messages.len() > MESSAGES {
         return Err(too_many("import.too_many_messages", MESSAGES));
     }
@@ -150,7 +163,7 @@ fn checked(content: FileContent, name: &str, now: Millis) -> Result<ImportedSess
     let left_out = reading.left_out;
     let mentioned: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
     let turns: Vec<_> = content.turns.into_iter().filter(|turn| mentioned.contains(&turn.id)).collect();
-    let title = naming::given_title(&content.session.title).or_else(|_| naming::given_title(name));
+    let title = title_of(&content.session.title).or_else(|_| title_of(name));
     let title = title.unwrap_or_default();
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let preview = ImportPreview {
