@@ -14,7 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &["octo-shell", "octo-browser"],
     &["octo-skills", "octo-transfer"],
     &["octo-tools", "octo-schedule"],
-    &["octo-browsing"],
+    &["octo-browsing", "octo-trash"],
     &["octo-core"],
     &["octo-cli"],
     &["octo"],

@@ -7,11 +7,12 @@ mod settings;
 mod skills;
 mod tasks;
 
-use crate::{base::Base, library::Library, schedule::HomeTasks, services::Services, trash::HomeTrash};
+use crate::{base::Base, library::Library, schedule::HomeTasks, services::Services};
 use futures::future::BoxFuture;
 use octo_browsing::HomeBrowser;
 use octo_protocol::{ApiError, SessionId, SuggestionId, ToolView, TurnId, words};
 use octo_tools::{BuiltinCommand, BuiltinCommands, CommandOrigin, ToolError};
+use octo_trash::HomeTrash;
 use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 use octo_keys::KeyStorage;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
+use octo_trash::Remover;
 use octo_workspace::{HomeAtStart, HomeLocation, settle};
 use std::{
     path::{self, PathBuf},
@@ -45,17 +46,6 @@ pub enum OpenTurnPolicy {
     GoOnAtStart,
     /// Resume each when its session is used: a process started for one purpose must not take up others.
     WaitForUse,
-}
-
-/// The replacement for `rm` in commands; see [`octo_workspace::rm`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remover {
-    /// The running program: its `main` calls [`octo_workspace::rm::run`] when it is started under that name.
-    ThisProgram,
-    /// Another program that does so.
-    Program(PathBuf),
-    /// The system's `rm`: removed files are gone. For programs that are not part of Octo, such as most tests.
-    System,
 }
 
 /// Performs requests that need a desktop: the window's shell, or a fake in tests.

@@ -40,16 +40,15 @@ mod slash;
 mod subscription;
 mod suggestion;
 mod topics;
-mod trash;
 mod troubles;
 mod turn;
 mod updates;
 
-pub use config::Remover;
 pub use config::*;
 pub use octo::*;
 pub use octo_keys::KeyStorage;
 pub use octo_runtime::{Clock, SystemClock};
 pub use octo_tools::{BuiltinGrant, SkillTask};
+pub use octo_trash::Remover;
 pub use octo_workspace::{HomeAtStart, HomeLocation};
 pub use subscription::Subscription;

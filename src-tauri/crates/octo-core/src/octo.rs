@@ -28,7 +28,6 @@ use crate::{
     settings::LiveSettings,
     subscription::{self, Subscription},
     topics::Topics,
-    trash::HomeTrash,
 };
 use octo_browsing::{HomeBrowser, PersonSecrets};
 use octo_documents::DocumentReader;
@@ -42,6 +41,7 @@ use octo_runtime::{Clock, SystemClock};
 use octo_shell::LoginEnvironment;
 use octo_store::{SettingsState, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, SkillTask, Toolset, WebSearch, install_bundled};
+use octo_trash::HomeTrash;
 use octo_workspace::{ScriptInstallOutcome, Scripts, TimeLimits, TimeMachine, UnfinishedWrites};
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};

@@ -11,7 +11,6 @@ use crate::{
     rules::PersonRules,
     schedule::{HomeTasks, Schedule},
     searching::SearchConfig,
-    trash::HomeTrash,
 };
 use octo_browsing::HomeBrowser;
 use octo_documents::DocumentReader;
@@ -19,6 +18,7 @@ use octo_protocol::ApiError;
 use octo_shell::LoginEnvironment;
 use octo_store::ToolsetRow;
 use octo_tools::{Toolset, WebSearch};
+use octo_trash::HomeTrash;
 use octo_workspace::TimeMachine;
 use secrecy::SecretString;
 use std::{path::PathBuf, sync::Arc};

@@ -1,7 +1,7 @@
 //! Operations on memories, SOUL.md and USER.md.
 
 use super::Library;
-use crate::{prompt::MAX_PERSONA, trash::HomeTrash};
+use crate::prompt::MAX_PERSONA;
 use octo_protocol::{
     ApiError, MEMORY_BODY_MAX_CHARS, Memories, MemoryCard, MemorySheet, Persona, PersonaKind, RemovedBy,
     SessionId,
@@ -9,6 +9,7 @@ use octo_protocol::{
 use octo_runtime::{blocking, now};
 use octo_skills::{Memory, MemoryError, NewMemory};
 use octo_store::MemoryWriter;
+use octo_trash::HomeTrash;
 use octo_workspace::{Removal, TakenNamePolicy, private_folder, write_draft};
 use std::collections::HashMap;
 

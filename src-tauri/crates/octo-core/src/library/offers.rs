@@ -7,12 +7,12 @@ use super::{
     cards::{files, told, tools},
     skill::text_of,
 };
-use crate::trash::HomeTrash;
 use octo_protocol::{
     ApiError, CallId, OfferedSkill, RemovedBy, SkillInstallResult, SkillOffer, SkillOrigin, SuggestionId,
 };
 use octo_runtime::blocking;
 use octo_skills::{Candidate, InstallError, InstallSource, OnConflict, inspect, install};
+use octo_trash::HomeTrash;
 use octo_workspace::{Removal, TakenNamePolicy};
 use std::{
     collections::BTreeSet,

@@ -4,13 +4,13 @@
 //! the skills shown are imported.
 
 use super::{Library, SkillSet, offers::look};
-use crate::trash::HomeTrash;
 use octo_protocol::{
     ApiError, NameConflictAction, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills,
     SkillImportChoice, SkillImportError, SkillImportResult, SuggestionId,
 };
 use octo_runtime::blocking;
 use octo_skills::{Candidate, InstallError, OnConflict};
+use octo_trash::HomeTrash;
 use std::{
     path::{Path, PathBuf},
     sync::{MutexGuard, PoisonError},

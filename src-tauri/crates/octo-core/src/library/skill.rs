@@ -4,13 +4,13 @@ use super::{
     Library, SkillSet,
     cards::{FILES, tools},
 };
-use crate::trash::HomeTrash;
 use octo_protocol::{
     ApiError, RemovedBy, SkillExport, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
     Switch,
 };
 use octo_runtime::{blocking, now};
 use octo_skills::{CandidateKind, Fingerprint, InstallSource, Skill, Trust};
+use octo_trash::HomeTrash;
 use octo_workspace::{Removal, write_private};
 use std::{
     fs::File,

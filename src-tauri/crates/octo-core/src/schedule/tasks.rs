@@ -1,7 +1,7 @@
 //! Operations of the person and the agent on tasks.
 
 use super::Schedule;
-use crate::{base::Base, models::Models, prompt::AgentFiles, trash::HomeTrash};
+use crate::{base::Base, models::Models, prompt::AgentFiles};
 use octo_protocol::{
     ApiError, Language, Millis, MissedAnswer, Profile, RemovedBy, RunCause, RunId, RunStatus, SessionId,
     Settings, SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState,
@@ -14,6 +14,7 @@ use octo_schedule::{
 };
 use octo_skills::SkillWatch;
 use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
+use octo_trash::HomeTrash;
 use octo_workspace::Removal;
 use std::{
     collections::HashMap,

@@ -1,12 +1,13 @@
 //! Requests about the trash.
 
 use super::Services;
-use crate::{base::Base, reply::json, trash::picked};
+use crate::{base::Base, reply::json};
 use octo_protocol::{
     ApiError, Millis, OnConflict, RestoreOutcome, TrashEntry, TrashExcerpt, TrashId, TrashKind,
     TrashOverview, TrashPage, TrashPreview, TrashRequest, TrashRestoreResult,
 };
 use octo_store::{TrashFilter, TrashRow};
+use octo_trash::existing_folder;
 use octo_workspace::TrashScan;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ impl Services {
             }
             TrashRequest::PreviewTrash(call) => json(self.preview_trash(base, call.id).await?),
             TrashRequest::RestoreTrash(call) => {
-                let folder = call.to.as_deref().map(picked).transpose()?;
+                let folder = call.to.as_deref().map(existing_folder).transpose()?;
                 let mut outcomes = Vec::new();
                 for id in call.ids {
                     outcomes.push(self.restore_one(base, id, folder.clone(), call.on_conflict).await);

@@ -2,7 +2,7 @@
 //! deletion because of age is permanent: so the clock is trusted only once time has passed on it as expected,
 //! from look to look. Pure, except for [`TimePassage::read`] and [`TimePassage::keep`].
 
-use super::keep::DAY;
+use crate::expiry::DAY;
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
@@ -15,7 +15,7 @@ const TRUST_AFTER: Millis = 20 * 60 * 60 * 1_000;
 
 /// The known passage of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TimePassage {
+pub(crate) struct TimePassage {
     /// The last look.
     at: Millis,
     /// Since when time has passed as expected.
@@ -33,7 +33,7 @@ struct ClockLeap {
 
 /// The trust in the clock at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClockTrust {
+pub(crate) enum ClockTrust {
     /// It is trusted.
     Believed,
     /// Not enough time has passed since it was last doubted.
@@ -45,7 +45,7 @@ pub(super) enum ClockTrust {
 impl TimePassage {
     /// Evaluates a look at this moment. Returns the resulting knowledge, the time up to which entries may
     /// expire (`None` if unknown), and whether the clock is trusted.
-    pub(super) fn look(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
+    pub(crate) fn look(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
         let doubted = |leaps| Self { at: now, since: now, leaps };
         let Some(before) = before else {
             // The age of every entry is unknown.
@@ -70,7 +70,7 @@ impl TimePassage {
 
     /// Returns the start of the age that something deleted at `at` has at `until`: unobserved time makes
     /// nothing older.
-    pub(super) fn counted(&self, at: Millis, until: Millis) -> Millis {
+    pub(crate) fn counted(&self, at: Millis, until: Millis) -> Millis {
         let unseen = self.leaps.iter().map(|leap| {
             let passed = leap.to.min(until).saturating_sub(leap.from.max(at));
             passed.saturating_sub(MAX_BELIEVED).max(0)
@@ -79,7 +79,7 @@ impl TimePassage {
     }
 
     /// Reads the kept state; `None` if nothing usable exists.
-    pub(super) fn read(place: &Path) -> Option<Self> {
+    pub(crate) fn read(place: &Path) -> Option<Self> {
         let text = match fs::read(place) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -96,7 +96,7 @@ impl TimePassage {
     }
 
     /// Stores it for the next look.
-    pub(super) fn keep(&self, place: &Path) -> io::Result<()> {
+    pub(crate) fn keep(&self, place: &Path) -> io::Result<()> {
         if let Some(folder) = place.parent() {
             octo_workspace::private_folder(folder)?;
         }

@@ -1,6 +1,6 @@
 //! The trash as seen by the model's tool.
 
-use super::{HomeTrash, out::before};
+use crate::{HomeTrash, removal::before};
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, TrashId, TrashKind, TrashTotals};
 use octo_store::{TrashFilter, TrashRow};

@@ -1,17 +1,5 @@
-//! The single trash: the store's entries and the home's content, kept consistent.
-//!
-//! The content's slips are the source of truth. [`HomeTrash::take_in`] creates entries for the removals of
-//! commands, at the start after completing work interrupted by a kill; entries that leave the trash are removed
-//! first from disk and then from the store, so the next start repairs a kill in between.
+//! The handle of the trash, and the entries of new content.
 
-mod keep;
-mod out;
-mod passage;
-mod tool;
-
-pub(crate) use out::picked;
-
-use crate::config::Remover;
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_runtime::{Clock, blocking};
 use octo_shell::Removals;
@@ -27,26 +15,38 @@ use std::{
 use tokio::sync::Mutex;
 
 /// Number of entries changed in one transaction.
-const BATCH: usize = 500;
+pub(crate) const BATCH: usize = 500;
+
+/// The replacement for `rm` in commands; see [`octo_workspace::rm`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remover {
+    /// The running program: its `main` calls [`octo_workspace::rm::run`] when it is started under that name.
+    ThisProgram,
+    /// Another program that does so.
+    Program(PathBuf),
+    /// The system's `rm`: removed files are gone. For programs that are not part of Octo, such as most tests.
+    System,
+}
 
 /// The trash of the home. Cheap to clone; all clones share it.
 #[derive(Clone)]
-pub(crate) struct HomeTrash {
-    store: Store,
-    files: Trash,
-    home: PathBuf,
+pub struct HomeTrash {
+    pub(crate) store: Store,
+    pub(crate) files: Trash,
+    pub(crate) home: PathBuf,
     /// The home's former locations: things are restored to its present one.
-    residence: HomeLocation,
+    pub(crate) residence: HomeLocation,
     /// The clock that decides expiry.
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     /// Locked while entries are created from content, so that each is created once.
     taking_in: Arc<Mutex<()>>,
     /// Locked while things are deleted permanently.
-    emptying: Arc<Mutex<()>>,
+    pub(crate) emptying: Arc<Mutex<()>>,
 }
 
 impl HomeTrash {
-    pub(crate) fn new(residence: &HomeLocation, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
+    /// Creates the trash of a home. `residence` has the home's former locations.
+    pub fn new(residence: &HomeLocation, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
             clock,
@@ -59,7 +59,7 @@ impl HomeTrash {
     }
 
     /// Installs the replacement for `rm` first on the search path of commands.
-    pub(crate) fn install(&self, remover: &Remover) -> Result<(), ApiError> {
+    pub fn install(&self, remover: &Remover) -> Result<(), ApiError> {
         let installed = match remover {
             Remover::System => return Ok(()),
             Remover::Program(program) => rm::install(&self.home, program),
@@ -76,7 +76,7 @@ impl HomeTrash {
     ///
     /// # Errors
     /// Nothing was changed then.
-    pub(crate) async fn throw_away(&self, path: PathBuf, removal: Removal) -> Result<TrashId, ApiError> {
+    pub async fn throw_away(&self, path: PathBuf, removal: Removal) -> Result<TrashId, ApiError> {
         let files = self.files.clone();
         let id = blocking(move || {
             files
@@ -112,7 +112,7 @@ impl HomeTrash {
     }
 
     /// Returns the handling of removals by a session's commands.
-    pub(crate) fn removals(&self, remover: &Remover) -> Removals {
+    pub fn removals(&self, remover: &Remover) -> Removals {
         match remover {
             Remover::System => Removals::System,
             Remover::ThisProgram | Remover::Program(_) => Removals::Trash { home: self.home.clone() },
@@ -120,14 +120,14 @@ impl HomeTrash {
     }
 
     /// Runs [`HomeTrash::take_in`] and only logs errors: the next look tries again.
-    pub(crate) async fn look(&self, sweep: TrashScan) {
+    pub async fn look(&self, sweep: TrashScan) {
         if let Err(error) = self.take_in(sweep).await {
             tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");
         }
     }
 
     /// Creates entries for new content.
-    pub(crate) async fn take_in(&self, sweep: TrashScan) -> Result<(), ApiError> {
+    pub async fn take_in(&self, sweep: TrashScan) -> Result<(), ApiError> {
         let _one_at_a_time = self.taking_in.lock().await;
         let files = self.files.clone();
         let known = self.clone();
@@ -195,12 +195,12 @@ fn row_of(slip: &TrashSlip, kind: TrashKind, measure: ItemProperties) -> TrashRo
     }
 }
 
-fn unreadable(error: std::io::Error) -> ApiError {
+pub(crate) fn unreadable(error: std::io::Error) -> ApiError {
     ApiError::new("trash.unreadable").detail(error)
 }
 
 /// Explains to the person why a file was not restored or removed.
-fn explained(error: &TrashError) -> ApiError {
+pub(crate) fn explained(error: &TrashError) -> ApiError {
     match error {
         TrashError::Taken(present) => ApiError::new("trash.taken").arg("path", present.path.display()),
         TrashError::Elsewhere(path) => ApiError::new("trash.elsewhere").arg("path", path.display()),
@@ -216,7 +216,7 @@ fn explained(error: &TrashError) -> ApiError {
 
 impl HomeTrash {
     /// Deletes expired entries in the background.
-    pub(crate) fn expire_in_background(&self, limits: TrashLimits) {
+    pub fn expire_in_background(&self, limits: TrashLimits) {
         let trash = self.clone();
         tokio::spawn(async move {
             if let Err(error) = trash.expire(limits).await {

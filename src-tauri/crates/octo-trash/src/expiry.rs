@@ -1,8 +1,8 @@
 //! Expiry of entries. Pure, except for the methods of [`HomeTrash`].
 
-use super::{
+use crate::{
     HomeTrash,
-    passage::{ClockTrust, TimePassage},
+    time_passage::{ClockTrust, TimePassage},
 };
 use octo_protocol::{ApiError, Millis, TrashChoice, TrashId, TrashLimits};
 use octo_runtime::blocking;
@@ -10,12 +10,12 @@ use octo_store::TrashAge;
 use std::path::PathBuf;
 
 /// A day in milliseconds.
-pub(super) const DAY: Millis = 24 * 60 * 60 * 1_000;
+pub(crate) const DAY: Millis = 24 * 60 * 60 * 1_000;
 
 impl HomeTrash {
     /// Permanently deletes entries older or larger than the limits allow, to the extent that the clock is
     /// trusted.
-    pub(crate) async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
+    pub async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
         let (place, now) = (self.passage_place(), self.clock.now());
         let before = self.passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await?;
@@ -44,7 +44,7 @@ impl HomeTrash {
     }
 
     /// Returns the moment from which the age of something deleted at `at` counts.
-    pub(crate) async fn counted(&self, at: Millis) -> Result<Millis, ApiError> {
+    pub async fn counted(&self, at: Millis) -> Result<Millis, ApiError> {
         Ok(self.passage().await?.map_or(at, |passage| passage.counted(at, Millis::MAX)))
     }
 
@@ -91,7 +91,7 @@ fn expired_by_passage(
 
 /// Returns the expired entries: all that exceed their days; then, while the size is too large, reproducible
 /// ones first, then the oldest. The last day's entries stay whatever their size, except reproducible ones.
-pub(super) fn over(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
+pub(crate) fn over(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
     // A limit of zero days still leaves a day to notice a mistake.
     let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
     let is_past = |age: &TrashAge| days.is_some_and(|days| age.at < now.saturating_sub(days));

@@ -1,6 +1,9 @@
 //! Leaving the trash: restored, or deleted permanently.
 
-use super::{BATCH, HomeTrash, explained, keep, unreadable};
+use crate::{
+    HomeTrash, expiry,
+    home_trash::{BATCH, explained, unreadable},
+};
 use octo_protocol::{
     ApiError, ConflictingFile, EmptyReport, Millis, OnConflict, RemovedBy, RestoreOutcome, SessionId,
     TrashChoice, TrashExcerpt, TrashId, TrashTotals,
@@ -17,13 +20,13 @@ use std::{
 
 impl HomeTrash {
     /// Returns one entry.
-    pub(crate) async fn row(&self, id: TrashId) -> Result<TrashRow, ApiError> {
+    pub async fn row(&self, id: TrashId) -> Result<TrashRow, ApiError> {
         let row = self.store.read(move |reader| reader.trash_row(id)).await?;
         row.ok_or_else(|| ApiError::new("trash.gone"))
     }
 
     /// Restores a file to its old place or into `folder`.
-    pub(crate) async fn restore_file(
+    pub async fn restore_file(
         &self,
         row: &TrashRow,
         folder: Option<PathBuf>,
@@ -38,7 +41,7 @@ impl HomeTrash {
     }
 
     /// Restores a file to exactly this path.
-    pub(crate) async fn restore_to(
+    pub async fn restore_to(
         &self,
         row: &TrashRow,
         to: PathBuf,
@@ -66,7 +69,7 @@ impl HomeTrash {
     }
 
     /// Restores a file and deletes its entry; a replaced file gets one.
-    pub(crate) async fn put_back(
+    pub async fn put_back(
         &self,
         id: TrashId,
         to: PathBuf,
@@ -92,12 +95,12 @@ impl HomeTrash {
     }
 
     /// Returns the totals of these entries, including everything removed until now.
-    pub(crate) async fn count(&self, which: TrashChoice) -> Result<TrashTotals, ApiError> {
+    pub async fn count(&self, which: TrashChoice) -> Result<TrashTotals, ApiError> {
         self.store.read(move |reader| reader.trash_count(&which)).await.map_err(ApiError::from)
     }
 
     /// Permanently deletes entries, oldest first. Those that cannot be deleted stay; the others are removed.
-    pub(crate) async fn empty(&self, which: TrashChoice) -> Result<EmptyReport, ApiError> {
+    pub async fn empty(&self, which: TrashChoice) -> Result<EmptyReport, ApiError> {
         let _one_at_a_time = self.emptying.lock().await;
         let rows = self.store.read(move |reader| reader.trash_chosen(&which)).await?;
         let mut report = EmptyReport { removed: TrashTotals::default(), kept: 0, error: None };
@@ -156,7 +159,7 @@ impl HomeTrash {
     }
 
     /// Returns the beginning of a file. A picture becomes a blob.
-    pub(crate) async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
+    pub async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
         let files = self.files.clone();
         blocking(move || {
             Ok(match files.look(id).map_err(unreadable)? {
@@ -177,7 +180,7 @@ impl HomeTrash {
     }
 
     /// Returns the thing now at a file's old place.
-    pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
+    pub async fn present(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
         let path = self.residence.current_path(&path_of(path));
         blocking(move || Ok(OccupyingItem::at(&path).map(|present| present_thing(&present)))).await
     }
@@ -204,14 +207,14 @@ fn present_thing(present: &OccupyingItem) -> ConflictingFile {
 }
 
 /// Chooses the entries at least this many days old.
-pub(super) fn before(days: u32) -> TrashChoice {
+pub(crate) fn before(days: u32) -> TrashChoice {
     TrashChoice::Before {
-        at: octo_runtime::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
+        at: octo_runtime::now().saturating_sub(Millis::from(days) * expiry::DAY).saturating_add(1),
     }
 }
 
 /// Checks a folder the person picked: absolute and existing.
-pub(crate) fn picked(folder: &str) -> Result<PathBuf, ApiError> {
+pub fn existing_folder(folder: &str) -> Result<PathBuf, ApiError> {
     let wrong = || ApiError::new("trash.no_folder").arg("path", folder);
     let path = Path::new(folder);
     let real = path.is_absolute().then(|| path.canonicalize().ok()).flatten().ok_or_else(wrong)?;
