@@ -26,6 +26,9 @@ const GENERATED: usize = 1;
 /// Lines of a production file.
 const LONGEST: usize = 500;
 
+/// Lines of `octo-core` without its tests. What is free of the agent has a crate of its own.
+const CORE: usize = 28_000;
+
 /// Files that may be longer than [`LONGEST`], each with its reason.
 const MAY_BE_LONG: &[(&str, &str)] = &[
     ("ui/scripts/pictures.mjs", "a script: the list of scenes that pictures are taken of"),
@@ -216,6 +219,14 @@ fn files_are_short() {
         MAY_BE_LONG.len(),
         "these are short enough by now: remove them from the list, {excused:?} stay"
     );
+}
+
+#[test]
+fn the_core_is_the_agent_alone() {
+    let core = production().filter(|source| source.shown().starts_with("src-tauri/crates/octo-core/src/"));
+    let lines: usize = core.map(|source| source.text.lines().count()).sum();
+    assert!(lines > 10_000, "the core's files are found");
+    assert!(lines <= CORE, "octo-core has {lines} lines, at most {CORE}");
 }
 
 #[test]
