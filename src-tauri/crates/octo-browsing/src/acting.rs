@@ -1,9 +1,9 @@
-//! Acts in a page and reports the result. Acts only in the page that was weighed, and reports nothing about a
+//! Acts in a page and reports the result. Acts only in the page that was assessed, and reports nothing about a
 //! page that the turn may not be at.
 
 use crate::{
     BrowserSession,
-    assessment::WeighedCall,
+    assessment::AssessedCall,
     browser_session::BrowserWork,
     card,
     faults::{CHANGED, fault},
@@ -62,12 +62,12 @@ impl BrowserSession {
         self.outcome(work, ground, words).await
     }
 
-    /// Performs an act in the page that was weighed, unless the page becomes one the turn may not be at.
+    /// Performs an act in the page that was assessed, unless the page becomes one the turn may not be at.
     pub(crate) async fn act(
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
-        found: &WeighedCall,
+        found: &AssessedCall,
         act: &BrowserAct,
     ) -> Result<CallReport, ToolError> {
         let page = ground.page;
@@ -77,7 +77,7 @@ impl BrowserSession {
             page.begin_focus_emulation().await.map_err(|error| fault(&error))?;
         }
         // If the person was asked about the act, they see where before it is done.
-        let audience = if found.weight.risks.is_empty() { Audience::Person } else { Audience::Asked };
+        let audience = if found.assessment.risks.is_empty() { Audience::Person } else { Audience::Asked };
         let doing = page.perform_in(&found.document, act, audience);
         let Some(done) = self.while_permitted(ground, found, doing).await? else {
             return self.outcome(work, ground, "Done.").await;
@@ -102,7 +102,7 @@ impl BrowserSession {
         &self,
         work: &mut BrowserWork,
         ground: &PageContext<'_>,
-        found: &WeighedCall,
+        found: &AssessedCall,
         words: &str,
         doing: impl Future<Output = Result<(), PageError>>,
     ) -> Result<CallReport, ToolError> {
@@ -120,11 +120,11 @@ impl BrowserSession {
     }
 
     /// Runs an operation while the page is where the turn may be; `None` if it navigated away. Nothing starts
-    /// in a document other than the one weighed.
+    /// in a document other than the one assessed.
     pub(crate) async fn while_permitted<T>(
         &self,
         ground: &PageContext<'_>,
-        found: &WeighedCall,
+        found: &AssessedCall,
         doing: impl Future<Output = T>,
     ) -> Result<Option<T>, ToolError> {
         // Subscribe before the check, so that no later event is missed.
@@ -259,7 +259,7 @@ impl CurrentContent {
 }
 
 /// Converts a page act on the found elements; `None` if there is no element to act on.
-pub(crate) fn to_browser_act(act: &PageInteraction, found: &WeighedCall) -> Option<BrowserAct> {
+pub(crate) fn to_browser_act(act: &PageInteraction, found: &AssessedCall) -> Option<BrowserAct> {
     let place = || found.element.clone();
     Some(match act {
         PageInteraction::Click(_) => BrowserAct::Click(place()?),

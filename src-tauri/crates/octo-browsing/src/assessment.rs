@@ -32,8 +32,8 @@ const WHOLE: usize = 32_000;
 
 /// The targets found.
 #[derive(Clone, Default)]
-pub(crate) struct WeighedCall {
-    pub weight: BrowserAssessment,
+pub(crate) struct AssessedCall {
+    pub assessment: BrowserAssessment,
     /// The tab of the call.
     pub tab: Option<Tab>,
     /// The element acted on, and the drop target of a drag.
@@ -71,15 +71,15 @@ fn step(deed: &BrowserAction) -> PageStep {
 }
 
 impl BrowserSession {
-    /// Weighs a call against the existing grants. Waits while the person controls the page, because weighing
+    /// Assesses a call against the existing grants. Waits while the person controls the page, because assessing
     /// reads the page.
     pub(crate) async fn look(
         &self,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
-    ) -> Result<WeighedCall, ToolError> {
+    ) -> Result<AssessedCall, ToolError> {
         if wish.deed == BrowserAction::Status {
-            return Ok(WeighedCall::default());
+            return Ok(AssessedCall::default());
         }
         if let Some(text) = whole_text(&wish.deed).filter(|text| text.chars().count() > WHOLE) {
             return Err(ToolError::new(format!(
@@ -92,19 +92,19 @@ impl BrowserSession {
             self.in_hand().await;
             tokio::select! {
                 biased;
-                // Nothing is read while the person acts: weighing restarts once they hand the page back.
+                // Nothing is read while the person acts: assessing restarts once they hand the page back.
                 () = self.taken() => {}
-                found = self.weigh_while_controlled(&connected, wish, standing) => return found,
+                found = self.assess_while_controlled(&connected, wish, standing) => return found,
             }
         }
     }
 
-    async fn weigh_while_controlled(
+    async fn assess_while_controlled(
         &self,
         connected: &BrowserConnection,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
-    ) -> Result<WeighedCall, ToolError> {
+    ) -> Result<AssessedCall, ToolError> {
         let mut work = self.work().await;
         self.recall(&work).await?;
         work.over(self.0.browser.attachment());
@@ -112,22 +112,22 @@ impl BrowserSession {
         if let Some(page) = &work.page {
             page.let_nodes_go(found.as_ref().ok().and_then(|found| found.element.as_ref()));
         }
-        work.weighed = found.as_ref().ok().map(|found| (wish.clone(), found.clone()));
+        work.assessed = found.as_ref().ok().map(|found| (wish.clone(), found.clone()));
         found
     }
 
-    /// Weighs a call. For a page that the grant does not cover, only its address is read.
+    /// Assesses a call. For a page that the grant does not cover, only its address is read.
     pub(crate) async fn look_in(
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
-    ) -> Result<WeighedCall, ToolError> {
+    ) -> Result<AssessedCall, ToolError> {
         let mut found = self.look_at(work, connected, wish, leave).await?;
         // A page may name an element after text typed elsewhere, and repeat it in a dialog. Redact before
         // cutting to a line, because the rest of a cut value would not be recognised.
-        if let Some(target) = &mut found.weight.target {
+        if let Some(target) = &mut found.assessment.target {
             target.name = line(&work.redacted(&target.name));
         }
         Ok(found)
@@ -139,21 +139,22 @@ impl BrowserSession {
         connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
-    ) -> Result<WeighedCall, ToolError> {
+    ) -> Result<AssessedCall, ToolError> {
         let step = step(&wish.deed);
         match &wish.deed {
-            BrowserAction::Status | BrowserAction::Tabs => Ok(WeighedCall::default()),
+            BrowserAction::Status | BrowserAction::Tabs => Ok(AssessedCall::default()),
             BrowserAction::Open { url } => {
                 let address = PageAddress::of(url);
-                let weight = BrowserAssessment { mark: url.clone(), ..self.leads(work, step, &address, url) };
-                Ok(WeighedCall { weight, ..WeighedCall::default() })
+                let assessment =
+                    BrowserAssessment { mark: url.clone(), ..self.leads(work, step, &address, url) };
+                Ok(AssessedCall { assessment, ..AssessedCall::default() })
             }
             BrowserAction::Navigate { url } => {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let address = PageAddress::of(url);
                 let mark = format!("{} {url}", tab.number);
-                let weight = BrowserAssessment { mark, ..self.leads(work, step, &address, url) };
-                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
+                let assessment = BrowserAssessment { mark, ..self.leads(work, step, &address, url) };
+                Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Close => {
                 let tab = tabs::named(connected, wish).await?;
@@ -168,9 +169,9 @@ impl BrowserSession {
                         tab.number
                     )));
                 }
-                let weight =
+                let assessment =
                     BrowserAssessment { mark: tab.number.to_string(), ..BrowserAssessment::default() };
-                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
+                Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Focus
             | BrowserAction::Snapshot { .. }
@@ -180,9 +181,9 @@ impl BrowserSession {
                 let tab = tabs::tab_to_read(work, connected, wish).await?;
                 let address = tabs::address_of(work, connected, &tab).await;
                 let place = self.place(step, &address);
-                let weight =
+                let assessment =
                     BrowserAssessment { place, mark: tab.number.to_string(), ..BrowserAssessment::default() };
-                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
+                Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Back => {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
@@ -194,8 +195,8 @@ impl BrowserSession {
                 // The destination counts, not the page being left, which may be an unwanted one.
                 let place = self.place(step, &PageAddress::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
-                let weight = BrowserAssessment { place, mark, ..BrowserAssessment::default() };
-                Ok(WeighedCall { weight, tab: Some(tab), ..WeighedCall::default() })
+                let assessment = BrowserAssessment { place, mark, ..BrowserAssessment::default() };
+                Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Act(_)
             | BrowserAction::Dialog(_)
@@ -210,7 +211,7 @@ impl BrowserSession {
         connected: &BrowserConnection,
         wish: &BrowserRequest,
         leave: &BrowserPermission,
-    ) -> Result<WeighedCall, ToolError> {
+    ) -> Result<AssessedCall, ToolError> {
         let tab = tabs::tab_in_use(work, connected, wish).await?;
         let page = work.attached(connected, &tab).await?;
         // Read before the address: if the page navigates in between, acts on this document are refused.
@@ -218,19 +219,19 @@ impl BrowserSession {
         let committed = page.committed();
         let address = PageAddress::of_frame(&committed.url, &committed.origin);
         let place = self.place(PageStep::Act, &address);
-        let mut found = WeighedCall {
-            weight: BrowserAssessment {
+        let mut found = AssessedCall {
+            assessment: BrowserAssessment {
                 place,
                 mark: format!("{} {document}", tab.number),
                 ..BrowserAssessment::default()
             },
             tab: Some(tab.clone()),
             document,
-            ..WeighedCall::default()
+            ..AssessedCall::default()
         };
         // No page is inspected before its site is granted; questions about its content follow after that.
         if !self.may_be_at(leave, &address) {
-            found.weight.looked = InspectionDepth::PlaceOnly;
+            found.assessment.looked = InspectionDepth::PlaceOnly;
             return Ok(found);
         }
         self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
@@ -250,18 +251,18 @@ impl BrowserSession {
                     };
                     let text = text.as_deref().unwrap_or_default();
                     let action = PageAction::AcceptDialog { kind, message: &dialog.message, text };
-                    about.judged(&mut found.weight, work, (&Origin::read(&dialog.url), None), action);
-                    found.weight.target = Some(PageElement {
+                    about.judged(&mut found.assessment, work, (&Origin::read(&dialog.url), None), action);
+                    found.assessment.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
                         name: dialog.message.clone(),
                     });
                 }
-                found.weight.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
+                found.assessment.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
             }
             BrowserAction::Evaluate { script } => {
                 let origin = Origin::read(&committed.origin);
-                about.judged(&mut found.weight, work, (&origin, None), PageAction::Evaluate);
-                found.weight.mark.push_str(&format!(" {script}"));
+                about.judged(&mut found.assessment, work, (&origin, None), PageAction::Evaluate);
+                found.assessment.mark.push_str(&format!(" {script}"));
             }
             BrowserAction::Download { target } => about.download(work, *target, &mut found).await?,
             BrowserAction::Act(act) => about.act(work, act, &mut found).await?,
@@ -342,12 +343,12 @@ impl BrowserSession {
         }
     }
 
-    /// Returns a call as shown to the person before it runs: from the weighed state, and without content of a
+    /// Returns a call as shown to the person before it runs: from the assessed state, and without content of a
     /// page that is not granted.
     pub(crate) async fn view(&self, wish: &BrowserRequest) -> Result<BrowserView, ToolError> {
-        let weighed = self.work().await.weighed.take();
-        let found = match weighed {
-            Some((weighed, found)) if weighed == *wish => found,
+        let assessed = self.work().await.assessed.take();
+        let found = match assessed {
+            Some((assessed, found)) if assessed == *wish => found,
             _ => self.look(wish, &BrowserPermission::none()).await?,
         };
         let mut view = view_of(wish, &found);
@@ -357,7 +358,7 @@ impl BrowserSession {
         // Not inside the condition, where the lock on the work would be held until the picture, which needs
         // that lock, is taken.
         let page = self.work().await.page.clone();
-        if !found.weight.risks.is_empty()
+        if !found.assessment.risks.is_empty()
             && let (Some(place), Some(tab), Some(page)) = (&found.element, &found.tab, page)
         {
             view.picture = loop {

@@ -2,7 +2,7 @@
 
 use crate::{
     HomeBrowser,
-    assessment::WeighedCall,
+    assessment::AssessedCall,
     downloads::SessionDownloads,
     live::LiveState,
     lock,
@@ -78,8 +78,8 @@ pub(crate) struct BrowserWork {
     pub attachment: Option<u64>,
     /// The model's views of the tabs, which outlive an attachment.
     pub views: HashMap<TabNumber, TabView>,
-    /// The last weighed call, for the card of the same call.
-    pub weighed: Option<(BrowserRequest, WeighedCall)>,
+    /// The last assessed call, for the card of the same call.
+    pub assessed: Option<(BrowserRequest, AssessedCall)>,
     /// The downloads of its pages.
     pub fetching: SessionDownloads,
     /// The page knowledge of the session and its relatives.
@@ -334,7 +334,7 @@ impl BrowserControl for BrowserSession {
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
         let (session, wish, standing) = (self.clone(), wish.clone(), standing.clone());
         Box::pin(async move {
-            let looking = async { Ok(session.look(&wish, &standing).await?.weight) };
+            let looking = async { Ok(session.look(&wish, &standing).await?.assessment) };
             session.until_released(looking).await
         })
     }
@@ -352,6 +352,6 @@ impl BrowserControl for BrowserSession {
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         let session = self.clone();
-        Box::pin(async move { session.carry(wish, leave, call, cancel).await })
+        Box::pin(async move { session.perform(wish, leave, call, cancel).await })
     }
 }

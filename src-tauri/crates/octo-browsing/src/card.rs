@@ -1,6 +1,6 @@
 //! A call as displayed on its card, and names for display and for the model.
 
-use crate::{assessment::WeighedCall, live};
+use crate::{assessment::AssessedCall, live};
 use octo_browser::{
     Page,
     safety::{Element, PageAddress},
@@ -19,12 +19,12 @@ pub(crate) fn whole_text(deed: &BrowserAction) -> Option<String> {
 
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
-pub(crate) fn view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
+pub(crate) fn view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserView {
     let (deed, text) = deed_of(&wish.deed);
     BrowserView {
         deed,
-        target: found.weight.target.clone(),
-        site: found.weight.place.as_ref().map(|place| place.site.clone()),
+        target: found.assessment.target.clone(),
+        site: found.assessment.place.as_ref().map(|place| place.site.clone()),
         title: found.tab.as_ref().map(|tab| line(&tab.title)),
         tab: found.tab.as_ref().map(|tab| tab.number.0),
         text,
@@ -34,7 +34,7 @@ pub(crate) fn view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView
 }
 
 /// Returns a finished call for display; the beginning of its text is enough.
-pub(crate) fn done_view_of(wish: &BrowserRequest, found: &WeighedCall) -> BrowserView {
+pub(crate) fn done_view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserView {
     let mut view = view_of(wish, found);
     view.text = view.text.map(|text| {
         let mut characters = text.chars();
@@ -92,7 +92,7 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// Returns the tab's title for the live card.
-pub(crate) fn title_of(found: &WeighedCall) -> String {
+pub(crate) fn title_of(found: &AssessedCall) -> String {
     found.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@
 use crate::{
     BrowserSession,
     acting::{PageContext, to_browser_act},
-    assessment::WeighedCall,
+    assessment::AssessedCall,
     browser_session::{BrowserWork, ControlHistory, STOPPED, TAKEN},
     card,
     downloads::{DownloadStatus, ExpectedDownload},
@@ -66,7 +66,7 @@ impl CallReport {
 
 impl BrowserSession {
     /// Performs a call.
-    pub(crate) async fn carry(
+    pub(crate) async fn perform(
         &self,
         wish: BrowserRequest,
         leave: BrowserPermission,
@@ -117,13 +117,13 @@ impl BrowserSession {
         self.recall(work).await?;
         work.over(self.0.browser.attachment());
         let found = self.look_in(work, connected, wish, leave).await?;
-        if !leave.covers(&found.weight) {
+        if !leave.covers(&found.assessment) {
             let only_granted =
-                leave.weight.looked == InspectionDepth::PlaceOnly && leave.is_at(&found.weight);
+                leave.weight.looked == InspectionDepth::PlaceOnly && leave.is_at(&found.assessment);
             return Err(ToolError::new(if only_granted { ACT_NOT_ASKED } else { CHANGED }));
         }
         // A download is accepted if the person was asked about one, and stopped otherwise.
-        let is_asked = found.weight.risks.contains(&PageRisk::Downloads);
+        let is_asked = found.assessment.risks.contains(&PageRisk::Downloads);
         let awaiting = if is_asked { ExpectedDownload::AFile } else { ExpectedDownload::Nothing };
         let _expecting = work.fetching.expect(awaiting);
         let done = self.done(work, connected, wish, &found, leave, call).await;
@@ -148,7 +148,7 @@ impl BrowserSession {
         &self,
         work: &mut BrowserWork,
         wish: &BrowserRequest,
-        found: &WeighedCall,
+        found: &AssessedCall,
         told: CallReport,
     ) -> ToolOutput {
         let mut text = told.words.trim_end().to_owned();
@@ -184,7 +184,7 @@ impl BrowserSession {
             BrowserState::Attached { browser, version, .. } => format!("Attached to {browser} ({version})."),
             BrowserState::Lost { error } => crate::state::for_model(&error).text,
         };
-        let mut view = card::view_of(wish, &WeighedCall::default());
+        let mut view = card::view_of(wish, &AssessedCall::default());
         view.output.clone_from(&words);
         ToolOutput { text: words, images: Vec::new(), view: ToolView::Browser(view), outcome: Outcome::Done }
     }
@@ -194,7 +194,7 @@ impl BrowserSession {
         work: &mut BrowserWork,
         connected: &BrowserConnection,
         wish: &BrowserRequest,
-        found: &WeighedCall,
+        found: &AssessedCall,
         leave: &BrowserPermission,
         call: CallId,
     ) -> Result<CallReport, ToolError> {
@@ -279,7 +279,7 @@ impl BrowserSession {
     }
 
     /// Returns the position of the coming act, for display to the person.
-    async fn mark(&self, page: &Page, found: &WeighedCall) -> Option<octo_protocol::PageMark> {
+    async fn mark(&self, page: &Page, found: &AssessedCall) -> Option<octo_protocol::PageMark> {
         let place = found.element.as_ref()?;
         live::mark(page, page.spot(place).await.ok()?).await
     }

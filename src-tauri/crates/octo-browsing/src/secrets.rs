@@ -1,7 +1,7 @@
 //! Secrets that the model types by name. It never receives a value: it writes `{{secret:NAME}}`, and the value
 //! is fetched from the keychain at the last moment, for the one site the person bound it to.
 
-use crate::{BrowserSession, assessment::WeighedCall, browser_session::BrowserWork, facts::ElementFacts};
+use crate::{BrowserSession, assessment::AssessedCall, browser_session::BrowserWork, facts::ElementFacts};
 use octo_browser::{
     BrowserAct, Page,
     safety::{
@@ -227,7 +227,7 @@ impl BrowserSession {
         &self,
         work: &mut BrowserWork,
         act: BrowserAct,
-        found: &WeighedCall,
+        found: &AssessedCall,
     ) -> Result<BrowserAct, ToolError> {
         if found.releases.is_empty() {
             return Ok(act);

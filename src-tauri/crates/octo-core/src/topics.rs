@@ -76,7 +76,7 @@ impl Topics {
             StoredTopic::Session { id } => {
                 let troubles = self.runtime.troubles.all().into_iter();
                 updates.extend(troubles.filter(|(session, _)| *session == id).map(trouble));
-                let page = self.services.browser.seated(id).and_then(|seat| seat.live());
+                let page = self.services.browser.existing_session(id).and_then(|session| session.live());
                 updates.extend(page.map(|page| Update::Page { page: Some(page) }));
             }
             StoredTopic::Sessions => updates.extend(self.runtime.troubles.all().into_iter().map(trouble)),

@@ -1,6 +1,6 @@
 //! The elements of an act, and its consequences for them.
 
-use super::WeighedCall;
+use super::AssessedCall;
 use crate::{
     BrowserSession,
     acting::PageContext,
@@ -21,7 +21,7 @@ use octo_browser::{
 use octo_protocol::{PageElement, PageRisk};
 use octo_tools::{BrowserAssessment, PageInteraction, ToolError};
 
-/// Context for weighing an act in a page.
+/// Context for assessing an act in a page.
 pub(super) struct ActContext<'a> {
     pub session: &'a BrowserSession,
     pub ground: PageContext<'a>,
@@ -47,7 +47,7 @@ impl ActContext<'_> {
     /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
     pub(super) fn judged(
         &self,
-        weight: &mut BrowserAssessment,
+        assessment: &mut BrowserAssessment,
         work: &BrowserWork,
         (frame, facts): (&Origin, Option<(&NodeRef, &ElementFacts)>),
         action: PageAction<'_>,
@@ -68,11 +68,11 @@ impl ActContext<'_> {
             return;
         }
         if let Some((_, facts)) = facts {
-            weight.mark.push_str(&format!(" {}", facts.mark()));
+            assessment.mark.push_str(&format!(" {}", facts.mark()));
         }
         for risk in found {
-            if !weight.risks.contains(&risk) {
-                weight.risks.push(risk);
+            if !assessment.risks.contains(&risk) {
+                assessment.risks.push(risk);
             }
         }
     }
@@ -96,7 +96,7 @@ impl ActContext<'_> {
         &self,
         work: &mut BrowserWork,
         number: u32,
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
         chosen: &[String],
     ) -> Result<KnownElement, ToolError> {
         let located = work.view(self.ground.tab.number).locate(self.ground.page, number).await;
@@ -120,8 +120,8 @@ impl ActContext<'_> {
             }
             Err(error) => return Err(faults::fault(&error)),
         };
-        found.weight.target = Some(PageElement { role: known.role, name: known.name });
-        found.weight.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
+        found.assessment.target = Some(PageElement { role: known.role, name: known.name });
+        found.assessment.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
     }
 
@@ -138,7 +138,7 @@ impl ActContext<'_> {
         &self,
         work: &mut BrowserWork,
         act: &PageInteraction,
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         if let PageInteraction::Press(_, key) = act
             && !is_known_key(key)
@@ -173,7 +173,7 @@ impl ActContext<'_> {
             PageInteraction::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
                 // Resolved now: a link with another target by then is another file.
-                found.weight.mark.push_str(&format!(" {files:?}"));
+                found.assessment.mark.push_str(&format!(" {files:?}"));
                 // An element other than a file field is clicked, to make it ask for files.
                 self.on(work, *target, &[PageAction::Upload { files: &files }, PageAction::Click], found)
                     .await
@@ -185,10 +185,10 @@ impl ActContext<'_> {
                     .as_ref()
                     .map_or(ActionTarget::Unknown, |facts| ActionTarget::Element(&facts.element));
                 if let Some(facts) = &onto_facts {
-                    found.weight.mark.push_str(&format!(" {}", facts.mark()));
+                    found.assessment.mark.push_str(&format!(" {}", facts.mark()));
                 }
                 let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
-                self.judged(&mut found.weight, work, about, PageAction::Drag { onto: target });
+                self.judged(&mut found.assessment, work, about, PageAction::Drag { onto: target });
                 (found.element, found.onto) = (Some(place), Some(onto));
                 Ok(())
             }
@@ -206,12 +206,12 @@ impl ActContext<'_> {
         work: &mut BrowserWork,
         target: u32,
         actions: &[PageAction<'_>],
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[]).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         for action in actions {
-            self.judged(&mut found.weight, work, about, *action);
+            self.judged(&mut found.assessment, work, about, *action);
         }
         found.element = Some(place);
         Ok(())
@@ -222,13 +222,13 @@ impl ActContext<'_> {
         &self,
         work: &mut BrowserWork,
         target: u32,
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[]).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
         for action in [PageAction::Click, PageAction::Download { name }] {
-            self.judged(&mut found.weight, work, about, action);
+            self.judged(&mut found.assessment, work, about, action);
         }
         found.element = Some(place);
         Ok(())
@@ -239,12 +239,12 @@ impl ActContext<'_> {
         work: &mut BrowserWork,
         target: u32,
         values: &[String],
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, values).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         let options = facts.as_ref().map(|facts| facts.options.clone()).unwrap_or_default();
-        self.judged(&mut found.weight, work, about, PageAction::Select { options: &options });
+        self.judged(&mut found.assessment, work, about, PageAction::Select { options: &options });
         found.element = Some(place);
         Ok(())
     }
@@ -255,7 +255,7 @@ impl ActContext<'_> {
         target: u32,
         text: &str,
         writing: FieldEdit,
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
         let PlainText { text, releases } =
@@ -263,9 +263,9 @@ impl ActContext<'_> {
         let text = text.as_str();
         if !releases.is_empty() {
             // Asked every time, in every mode: the page's later behaviour does not show who typed it.
-            found.weight.risks.push(PageRisk::Password);
+            found.assessment.risks.push(PageRisk::Password);
             if let Some(facts) = &facts {
-                found.weight.mark.push_str(&format!(" {}", facts.mark()));
+                found.assessment.mark.push_str(&format!(" {}", facts.mark()));
             }
         }
         found.releases = releases.into();
@@ -274,7 +274,7 @@ impl ActContext<'_> {
         if writing == FieldEdit::InPlace
             && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
         {
-            self.judged(&mut found.weight, work, about, PageAction::Select { options: &facts.options });
+            self.judged(&mut found.assessment, work, about, PageAction::Select { options: &facts.options });
         }
         let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
         let mut wholes = vec![text.to_owned()];
@@ -284,7 +284,7 @@ impl ActContext<'_> {
         }
         for text in &wholes {
             self.judged(
-                &mut found.weight,
+                &mut found.assessment,
                 work,
                 about,
                 PageAction::Type { text, keys: TypingMode::Inserted },
@@ -295,22 +295,22 @@ impl ActContext<'_> {
     }
 
     /// Judges a key at the focus: the focused element is judged, and the key is sent to no other.
-    async fn press(&self, work: &BrowserWork, key: &str, found: &mut WeighedCall) -> Result<(), ToolError> {
+    async fn press(&self, work: &BrowserWork, key: &str, found: &mut AssessedCall) -> Result<(), ToolError> {
         let focused = self.ground.page.focused().await.map_err(|error| faults::fault(&error))?;
         let Some(place) = focused else {
             let nowhere = (&Origin::read(&self.ground.page.origin()), None);
-            self.judged(&mut found.weight, work, nowhere, PageAction::Press { key });
+            self.judged(&mut found.assessment, work, nowhere, PageAction::Press { key });
             return Ok(());
         };
         let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
         let about = (&Origin::read(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
-        self.judged(&mut found.weight, work, about, PageAction::Press { key });
-        found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
+        self.judged(&mut found.assessment, work, about, PageAction::Press { key });
+        found.assessment.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
         // Without a focused element the body has the focus, which is not worth showing.
         let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
         if let Some(facts) = shown {
-            found.weight.target = Some(named_by_page(&facts.element));
+            found.assessment.target = Some(named_by_page(&facts.element));
             found.element = Some(place.clone());
         }
         found.focus = Some(place);
@@ -321,19 +321,19 @@ impl ActContext<'_> {
         &self,
         work: &BrowserWork,
         (x, y): (f64, f64),
-        found: &mut WeighedCall,
+        found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let place = self.ground.page.element_at(x, y).await.map_err(|_| {
             ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
         })?;
         let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
-        found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
+        found.assessment.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
+        found.assessment.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
         // An element without any text could do anything: the act was given only a point.
         let known = facts.as_ref().filter(|facts| !facts.is_mute());
         let about = (&Origin::read(&place.origin), known.map(|facts| (&place, facts)));
-        self.judged(&mut found.weight, work, about, PageAction::Click);
+        self.judged(&mut found.assessment, work, about, PageAction::Click);
         found.element = Some(place);
         Ok(())
     }

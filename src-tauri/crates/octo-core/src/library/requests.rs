@@ -1,8 +1,9 @@
 //! Requests about skills and memories.
 
 use super::{Library, MemoryDraft};
-use crate::{reply::json, trash::HomeTrash};
+use crate::reply::json;
 use octo_protocol::{Acknowledgement, ApiError, MemoryRequest, RemovedBy, SkillRequest};
+use octo_trash::HomeTrash;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
