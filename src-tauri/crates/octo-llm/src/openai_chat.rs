@@ -5,7 +5,7 @@
 
 mod decode;
 mod encode;
-mod marks;
+mod markers;
 mod sealed;
 
 pub use decode::Decoder;

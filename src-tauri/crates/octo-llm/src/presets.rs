@@ -9,7 +9,7 @@
 mod card;
 mod file;
 mod names;
-mod sound;
+mod validation;
 
 pub use card::ModelCard;
 pub use file::{LocalKind, LocalServerKind, Preset, PresetId, ProviderAddress};

@@ -2,7 +2,7 @@
 
 use crate::{
     AnswerProgress, AnswerReader, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream,
-    Provider, ProviderError, ProviderId, anthropic, bedrock, endpoint, http, last_word::LastContent,
+    Provider, ProviderError, ProviderId, anthropic, bedrock, content_timeout::LastContent, endpoint, http,
     openai_chat, openai_responses, redact::Secrets,
 };
 use futures::stream;

@@ -11,7 +11,7 @@
 //! with reasoning have it, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
 
 use super::{
-    marks::{ContentShape, MarkerPositions},
+    markers::{ContentShape, MarkerPositions},
     sealed::{self, CALL_FIELD, MESSAGE_FIELD, SealedData},
 };
 use crate::{
