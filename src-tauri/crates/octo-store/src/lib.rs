@@ -42,9 +42,9 @@ pub use replace::{
 pub use rows::*;
 pub use store::Store;
 pub use tables::chats::{ChatRow, FetchPosition, InboundMessageRow, PairingCodeRow};
-pub use tables::journeys::RestoreRecord;
 pub use tables::library::{MemoryWriter, SkillChoice, SuggestionRow};
-pub use tables::neighbours::{OtherProcessSession, StopRequest};
+pub use tables::other_processes::{OtherProcessSession, StopRequest};
+pub use tables::restores::RestoreRecord;
 pub use tables::runs::{RunRow, RunStopReason, SessionDigest};
 pub use tables::schedule::TaskStateRow;
 pub use tx::Tx;

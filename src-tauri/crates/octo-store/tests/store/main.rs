@@ -10,17 +10,17 @@
 mod branches;
 mod crash;
 mod disk;
-mod finding;
 mod fold;
-mod forks;
 mod golden;
-mod life;
 mod list;
-mod neighbours;
 mod open;
+mod other_processes;
 mod resume;
 mod runs;
 mod sample;
+mod session_filter;
+mod sub_agents;
+mod writes;
 
 use octo_protocol::{Event, SessionId, SessionInfo, StoredTopic};
 use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
