@@ -1,6 +1,6 @@
 //! Lists the entries of archives, without unpacking them.
 
-use crate::{DocumentError, zipped};
+use crate::{DocumentError, office_parts};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, BufReader, Read, Seek, Write};
 
@@ -14,7 +14,7 @@ const TAR_HEAD: usize = 512;
 const MAX_COUNTED: usize = 1_000_000;
 
 pub(crate) fn zip(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
-    let mut archive = ::zip::ZipArchive::new(source).map_err(zipped::broken)?;
+    let mut archive = ::zip::ZipArchive::new(source).map_err(office_parts::broken)?;
     let count = archive.len();
     if count > MAX_COUNTED {
         return Err(DocumentError::Broken(format!("it claims {count} entries")));

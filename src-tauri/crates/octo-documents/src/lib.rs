@@ -14,6 +14,7 @@ mod archive;
 mod capped;
 mod child;
 mod format;
+mod office_parts;
 mod parent;
 mod pdf;
 mod presentation;
@@ -23,7 +24,6 @@ mod table;
 mod tests;
 mod word;
 mod xml;
-mod zipped;
 
 pub use child::serve;
 pub use format::Format;

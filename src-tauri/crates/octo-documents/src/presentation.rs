@@ -1,9 +1,10 @@
 //! Reads PowerPoint presentations: slide by slide, with titles, lists, tables and notes.
 
 use crate::{
-    DocumentError, table,
+    DocumentError,
+    office_parts::OfficeParts,
+    table,
     xml::{Tag, XmlPiece},
-    zipped::OfficeParts,
 };
 use std::io::{Read, Seek, Write};
 

@@ -1,9 +1,10 @@
 //! Reads Word documents: headings by their styles, lists, bold, links and tables as Markdown.
 
 use crate::{
-    DocumentError, table,
+    DocumentError,
+    office_parts::{OfficeParts, Relation},
+    table,
     xml::{Tag, XmlPiece},
-    zipped::{OfficeParts, Relation},
 };
 use std::{
     collections::HashMap,
