@@ -5,23 +5,23 @@
 //! feeds them events and carries out their results, so each can be tested without a desktop.
 
 mod arguments;
-mod census;
 mod closing;
 mod icon;
 mod links;
 mod notices;
 mod runs;
-mod sights;
+mod sleep_detector;
 mod updates;
-mod waking;
+mod window_views;
+mod work_tracker;
 
 pub use arguments::{LaunchRequest, WindowAtStart, read};
-pub use census::{CurrentWork, WorkTracker};
 pub use closing::{CloseStep, PageReadiness, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
 pub use notices::{Attention, NoticeAction, NoticeCommand, NoticeKind, NoticeSubject, Notices, PersonView};
 pub use runs::{RunNotice, RunProblem};
-pub use sights::WindowViews;
+pub use sleep_detector::{NAP, SleepDetector, TICK};
 pub use updates::{is_news, until_check};
-pub use waking::{NAP, SleepDetector, TICK};
+pub use window_views::WindowViews;
+pub use work_tracker::{CurrentWork, WorkTracker};

@@ -2,8 +2,8 @@
 //! session they look at.
 
 use crate::{
-    census::{CurrentWork, WorkTracker},
     runs::{RunNotice, RunTracker, news},
+    work_tracker::{CurrentWork, WorkTracker},
 };
 use octo_protocol::{
     ActivityRow, NoticeSettings, RunId, SessionId, SessionInfo, SessionStatus, Source, Switch,
