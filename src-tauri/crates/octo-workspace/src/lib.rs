@@ -11,19 +11,19 @@
 //! * [`UnfinishedWrites`] notes temporary files in the person's folders, and removes those a killed process left.
 //! * [`Trash`] keeps deleted files; [`rm`] is the `rm` of a session's commands, which moves files there.
 
-mod ageing;
 mod archives;
 mod blobs;
 mod bundle;
 mod diff;
+mod expiry;
 mod files;
 mod home;
+mod home_location;
 mod home_paths;
 mod links;
 mod outputs;
 mod paths;
 mod private;
-mod residence;
 pub mod rm;
 mod scripts;
 mod search;
@@ -32,27 +32,27 @@ mod time;
 mod trash;
 mod unfinished;
 
-pub use ageing::outlived;
 pub use archives::Archives;
 pub use blobs::{BlobError, BlobSweepReport, BlobTotals, Blobs, FlushTiming, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
+pub use expiry::outlived;
 pub use files::{
     Access, ClosedPaths, FileKind, FileScope, FileStat, FileState, Files, FilesError, FolderListing,
     ListEntry, PathRestriction, ReadLedger, WriteReport,
 };
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
-pub use home_paths::{HomePaths, session_folder};
-pub use links::linked;
-pub use outputs::Outputs;
-pub use paths::{PathError, is_inside, real, resolve, shown};
-pub use private::{PrivateDraft, private_folder, write_draft, write_private};
-pub use residence::{
+pub use home_location::{
     CopyManifest, CopySummary, FORMER_HOME_INFIX, FormerHome, HOME_SIBLING_SUFFIXES, HomeAtStart,
     HomeAuthority, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
     delete_former_home, erase_all, former_homes, look_at_copy, plan_move, plan_restore, settle,
     write_copy_manifest,
 };
+pub use home_paths::{HomePaths, session_folder};
+pub use links::linked;
+pub use outputs::Outputs;
+pub use paths::{PathError, is_inside, real, resolve, shown};
+pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use scripts::{ScriptInstallOutcome, Scripts, ShippedScript};
 pub use search::{
     CaseSensitivity, FileHits, GlobMatches, GlobQuery, GrepMatches, GrepQuery, ReachedLimit, SearchError,

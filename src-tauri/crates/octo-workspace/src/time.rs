@@ -25,18 +25,18 @@ mod bytes;
 mod collect;
 mod commands;
 mod compare;
+mod content;
 mod error;
 mod folder;
 mod git;
 mod journal;
-mod keep;
 mod lasting;
-mod picture;
 mod plan;
 mod recorder;
 mod recover;
 mod restore;
-mod tasks;
+mod snapshot;
+mod steps;
 mod tree;
 mod watch;
 
@@ -108,7 +108,7 @@ struct TimeMachineInner {
     home: PathBuf,
     journals: Journals,
     limits: TimeLimits,
-    desks: Mutex<HashMap<SessionId, Arc<Mutex<tasks::SessionSteps>>>>,
+    desks: Mutex<HashMap<SessionId, Arc<Mutex<steps::SessionSteps>>>>,
     albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
     /// The watched folders, the longest watched first.
     watched: Mutex<VecDeque<PathBuf>>,
@@ -135,7 +135,7 @@ impl TimeMachine {
 }
 
 impl TimeMachineInner {
-    fn desk(&self, session: SessionId) -> Arc<Mutex<tasks::SessionSteps>> {
+    fn desk(&self, session: SessionId) -> Arc<Mutex<steps::SessionSteps>> {
         let mut desks = lock(&self.desks);
         if !desks.contains_key(&session) {
             // Sessions without an open step have no state. While this table is locked, no caller can start to

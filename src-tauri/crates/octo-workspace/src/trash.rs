@@ -16,22 +16,22 @@
 //!
 //! Files a script itself removes with `unlink` bypass the trash: the time machine's snapshots have those.
 
+mod dir_slot;
 mod guard;
-mod look;
+mod move_in;
+mod preview;
 mod restore;
 mod slip;
-mod spot;
-mod take;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 
 pub use guard::DeleteRefusal;
-pub use look::{ItemPreview, ItemProperties};
+pub use move_in::{COPY_BYTES, COPY_FILES};
+pub use preview::{ItemPreview, ItemProperties};
 pub use restore::{OccupyingItem, RestoredItem, TakenNamePolicy};
 pub use slip::{Removal, TrashSlip};
-pub use take::{COPY_BYTES, COPY_FILES};
 
 use crate::private_folder;
 use octo_protocol::{SessionId, TrashId};
@@ -160,8 +160,8 @@ impl Trash {
                 None
             }
             slip::SlipAccess::Read(slip, _lock) => match self.finish_interrupted(&slip) {
-                Ok(take::MoveOutcome::Here) => Some(PendingEntry::Here(slip)),
-                Ok(take::MoveOutcome::Nothing) => {
+                Ok(move_in::MoveOutcome::Here) => Some(PendingEntry::Here(slip)),
+                Ok(move_in::MoveOutcome::Nothing) => {
                     self.drop_entry(id);
                     Some(PendingEntry::Nothing(id))
                 }
@@ -174,9 +174,11 @@ impl Trash {
     }
 
     /// Finishes a move into the trash, then one out of it.
-    fn finish_interrupted(&self, slip: &TrashSlip) -> io::Result<take::MoveOutcome> {
+    fn finish_interrupted(&self, slip: &TrashSlip) -> io::Result<move_in::MoveOutcome> {
         match self.finish(slip)? {
-            take::MoveOutcome::Here if self.was_restored_by_copy(slip.id) => Ok(take::MoveOutcome::Nothing),
+            move_in::MoveOutcome::Here if self.was_restored_by_copy(slip.id) => {
+                Ok(move_in::MoveOutcome::Nothing)
+            }
             finished => Ok(finished),
         }
     }

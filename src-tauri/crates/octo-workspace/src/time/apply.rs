@@ -6,9 +6,9 @@
 use super::{
     TimeError,
     bytes::path_of,
+    content::{ContentMode, image_of},
     folder::{DiskEntry, Folder, FolderCache, is_missing_parent, parts},
     journal::{Journal, JournalStep},
-    keep::{ContentMode, image_of},
 };
 use crate::{BlobError, Blobs};
 use octo_protocol::{BlobHash, FileImage};

@@ -12,7 +12,7 @@ use super::{
     StepId, TimeError, TimeMachine, TimeMachineInner,
     bytes::{bytes_of, path_of},
     git,
-    picture::{
+    snapshot::{
         FolderSnapshot, ItemContent, SnapshotContext, SnapshotDifference, SnapshotFile, SnapshotItem, diff,
         image, name_of,
     },

@@ -3,8 +3,8 @@
 use super::{
     TimeError, TimeMachine,
     bytes::{path_of, text_of},
+    content::{ContentMode, look, same},
     folder::FolderCache,
-    keep::{ContentMode, look, same},
     plan::change,
     tree::StateRecords,
 };

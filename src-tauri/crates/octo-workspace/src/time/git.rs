@@ -227,7 +227,7 @@ pub(crate) fn copy_to_blobs(
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let (kept, _) = blobs.put_file(&mut file, u64::MAX, FlushTiming::Later).map_err(io::Error::other)?;
-        Ok(super::picture::hash_of(&kept) == Some(*hash))
+        Ok(super::snapshot::hash_of(&kept) == Some(*hash))
     };
     for (hash, object) in wanted {
         match ask(hash, object) {

@@ -1,6 +1,6 @@
 //! Computes the steps of a restore. Pure: recorded and present states in, steps out.
 
-use super::{bytes::text_of, folder::PathStamp, keep::same};
+use super::{bytes::text_of, content::same, folder::PathStamp};
 use octo_protocol::{
     ChangedPath, ConflictSource, FileImage, LastingEffects, RestoreConflict, RestorePreview, SessionId,
     StepChange, StepNumber, UnrestorablePath, UnrestorableReason, UnsavedReason,

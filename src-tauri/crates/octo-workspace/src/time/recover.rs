@@ -3,9 +3,9 @@
 use super::{
     TimeError, TimeMachine, TimeMachineInner,
     apply::{apply, unstage},
+    content::{ContentMode, look},
     folder::FolderCache,
     journal::{Journal, RestoreStage},
-    keep::{ContentMode, look},
 };
 use octo_protocol::{FileImage, SessionId};
 use std::{collections::BTreeSet, path::PathBuf};

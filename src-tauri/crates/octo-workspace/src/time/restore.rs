@@ -4,9 +4,9 @@ use super::{
     StepId, TimeError, TimeMachine, TimeMachineInner,
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
+    content::{ContentMode, look},
     folder::{DiskEntry, Folder, FolderCache, parts},
     journal::{Journal, JournalStep, RestoreStage},
-    keep::{ContentMode, look},
     lasting::{between, shown},
     plan::{
         DiskKind, DiskQueries, PathDecision, RestoreCandidate, RestorePlan, RestoreSelection, RestoreStep,

@@ -21,7 +21,7 @@ pub(crate) use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::FolderWatch;
 
-use super::picture::RelativePath;
+use super::snapshot::RelativePath;
 use std::collections::BTreeMap;
 
 /// The reported changes: names, by their folder.

@@ -1,8 +1,9 @@
 //! Restores an item from the trash, to its original path or elsewhere.
 
 use super::{
-    Removal, Trash, TrashError, TrashSlip, exists, slip,
-    spot::DirSlot,
+    Removal, Trash, TrashError, TrashSlip,
+    dir_slot::DirSlot,
+    exists, slip,
     tree::{self, TreePartKind},
 };
 use octo_protocol::TrashId;

@@ -11,9 +11,9 @@
 mod campaign;
 mod crash;
 mod edges;
-mod pictures;
 #[cfg(target_os = "linux")]
-mod resting;
+mod idle;
+mod snapshots;
 mod space;
 #[cfg(target_os = "linux")]
 mod watching;

@@ -1,7 +1,7 @@
 //! Watches folders with `inotify`.
 
 use super::{RecheckDepth, ReportedChanges};
-use crate::time::picture::{RelativePath, is_at_or_below, join};
+use crate::time::snapshot::{RelativePath, is_at_or_below, join};
 use rustix::{
     fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
     io::Errno,

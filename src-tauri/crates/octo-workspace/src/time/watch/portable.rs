@@ -1,7 +1,7 @@
 //! Watches nothing on this system.
 
 use super::ReportedChanges;
-use crate::time::picture::RelativePath;
+use crate::time::snapshot::RelativePath;
 use std::path::Path;
 
 /// Never constructed.

@@ -3,10 +3,10 @@
 use super::{
     StepId, TimeError, TimeMachine, TimeMachineInner,
     bytes::{bytes_of, path_of},
+    content::{ContentMode, image_of, look, same},
     folder::{DiskEntry, FolderCache},
-    keep::{ContentMode, image_of, look, same},
-    picture::leave_out,
     recorder::{ChangeRecorder, RecordOutcome},
+    snapshot::leave_out,
     tree::{SessionStepTree, StateRecords},
 };
 use crate::FlushTiming;

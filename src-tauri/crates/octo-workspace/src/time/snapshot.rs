@@ -8,24 +8,24 @@
 //! A path that was never checked (left out by its kind, or over a limit) never counts as absent: unknown
 //! content is not undone.
 
-mod again;
 mod diff;
+mod exclusions;
 mod file;
-mod leave_out;
 mod list;
+mod update;
 mod walk;
 
 pub(crate) use diff::{SnapshotDifference, diff};
+pub(crate) use exclusions::leave_out;
 pub(crate) use file::SnapshotFile;
-pub(crate) use leave_out::leave_out;
 pub(crate) use walk::ChangedItems;
 
 use super::{
     TimeLimits,
     bytes::{bytes_of, path_of},
+    content::{ContentMode, image_of},
     folder::{DiskEntry, FolderCache, PathStamp, nanoseconds},
     git::GitRepository,
-    keep::{ContentMode, image_of},
     watch::{FolderWatch, ReportedChanges},
 };
 use crate::{BlobError, Blobs, FlushTiming};
@@ -116,7 +116,7 @@ impl FolderSnapshot {
         camera: &SnapshotContext<'_>,
         watch: &FolderWatch,
     ) -> Result<Option<Self>, BlobError> {
-        let Some(walked) = again::again(self, seen, camera, watch) else { return Ok(None) };
+        let Some(walked) = update::again(self, seen, camera, watch) else { return Ok(None) };
         Self::of(&self.folder, walked, Some(self), camera).map(Some)
     }
 

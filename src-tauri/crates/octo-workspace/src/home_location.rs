@@ -12,21 +12,21 @@
 //! next. A process that ends at any point, even by a kill or a power cut, therefore leaves either home intact,
 //! and the next start continues. Only the person deletes a former home.
 
-mod copied;
-mod kept;
+mod carry_out;
+mod copies;
+mod former;
 mod plan;
 mod pointer;
 mod prepare;
-mod settle;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use copied::{CopyManifest, CopySummary, look_at_copy, write_copy_manifest};
-pub use kept::{FORMER_HOME_INFIX, FormerHome, delete_former_home, erase_all, former_homes};
+pub use carry_out::{HomeAtStart, MOVED_NOTE, settle};
+pub use copies::{CopyManifest, CopySummary, look_at_copy, write_copy_manifest};
+pub use former::{FORMER_HOME_INFIX, FormerHome, delete_former_home, erase_all, former_homes};
 pub use plan::{HomeChange, PendingHomePlan};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
-pub use settle::{HomeAtStart, MOVED_NOTE, settle};
 
 use octo_protocol::ApiError;
 use octo_store::OpenError;

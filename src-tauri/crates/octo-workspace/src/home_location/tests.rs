@@ -2,7 +2,7 @@
 
 mod scene;
 
-use super::{prepare::restore, settle::carry_out_observed, *};
+use super::{carry_out::carry_out_observed, prepare::restore, *};
 use crate::copy_home;
 use octo_protocol::{Draft, Millis};
 use octo_store::{Holder, Store, probe};

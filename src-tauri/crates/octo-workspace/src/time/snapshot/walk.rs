@@ -1,8 +1,9 @@
 //! Checks everything in a folder with several threads.
 
 use super::{
-    FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem, join,
-    leave_out::is_tagged_cache,
+    FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem,
+    exclusions::is_tagged_cache,
+    join,
     list::{NameEntry, NameList, list},
     threads,
 };

@@ -1,8 +1,8 @@
 //! Checks only the reported changes.
 
 use super::{
-    FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem, is_at_or_below, join,
-    leave_out,
+    FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem, exclusions, is_at_or_below,
+    join,
     list::OpenFolder,
     walk::{
         ChangedItems, WalkResult, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out,
@@ -99,7 +99,7 @@ impl ChangedFolder<'_> {
         for (name, depth) in names {
             let met = held.look(name).ok()?;
             let before = find(self.items(), name).cloned();
-            if met.is_some() != before.is_some() && leave_out::decides(name) {
+            if met.is_some() != before.is_some() && exclusions::decides(name) {
                 return None; // What is beside it counts otherwise now.
             }
             let Some(met) = met else {

@@ -1,9 +1,10 @@
 //! Moves items into the trash.
 
 use super::{
-    DeleteRefusal, Removal, Trash, TrashError, TrashSlip, exists, guard,
+    DeleteRefusal, Removal, Trash, TrashError, TrashSlip,
+    dir_slot::{DirSlot, DirSlotKind},
+    exists, guard,
     slip::{self, MoveMethod},
-    spot::{DirSlot, DirSlotKind},
     tree::{self, TreeListing},
 };
 use octo_protocol::TrashId;

@@ -2,7 +2,7 @@
 
 use super::{
     CopySummary, HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
-    copied::is_folder_local,
+    copies::is_folder_local,
     look_at_copy,
     tree::{self, ChangeHook, LinkTreatment},
 };
