@@ -12,7 +12,7 @@ mod overlay;
 mod place;
 mod pointer;
 mod press;
-mod settle;
+mod reaction;
 mod spot;
 mod text;
 mod upload;
@@ -24,13 +24,13 @@ pub use error::{ActError, CoveringElement, UnsupportedAct};
 pub use keys::is_known_key;
 pub(crate) use keys::{HeldModifiers, KeyStroke};
 pub use overlay::Audience;
-pub use settle::{LoadProgress, PageReaction, ReactionObserver};
+pub use reaction::{LoadProgress, PageReaction, ReactionObserver};
 pub use spot::Spot;
 
 use crate::{Page, PageError, snapshot::NodeRef};
 use chooser::ChooserGuard;
 use place::session;
-use settle::ChangeTimeout;
+use reaction::ChangeTimeout;
 use std::{
     path::PathBuf,
     time::{Duration, Instant},

@@ -8,7 +8,7 @@ pub use state::{AccessMode, AttachmentState};
 
 use crate::{
     BrowserEnvironment, LaunchOptions, Link, Probe, ProbedBrowser, Transport, find,
-    launched::{BrowserProcess, launch},
+    launch::{BrowserProcess, launch},
     tabs::{TabNumbers, Tabs},
     transport::dial,
 };

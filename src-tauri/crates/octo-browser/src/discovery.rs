@@ -1,12 +1,12 @@
 //! Finds the person's browsers and whether they accept a connection. Nothing here asks the person anything.
 
+mod candidates;
 mod environment;
-mod places;
 mod probe;
 mod table;
 
+pub use candidates::{BrowserCandidate, PortFile, candidates, executables};
 pub use environment::{BrowserEnvironment, HostSystem};
-pub use places::{BrowserCandidate, PortFile, candidates, executables};
 pub use probe::{Probe, probe};
 pub use table::{BrowserFamily, BrowserProduct, ReleaseChannel};
 

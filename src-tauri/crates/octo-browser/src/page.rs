@@ -2,6 +2,7 @@
 
 mod attach;
 mod dialog;
+mod document_watch;
 mod error;
 mod frames;
 mod listen;
@@ -9,7 +10,6 @@ mod liveness;
 mod navigate;
 mod origin;
 mod picture;
-mod steady;
 mod window;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The model's view of a tab: the numbers of its elements and the newest snapshot.
 
 mod draw;
-mod shot;
+mod picture;
 
-pub use shot::{ElementLabels, ModelPicture, ModelPictureError};
+pub use picture::{ElementLabels, ModelPicture, ModelPictureError};
 
 use crate::{
     Page, PageError,

@@ -4,7 +4,7 @@
 //! Page data is never assumed to be a tree: each node is used once, at its first mention, and every walk is a
 //! loop, so it terminates despite cycles, missing children, duplicate ids and any depth.
 
-mod unheard;
+mod inaccessible;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Acts on a page.
 
-mod course;
+mod moving_targets;
 mod pages;
-mod slipping;
+mod timing;
 
 use crate::kit::{
     DebuggingMode, PATIENCE, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, others,
