@@ -6,7 +6,7 @@
 
 mod values;
 
-use crate::{Fields, Skill, Trust, support};
+use crate::{Fields, Skill, Trust, skill_files};
 use std::path::Path;
 use values::Values;
 
@@ -110,7 +110,7 @@ fn push_output(text: &mut String, output: &str) {
 /// Expands a skill's instructions and lists the skill's other files.
 pub fn expand(skill: &Skill, invocation: &Invocation<'_>) -> Expanded {
     let mut expanded = expand_body(&skill.body, &skill.fields, &skill.folder, skill.trust, invocation);
-    if let Some(block) = support::block(&skill.folder) {
+    if let Some(block) = skill_files::block(&skill.folder) {
         expanded.parts.push(ExpandedPart::Text(format!("\n\n{block}")));
     }
     expanded

@@ -2,7 +2,7 @@
 
 use crate::{
     ToolGrant, Warning,
-    front::FrontMatter,
+    front_matter::FrontMatter,
     octo_tool, tools,
     yaml::{Yaml, YamlStyle},
 };

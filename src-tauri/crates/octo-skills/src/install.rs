@@ -7,7 +7,7 @@
 mod archive;
 mod error;
 mod folder;
-mod gathered;
+mod source_files;
 mod write;
 
 use crate::{
@@ -18,8 +18,8 @@ use crate::{
     name::{is_name, public_name},
 };
 pub use error::InstallError;
-use gathered::{SourceContent, SourceFile};
 use octo_protocol::SkillOrigin;
+use source_files::{SourceContent, SourceFile};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},

@@ -18,7 +18,7 @@ mod expand;
 mod export;
 mod fields;
 mod format;
-mod front;
+mod front_matter;
 mod install;
 mod listing;
 mod memories;
@@ -26,8 +26,8 @@ mod name;
 mod public;
 mod roots;
 mod skill;
+mod skill_files;
 mod slash;
-mod support;
 mod tools;
 mod tree;
 mod validate;
@@ -43,7 +43,7 @@ pub use expand::{
 pub use export::{ExportError, SkillArchive, export};
 pub use fields::{Fields, Invocable, MAX_DESCRIPTION, Profiles, SkillRun};
 pub use format::{MAX_SKILL_BYTES, SkillDocument, read};
-pub use front::{FrontMatter, MarkdownParts, take_apart};
+pub use front_matter::{FrontMatter, MarkdownParts, take_apart};
 pub use install::{
     Candidate, CandidateFile, CandidateKind, Inspection, InstallConflict, InstallError, InstallSource,
     InstalledSkill, OnConflict, inspect, install, remove_unfinished,

@@ -3,7 +3,7 @@
 use crate::{
     Fields, Invocable, MAX_DESCRIPTION, Profiles, Skill, SkillRun, Warning,
     fields::{METADATA_PREFIX, OWN_KEYS, cut},
-    front::{FrontMatter, is_key},
+    front_matter::{FrontMatter, is_key},
     name::{is_public_name, public_name},
     yaml::Yaml,
 };

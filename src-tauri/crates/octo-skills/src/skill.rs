@@ -1,6 +1,6 @@
 //! A skill: a folder with a SKILL.md.
 
-use crate::{Invocable, Warning, fields::Fields, format::SkillDocument, front::FrontMatter};
+use crate::{Invocable, Warning, fields::Fields, format::SkillDocument, front_matter::FrontMatter};
 use octo_protocol::SkillOrigin;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, time::SystemTime};

@@ -4,7 +4,7 @@ use crate::{
     MAX_DESCRIPTION, Warning,
     discovery::{FileNameCase, read_file, skill_file},
     fields::OWN_KEYS,
-    front::{FrontMatter, is_key},
+    front_matter::{FrontMatter, is_key},
     name::is_public_name,
     public::{MAX_COMPATIBILITY, PUBLIC_KEYS},
     tree::{MAX_BYTES, Tree, TreeEntryKind},

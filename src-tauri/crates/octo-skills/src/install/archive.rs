@@ -2,7 +2,7 @@
 
 use super::{
     InstallError,
-    gathered::{FileCollector, SourceContent, SourceFile, check_path, source_name},
+    source_files::{FileCollector, SourceContent, SourceFile, check_path, source_name},
 };
 use crate::{MAX_BYTES, MAX_FILES, Warning};
 use std::{

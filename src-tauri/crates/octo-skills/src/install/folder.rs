@@ -2,7 +2,7 @@
 
 use super::{
     InstallError,
-    gathered::{FileCollector, SourceContent, SourceFile, source_name},
+    source_files::{FileCollector, SourceContent, SourceFile, source_name},
 };
 use crate::{
     Warning,
