@@ -13,19 +13,19 @@
 
 mod address;
 mod body;
-mod names;
+mod resolver;
 
 pub use address::{Site, SiteDistance};
 pub(crate) use body::WebBody;
-pub use names::{NameResolver, SystemResolver};
+pub use resolver::{NameResolver, SystemResolver};
 
-use names::PinnedHost;
 use octo_llm::Network;
 use reqwest::{
     Client, Method, Response,
     header::{CONTENT_TYPE, HeaderMap, LOCATION},
     redirect,
 };
+use resolver::PinnedHost;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::{Host, Url};
 

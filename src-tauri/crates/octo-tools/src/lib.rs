@@ -5,10 +5,10 @@
 mod arguments;
 mod blocking;
 mod browser;
-mod browsing;
+mod browser_control;
+mod builtin;
 mod bundled;
 mod context;
-mod desk;
 mod edit;
 mod effects;
 mod encoding;
@@ -34,14 +34,14 @@ mod web_fetch;
 mod web_search;
 mod write;
 
-pub use browsing::*;
-pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
-pub use context::*;
-pub use desk::{
+pub use browser_control::*;
+pub use builtin::{
     BrowserQuery, BuiltinCommand, BuiltinCommands, BuiltinGrant, CommandOrigin, MemoryCommand,
     NoBuiltinCommands, PersonaCommand, SETTINGS_PAGES, SettingsQuery, SkillCommand, SkillSourceRef,
     TaskCommand, TaskFields,
 };
+pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
+pub use context::*;
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
 pub use http::{Http, NameResolver, Site, SiteDistance, SiteGrant, SystemResolver};

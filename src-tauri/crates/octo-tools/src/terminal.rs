@@ -1,6 +1,6 @@
 //! The `terminal` tool: shell commands, and processes that still run; and the builtin commands.
 
-mod own;
+mod builtin_line;
 
 use crate::{Approver, CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{CommandState, CommandView, ToolView};
@@ -87,8 +87,8 @@ impl Tool for TerminalTool {
         let command = match input.wanted() {
             // Certain to fail before anything happens: the run reports why.
             Err(_) => return Effects::none(),
-            Ok(TerminalAction::Start(line)) if let Some(own) = own::own(line, input, cwd) => {
-                return own::effects(&own);
+            Ok(TerminalAction::Start(line)) if let Some(own) = builtin_line::own(line, input, cwd) => {
+                return builtin_line::effects(&own);
             }
             Ok(TerminalAction::Start(line)) => match input.folder(cwd) {
                 Ok(cwd) => CommandEffect::Start { line: line.to_owned(), cwd, env: input.variables() },
@@ -104,8 +104,8 @@ impl Tool for TerminalTool {
 
     async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
         let (command, cwd, handle) = match input.wanted()? {
-            TerminalAction::Start(line) if let Some(own) = own::own(line, input, &context.cwd) => {
-                return own::preview(own, line, input, context).await;
+            TerminalAction::Start(line) if let Some(own) = builtin_line::own(line, input, &context.cwd) => {
+                return builtin_line::preview(own, line, input, context).await;
             }
             TerminalAction::Start(line) => {
                 let cwd =
@@ -136,8 +136,8 @@ impl Tool for TerminalTool {
     async fn run(&self, input: TerminalInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (live, cancel) = (context.live.clone(), context.cancel.clone());
         let report = match input.wanted()? {
-            TerminalAction::Start(line) if let Some(own) = own::own(line, &input, &context.cwd) => {
-                return own::run(own, line, &input, context).await;
+            TerminalAction::Start(line) if let Some(own) = builtin_line::own(line, &input, &context.cwd) => {
+                return builtin_line::run(own, line, &input, context).await;
             }
             TerminalAction::Start(line) => {
                 let (pace, wait) = match input.background {

@@ -1,13 +1,13 @@
 //! The `web_search` tool: searches the web with the first provider that answers.
 
-mod ask;
 mod engine;
+mod engine_query;
 mod parse;
 
 pub use engine::{SearchEngine, SearchEngines, WebSearch};
 
 use crate::{CallConcurrency, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, untrusted};
-use ask::EngineRefusal;
+use engine_query::EngineRefusal;
 use octo_protocol::{ToolView, WebResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,7 +54,7 @@ impl Tool for WebSearchTool {
             }
             let asked = tokio::select! {
                 () = context.cancel.cancelled() => return Err(ToolError::new("The search was stopped.")),
-                asked = ask::ask(&engine, &context.http, &query, most) => asked,
+                asked = engine_query::ask(&engine, &context.http, &query, most) => asked,
             };
             match asked {
                 Ok(results) => return Ok(found(&engine, query, results)),

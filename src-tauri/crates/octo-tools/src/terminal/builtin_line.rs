@@ -8,7 +8,7 @@ use super::TerminalInput;
 use crate::{
     BuiltinCommandEffect, CommandOrigin, Effects, Outcome, Site, SkillCommand, SkillSourceRef, ToolContext,
     ToolError, ToolOutput,
-    desk::{self, BuiltinCommand, ParsedCommand},
+    builtin::{self, BuiltinCommand, ParsedCommand},
 };
 use octo_protocol::{CommandState, CommandView, ToolView};
 use octo_shell::{sole_command, would_start};

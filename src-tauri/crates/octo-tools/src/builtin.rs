@@ -4,10 +4,10 @@
 //! nothing listens, so only a call of the model, weighed and allowed like any other, reaches this code.
 //! [`grammar`] parses such a command; a [`BuiltinCommands`] answers it.
 
-mod errand;
+mod command;
 mod grammar;
 
-pub use errand::*;
+pub use command::*;
 pub use grammar::SETTINGS_PAGES;
 pub(crate) use grammar::{GROUPS, ParsedCommand, read};
 
