@@ -1,16 +1,16 @@
 //! A scripted model server on loopback.
 
-mod admission;
+mod answer_plan;
 
 use crate::{
     RecordedRequest, Reply, Script, anthropic, bedrock,
     board::Board,
     cache::{CachePolicy, CacheReadMiss, CacheSimulator, ServedRequest},
-    frozen::Conversations,
     openai_chat, openai_responses,
+    prefix_check::Conversations,
     reply::{ReplyFrame, ReplyKind, StreamCut},
 };
-use admission::{AnswerPlan, plan};
+use answer_plan::{AnswerPlan, plan};
 use bytes::Bytes;
 use futures::StreamExt;
 use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};

@@ -4,7 +4,7 @@ use super::{
     policy::{CachePolicy, EffortKey, LifetimeOrigin},
     segments::{Section, SegmentSide, Segments},
 };
-use crate::frozen::SUB_AGENT_NOTICE;
+use crate::prefix_check::SUB_AGENT_NOTICE;
 use std::{
     collections::VecDeque,
     fmt,

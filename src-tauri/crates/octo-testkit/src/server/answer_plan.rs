@@ -1,7 +1,7 @@
 //! Decides which requests a strict provider would accept, and how they are answered.
 
 use super::{PrefixRule, RequestFault, ServerOptions, State, cache_of};
-use crate::{RecordedRequest, Reply, cache::ServedRequest, frozen::Prefix, pairing};
+use crate::{RecordedRequest, Reply, cache::ServedRequest, pairing, prefix_check::Prefix};
 use octo_protocol::Protocol;
 use serde_json::Value;
 
