@@ -10,7 +10,7 @@ mod plans;
 
 use crate::{
     campaign::{CampaignExtent, Random, kill},
-    fast::{self, MINUTE},
+    fast_time::{self, MINUTE},
     support::{PATIENCE, connect, is_gone, until},
 };
 use history::{DueSituations, RunHistory, is_over, runs_of};
@@ -77,7 +77,7 @@ impl Campaign {
         let script = Script::from_fn(move |request| plans::answer(request, &mut chance.lock().unwrap()));
         let server = ModelServer::start(script);
         let time = FastTime::new(SPEED);
-        let mut core = fast::serve(&time, &home, IDLE_AFTER);
+        let mut core = fast_time::serve(&time, &home, IDLE_AFTER);
         connect(&mut core, &server);
         let mut history = RunHistory::default();
         for name in PLANS {
@@ -104,7 +104,7 @@ impl Campaign {
     fn live(&mut self) {
         let mut core = match self.other.take() {
             Some(other) => other,
-            None => fast::serve(&self.time, &self.home, IDLE_AFTER),
+            None => fast_time::serve(&self.time, &self.home, IDLE_AFTER),
         };
         if self.random.one_in(5) {
             // During its start.
@@ -114,7 +114,7 @@ impl Campaign {
         }
         self.check(&mut core);
         if self.random.one_in(4) {
-            self.other = Some(fast::serve(&self.time, &self.home, IDLE_AFTER));
+            self.other = Some(fast_time::serve(&self.time, &self.home, IDLE_AFTER));
         }
         for _ in 0..self.random.below(0, 4) {
             self.act(&mut core);
@@ -233,7 +233,8 @@ impl Campaign {
 
     /// Stops the kills: lets everything finish, and checks the whole history.
     fn finish(&mut self) {
-        let mut core = self.other.take().unwrap_or_else(|| fast::serve(&self.time, &self.home, IDLE_AFTER));
+        let mut core =
+            self.other.take().unwrap_or_else(|| fast_time::serve(&self.time, &self.home, IDLE_AFTER));
         self.check(&mut core);
         // One more time of each plan, so that all earlier ones are decided.
         let last = self.time.now() + MINUTE;

@@ -7,7 +7,7 @@
 
 use crate::{
     campaign::is_full,
-    fast::{self, MINUTE},
+    fast_time::{self, MINUTE},
     support::{PATIENCE, connect, until},
 };
 use octo_protocol::{
@@ -66,7 +66,8 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     day::prepare(&home.octo(), &server.url());
     let time = FastTime::new(SPEED);
     let begun = time.now();
-    let mut day = Day { core: fast::serve(&time, &home, IDLE_AFTER), home: &home, place: 0, model: None };
+    let mut day =
+        Day { core: fast_time::serve(&time, &home, IDLE_AFTER), home: &home, place: 0, model: None };
     day.model = Some(connect(&mut day.core, &server).id);
     let patch = SettingsPatch {
         compact_at: Some(CompactionLimit::Tokens { tokens: SUMMED_UP_AT }),

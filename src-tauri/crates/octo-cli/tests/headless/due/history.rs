@@ -3,7 +3,7 @@
 use super::plans::{EDITED, PLANS, missed, offset, prompt, retries};
 use crate::{
     crash::known::{check_pairs, count},
-    fast::MINUTE,
+    fast_time::MINUTE,
 };
 use octo_protocol::{
     CallStatus, ListRuns, ListSessions, Millis, MissedRun, OpenSession, RunCause, RunId, RunStatus,

@@ -22,9 +22,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-const REQUIREMENTS: &str = include_str!("witness/requirements.txt");
-const PROXY: &str = include_str!("witness/proxy.yaml");
-const HOUSE: &str = include_str!("witness/house.py");
+const REQUIREMENTS: &str = include_str!("third_party/requirements.txt");
+const PROXY: &str = include_str!("third_party/proxy.yaml");
+const HOUSE: &str = include_str!("third_party/house.py");
 /// The key of `proxy.yaml`.
 const KEY: &str = "sk-witness-0123456789";
 
