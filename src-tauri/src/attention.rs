@@ -1,6 +1,6 @@
 //! Follows activity and settings, and updates tray, notices, badge, shortcut and autostart accordingly.
 
-use crate::{autostart, badge::Badge, desk::ShellState, notices, quick_ask, tray, windows};
+use crate::{autostart, badge::Badge, notices, quick_ask, shell_state::ShellState, tray, windows};
 use octo_core::{Octo, Subscription};
 use octo_desktop::{NoticeCommand, NoticeSubject, SleepDetector, TICK};
 use octo_protocol::{

@@ -1,6 +1,6 @@
 //! Starts Octo hidden at login if the settings say so; the entry is kept where the system looks for it.
 
-use crate::desk::ShellState;
+use crate::shell_state::ShellState;
 use octo_protocol::{ApiError, Switch};
 use tauri::{AppHandle, Manager as _, Wry, plugin::TauriPlugin};
 use tauri_plugin_autostart::ManagerExt as _;

@@ -1,11 +1,11 @@
 //! Functions that only a desktop can provide.
 
 use crate::{
-    closing,
-    desk::{ShellState, open_in_window},
-    notices,
-    pasted::{self, ClipboardContent},
-    quick_ask, updates, windows,
+    exit, notices,
+    paste::{self, ClipboardContent},
+    quick_ask,
+    shell_state::{ShellState, open_in_window},
+    updates, windows,
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_core::Host;
@@ -58,7 +58,7 @@ impl DesktopHost {
 
     async fn read_pasted(&self) -> Result<HostReply, ApiError> {
         let (mut picture, mut text, mut paths) = (None, None, Vec::new());
-        match pasted::read(&self.app).await? {
+        match paste::read(&self.app).await? {
             ClipboardContent::Files(files) => {
                 let files =
                     files.into_iter().map(|file| path_text(FilePath::Path(file), "host.file_not_text"));
@@ -85,7 +85,7 @@ impl DesktopHost {
         if !self.desk().may_hide() {
             return Err(ApiError::new("desktop.no_bus"));
         }
-        closing::hide(&self.app);
+        exit::hide(&self.app);
         Ok(())
     }
 
@@ -179,7 +179,7 @@ impl Host for DesktopHost {
                     Ok(HostReply::Done)
                 }
                 HostRequest::Restart => {
-                    closing::restart(&self.app);
+                    exit::restart(&self.app);
                     Ok(HostReply::Done)
                 }
                 HostRequest::LeaveQuickAsk { session } => {

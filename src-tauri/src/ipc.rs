@@ -2,9 +2,9 @@
 
 use crate::{
     autostart,
-    desk::ShellState,
     host::DesktopHost,
     setup::Core,
+    shell_state::ShellState,
     subscriptions::{SubscriptionId, Subscriptions},
 };
 use octo_core::Host as _;

@@ -10,24 +10,24 @@ mod attention;
 mod autostart;
 mod badge;
 mod blobs;
-mod closing;
-mod desk;
+mod exit;
 #[cfg(target_os = "linux")]
 mod graphics;
 mod host;
 mod ipc;
 mod links;
+#[cfg(target_os = "linux")]
+mod memory_release;
 #[cfg(any(target_os = "macos", test))]
 #[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "built on Linux to be checked there"))]
 mod menu;
 mod notices;
-mod pasted;
+mod paste;
 mod quick_ask;
 #[cfg(target_os = "linux")]
 mod recovery;
-#[cfg(target_os = "linux")]
-mod resident;
 mod setup;
+mod shell_state;
 mod subscriptions;
 mod tray;
 mod updates;

@@ -1,8 +1,9 @@
 //! Links and files opened with Octo: at its start, by a second start, or by the system.
 
 use crate::{
-    desk::{ShellState, open_in_window},
-    quick_ask, windows,
+    quick_ask,
+    shell_state::{ShellState, open_in_window},
+    windows,
 };
 use octo_desktop::{WindowAtStart, read};
 use std::path::Path;

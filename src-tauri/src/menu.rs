@@ -2,7 +2,7 @@
 //!
 //! Its own entries show no shortcuts: the page handles those, and the person may have changed them.
 
-use crate::desk::{ShellState, fresh_session, open_in_window};
+use crate::shell_state::{ShellState, fresh_session, open_in_window};
 use octo_protocol::OpenRequest;
 use tauri::{
     AppHandle, Manager as _, Wry,

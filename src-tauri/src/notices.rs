@@ -2,16 +2,16 @@
 
 #[cfg(target_os = "linux")]
 mod bus;
+mod click;
 #[cfg(not(target_os = "linux"))]
-mod other;
-mod pressed;
+mod native;
 
 #[cfg(target_os = "linux")]
 use bus as system;
 #[cfg(not(target_os = "linux"))]
-use other as system;
+use native as system;
 
-use crate::desk::ShellState;
+use crate::shell_state::ShellState;
 use octo_desktop::{NoticeAction, NoticeCommand, NoticeKind, NoticeSubject, RunNotice, RunProblem};
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;

@@ -1,6 +1,6 @@
 //! The quick ask window, opened by a global shortcut: one field that starts a session.
 
-use crate::{appearance, desk::ShellState, windows};
+use crate::{appearance, shell_state::ShellState, windows};
 use octo_protocol::ApiError;
 use tauri::{AppHandle, Manager as _};
 use tauri_plugin_global_shortcut::{GlobalShortcutExt as _, Shortcut, ShortcutState};

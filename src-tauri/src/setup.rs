@@ -3,10 +3,10 @@
 use crate::{
     appearance::{self, Appearance},
     attention, autostart, blobs,
-    closing::ExitState,
-    desk::ShellState,
+    exit::ExitState,
     host::DesktopHost,
     ipc, links, notices,
+    shell_state::ShellState,
     subscriptions::Subscriptions,
     tray, updates,
     windows::{self, WindowDataFolder},

@@ -1,13 +1,12 @@
 //! The tray icon: shows the current activity and brings back a hidden window.
 
 #[cfg(target_os = "linux")]
-mod place;
+mod availability;
 
 use crate::{
-    attention,
-    desk::{ShellState, fresh_session, open_in_window},
-    quick_ask,
+    attention, quick_ask,
     setup::Core,
+    shell_state::{ShellState, fresh_session, open_in_window},
     windows,
 };
 use octo_desktop::{CurrentWork, Dot, with_dot};
@@ -44,7 +43,7 @@ struct TrayItem {
 /// Shows the icon once the desktop has a tray, now or later.
 pub(crate) fn begin(app: &AppHandle) {
     #[cfg(target_os = "linux")]
-    tauri::async_runtime::spawn(place::follow(app.clone()));
+    tauri::async_runtime::spawn(availability::follow(app.clone()));
     #[cfg(not(target_os = "linux"))]
     show(app);
 }

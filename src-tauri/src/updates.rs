@@ -4,10 +4,9 @@
 //! The source of updates and their signing key are part of a release's configuration. A build without them says
 //! so and contacts no one.
 
-mod coming;
+mod transfer;
 
-use crate::{closing, desk::queue_open_request, setup::Core};
-use coming::{TransferError, UpdateTransfer};
+use crate::{exit, setup::Core, shell_state::queue_open_request};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_check};
 use octo_protocol::{
@@ -18,6 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
 use tauri_plugin_updater::{Update, UpdaterExt as _};
 use tokio::sync::Mutex;
+use transfer::{TransferError, UpdateTransfer};
 
 /// The plugin's name in the configuration.
 const PLUGIN_NAME: &str = "updater";
@@ -82,7 +82,7 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
         .timeout(CHECK_TIMEOUT)
         .configure_client(dress)
         // On Windows the installer ends this process.
-        .on_before_exit(move || closing::shut_core_down_blocking(&own))
+        .on_before_exit(move || exit::shut_core_down_blocking(&own))
         .build()
         .map_err(failed)?;
     let update = updater.check().await.map_err(failed)?;
@@ -174,7 +174,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     // The download verified its signature.
     let installed = fetched.and_then(|bytes| update.install(bytes).map_err(TransferError::from));
     let Err(ended) = installed else {
-        closing::restart(app);
+        exit::restart(app);
         return Ok(());
     };
     found.update.lock().await.get_or_insert(update);

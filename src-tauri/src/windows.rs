@@ -1,6 +1,6 @@
 //! The windows: the main window and further windows that show one session each.
 
-use crate::{appearance, desk::ShellState, links, quick_ask, subscriptions::Subscriptions};
+use crate::{appearance, links, quick_ask, shell_state::ShellState, subscriptions::Subscriptions};
 use octo_desktop::WindowAtStart;
 use octo_protocol::{Language, SessionId, WindowNumber, words};
 use std::{
@@ -90,7 +90,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
                     }
                 }
                 #[cfg(target_os = "linux")]
-                PageLoadEvent::Finished => crate::resident::release_soon(),
+                PageLoadEvent::Finished => crate::memory_release::release_soon(),
                 #[cfg(not(target_os = "linux"))]
                 PageLoadEvent::Finished => {}
             }

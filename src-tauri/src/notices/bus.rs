@@ -2,7 +2,7 @@
 
 use super::{
     ENTRY, NoticeOrder,
-    pressed::{BUTTONS, deed_of, pressed},
+    click::{BUTTONS, deed_of, pressed},
 };
 use futures::StreamExt as _;
 use octo_desktop::{NoticeAction, NoticeKind, NoticeSubject};

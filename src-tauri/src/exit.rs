@@ -2,10 +2,9 @@
 //! stopped in good order, but the exit does not wait long for it.
 
 use crate::{
-    attention,
-    desk::{ShellState, open_in_window},
-    quick_ask,
+    attention, quick_ask,
     setup::Core,
+    shell_state::{ShellState, open_in_window},
     windows,
 };
 use octo_desktop::CloseStep;
@@ -136,6 +135,6 @@ pub(crate) fn hide(app: &AppHandle) {
         tracing::warn!(%error, "the window was not hidden");
     }
     #[cfg(target_os = "linux")]
-    crate::resident::release_soon();
+    crate::memory_release::release_soon();
     attention::look(app);
 }

@@ -1,8 +1,8 @@
 //! Handles a click on a notice or one of its buttons.
 
 use crate::{
-    desk::{ShellState, open_in_window},
     setup::Core,
+    shell_state::{ShellState, open_in_window},
 };
 use octo_desktop::{NoticeAction, NoticeSubject};
 use octo_protocol::{OpenRequest, RetryTurn, Stop};

@@ -5,7 +5,7 @@
 //! brings back a hidden window, which needs the desktop's bus; without the bus, nothing is hidden.
 
 use super::show;
-use crate::{desk::ShellState, windows};
+use crate::{shell_state::ShellState, windows};
 use futures::{StreamExt as _, stream};
 use octo_protocol::ApiError;
 use tauri::{AppHandle, Manager as _};

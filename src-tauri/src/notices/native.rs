@@ -2,7 +2,7 @@
 
 use super::{
     Order,
-    pressed::{BUTTONS, deed_of, pressed},
+    click::{BUTTONS, deed_of, pressed},
 };
 use notify_rust::{Notification, NotificationResponse};
 use octo_desktop::Deed;
