@@ -4,7 +4,7 @@ mod app;
 mod bench;
 mod bindings;
 mod bundle;
-mod notices;
+mod licences;
 mod platforms;
 mod project;
 mod release;

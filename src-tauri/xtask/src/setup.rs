@@ -5,7 +5,7 @@ mod platforms;
 pub(crate) use platforms::{platforms, zigbuild};
 
 use crate::{
-    notices,
+    licences,
     project::{Project, answers, tool},
     steps::{self, Steps, say},
 };
@@ -75,7 +75,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Res
     steps.work("set-up: system", || system(purpose))?;
     steps.work("set-up: tools", || tools(project, purpose))?;
     steps.work("set-up: page", || page(project))?;
-    steps.work("set-up: licences", || notices::write(project))?;
+    steps.work("set-up: licences", || licences::write(project))?;
     if purpose == Purpose::Test {
         steps.work("set-up: pages to play", || fetch_miniwob(project))
     } else {

@@ -15,7 +15,7 @@ const FULL_VARIABLE: &str = "OCTO_SOAK";
 const LONG_TESTS: &str = "binary(window) and test(/^long::/)";
 
 /// The test against a third-party server, which it installs; only a soak runs it.
-const THIRD_PARTY_TESTS: &str = "binary(headless) and test(/^witness::/)";
+const THIRD_PARTY_TESTS: &str = "binary(headless) and test(/^third_party::/)";
 
 /// Runs every test with full campaigns, and the test against a third-party server.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     }
     // The test reports a failed installation on standard error, which is normally hidden for a test that
     // passed.
-    let mut witness = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
-    witness.args(["--no-capture", "-E", THIRD_PARTY_TESTS]);
-    steps.run("witness", witness)
+    let mut third_party = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
+    third_party.args(["--no-capture", "-E", THIRD_PARTY_TESTS]);
+    steps.run("witness", third_party)
 }
