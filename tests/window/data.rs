@@ -1,7 +1,7 @@
 //! All of Octo's data in one folder: copied, and deleted permanently.
 
 use crate::{
-    carrying::{choose, say},
+    export_import::{choose, say},
     first_task::{KEY, connect},
 };
 use anyhow::{Context as _, Result, ensure};

@@ -1,7 +1,7 @@
 //! Started by the system at login: hidden, with the tray to bring it back, and the window as it was left.
 
 use crate::{
-    carrying::say,
+    export_import::say,
     first_task::{KEY, connect},
 };
 use anyhow::{Context as _, Result, ensure};

@@ -5,11 +5,7 @@ mod answers;
 #[cfg(test)]
 mod attaching;
 #[cfg(test)]
-mod beside;
-#[cfg(test)]
 mod browser;
-#[cfg(test)]
-mod carrying;
 #[cfg(test)]
 mod chats;
 #[cfg(test)]
@@ -19,9 +15,13 @@ mod data;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod export_import;
+#[cfg(test)]
 mod first_run;
 #[cfg(test)]
 mod first_task;
+#[cfg(test)]
+mod home_move;
 #[cfg(test)]
 mod idle;
 #[cfg(test)]
@@ -33,9 +33,7 @@ mod login;
 #[cfg(test)]
 mod long;
 #[cfg(test)]
-mod neighbours;
-#[cfg(test)]
-mod residence;
+mod other_process;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
@@ -50,6 +48,8 @@ mod tasks;
 mod time_machine;
 #[cfg(test)]
 mod trash;
+#[cfg(test)]
+mod two_windows;
 #[cfg(test)]
 mod typing;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! another's signature, installed by one click.
 
 use crate::{
-    carrying::say,
+    export_import::say,
     first_task::{KEY, connect},
 };
 use anyhow::{Context as _, Result, ensure};

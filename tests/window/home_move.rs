@@ -1,7 +1,7 @@
 //! The location of Octo's data: a restored copy, and another folder.
 
 use crate::{
-    carrying::choose,
+    export_import::choose,
     first_task::{KEY, connect},
 };
 use anyhow::{Context as _, Result, ensure};
@@ -67,8 +67,10 @@ async fn a_copy_comes_back_and_the_home_moves_each_at_the_next_start() -> Result
 
     app.click("data-move").await?;
     choose(&desktop, &app, &elsewhere).await?;
-    app.text_where("data-move", "the question", |text| text == crate::carrying::say("data.move.confirm"))
-        .await?;
+    app.text_where("data-move", "the question", |text| {
+        text == crate::export_import::say("data.move.confirm")
+    })
+    .await?;
     app.click("data-move").await?;
     app.find("data-plan[data-plan=move]").await?;
     assert!(!elsewhere.join("octo.db").exists(), "nothing is done yet");
