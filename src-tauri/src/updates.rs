@@ -132,9 +132,9 @@ async fn check_daily(app: AppHandle, octo: Octo) {
 
 /// Checks once. A failed check counts too: the server is asked once a day, not until it answers.
 async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
-    let looked = update_settings(octo, |updates| updates.looked = Some(now())).await?;
+    let looked = update_settings(octo, |updates| updates.checked_at = Some(now())).await?;
     if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
-        update_settings(octo, |updates| updates.told = Some(offer.version.clone())).await?;
+        update_settings(octo, |updates| updates.announced = Some(offer.version.clone())).await?;
         queue_open_request(app, OpenRequest::UpdateFound { offer });
     }
     Ok(())

@@ -151,7 +151,7 @@ impl BrowserSession {
             self.0.taken.store(true, Ordering::Relaxed);
         }
         self.0.hand.send_replace(hand);
-        self.alter(|page| page.hand = hand);
+        self.alter(|page| page.controller = hand);
         if hand == PageController::Person {
             self.end_acting();
         }

@@ -22,7 +22,7 @@ pub(crate) fn whole_text(deed: &BrowserAction) -> Option<String> {
 pub(crate) fn view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserView {
     let (deed, text) = deed_of(&wish.deed);
     BrowserView {
-        deed,
+        action: deed,
         target: found.assessment.target.clone(),
         site: found.assessment.place.as_ref().map(|place| place.site.clone()),
         title: found.tab.as_ref().map(|tab| line(&tab.title)),

@@ -40,7 +40,7 @@ impl HomeBrowser {
                 id: state::id_of(candidate.product),
                 name: candidate.product.name().to_owned(),
                 folder,
-                door: heard.map_or(BrowserAccess::Closed, door),
+                access: heard.map_or(BrowserAccess::Closed, door),
                 allow_address: candidate.product.switch_page().to_owned(),
             });
         }

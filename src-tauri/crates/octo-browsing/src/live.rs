@@ -111,7 +111,7 @@ impl BrowserSession {
             title,
             picture,
             mark,
-            hand: *self.0.hand.borrow(),
+            controller: *self.0.hand.borrow(),
         };
         self.tell(Some(live));
         let (session, page) = (self.clone(), page.clone());

@@ -175,7 +175,7 @@ impl Models {
 
     /// Returns a connection to the demo, in place of a model.
     pub fn demo(&self) -> ModelConnection {
-        let language = words::resolve(self.with(|state| state.language));
+        let language = words::resolve_language(self.with(|state| state.language));
         let provider = Arc::new(DemoProvider::new(language, READING_PACE));
         let card = Arc::new(ModelCard { vision: false, ..ModelCard::unknown(Protocol::OpenaiChat) });
         ModelConnection { provider, model: "demo".to_owned(), card }

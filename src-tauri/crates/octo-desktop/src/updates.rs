@@ -11,7 +11,7 @@ const CHECK_INTERVAL: Millis = 24 * 60 * 60 * 1_000;
 /// A clock that was set back delays the next check by a day at most.
 #[must_use]
 pub fn until_check(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
-    match (settings.by_itself, settings.looked) {
+    match (settings.by_itself, settings.checked_at) {
         (Switch::Off, _) => None,
         (Switch::On, None) => Some(Duration::ZERO),
         (Switch::On, Some(looked)) => {
@@ -24,7 +24,7 @@ pub fn until_check(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
 /// Returns whether to notify the person of a version: once for each.
 #[must_use]
 pub fn is_news(settings: &UpdateSettings, version: &str) -> bool {
-    settings.told.as_deref() != Some(version)
+    settings.announced.as_deref() != Some(version)
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
             (Switch::On, Some(NOW), Some(24)),
             (Switch::On, Some(NOW + 400 * CHECK_INTERVAL), Some(24)),
         ] {
-            let settings = UpdateSettings { by_itself, looked, told: None };
+            let settings = UpdateSettings { by_itself, checked_at: looked, announced: None };
             let until = hours.map(|hours: u64| Duration::from_secs(hours * 60 * 60));
             assert_eq!(until_check(&settings, NOW), until, "{settings:?}");
         }
@@ -57,7 +57,7 @@ mod tests {
     fn of_a_version_the_person_is_told_once() {
         let mut settings = UpdateSettings::default();
         assert!(is_news(&settings, "1.2.0"));
-        settings.told = Some("1.2.0".to_owned());
+        settings.announced = Some("1.2.0".to_owned());
         assert!(!is_news(&settings, "1.2.0") && is_news(&settings, "1.2.1"));
     }
 }

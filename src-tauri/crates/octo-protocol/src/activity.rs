@@ -18,11 +18,11 @@ pub struct LiveTurnLimit(pub u32);
 impl LiveTurnLimit {
     /// The highest value that can be set: more turns than one person can follow, or than most keys may call at
     /// once.
-    pub const MOST: u32 = 16;
+    pub const MAX: u32 = 16;
 
     /// Returns the limit in effect: at least one, otherwise nothing would ever run.
     pub fn effective(self) -> u32 {
-        self.0.clamp(1, Self::MOST)
+        self.0.clamp(1, Self::MAX)
     }
 }
 

@@ -85,7 +85,8 @@ pub struct FoundBrowser {
     /// The id for settings: `chrome`, `edge-beta`.
     pub folder: String,
     /// How it responds to a connection.
-    pub door: BrowserAccess,
+    #[serde(rename = "door")]
+    pub access: BrowserAccess,
     /// The address of the page on which the person allows the connection: `chrome://inspect/#remote-debugging`.
     /// It cannot be opened from outside the browser, only copied.
     pub allow_address: String,
@@ -187,7 +188,8 @@ pub struct GrantedSite {
 #[ts(export, export_to = "protocol.ts")]
 pub struct BrowserView {
     /// The kind of action.
-    pub deed: BrowserActionKind,
+    #[serde(rename = "deed")]
+    pub action: BrowserActionKind,
     /// The element it acts on, under its real name in the page.
     pub target: Option<PageElement>,
     /// The site: `https://shop.example`; `None` if no page is involved.
@@ -305,7 +307,8 @@ pub struct LivePage {
     /// The target of the next action, as fractions of the picture's width and height.
     pub mark: Option<PageMark>,
     /// Who controls it.
-    pub hand: PageController,
+    #[serde(rename = "hand")]
+    pub controller: PageController,
 }
 
 /// A rectangle in fractions (0 to 1) of a picture's width and height.

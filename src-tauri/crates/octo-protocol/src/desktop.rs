@@ -33,14 +33,16 @@ pub struct UpdateSettings {
     pub by_itself: Switch,
     /// When Octo last checked, successfully or not.
     #[ts(type = "number | null")]
-    pub looked: Option<Millis>,
+    #[serde(rename = "looked")]
+    pub checked_at: Option<Millis>,
     /// The last version Octo announced to the person: it announces each version once.
-    pub told: Option<String>,
+    #[serde(rename = "told")]
+    pub announced: Option<String>,
 }
 
 impl Default for UpdateSettings {
     fn default() -> Self {
-        Self { by_itself: Switch::Off, looked: None, told: None }
+        Self { by_itself: Switch::Off, checked_at: None, announced: None }
     }
 }
 

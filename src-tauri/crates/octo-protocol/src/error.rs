@@ -68,7 +68,7 @@ impl ApiError {
     #[must_use]
     pub fn list<I: fmt::Display>(self, name: &str, items: impl IntoIterator<Item = I>) -> Self {
         let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
-        self.arg(name, items.join(crate::words::LIST))
+        self.arg(name, items.join(crate::words::LIST_SEPARATOR))
     }
 
     /// Adds technical detail.

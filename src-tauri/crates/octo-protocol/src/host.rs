@@ -93,10 +93,12 @@ pub struct UpdateDownload {
     pub version: String,
     /// The number of bytes downloaded.
     #[ts(type = "number")]
-    pub came: u64,
+    #[serde(rename = "came")]
+    pub received: u64,
     /// The total number of bytes; `None` if the server does not report it.
     #[ts(type = "number | null")]
-    pub of: Option<u64>,
+    #[serde(rename = "of")]
+    pub total: Option<u64>,
 }
 
 /// The number of a window of the page: the main window is 0, the others count up while Octo runs.

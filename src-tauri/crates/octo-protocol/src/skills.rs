@@ -101,7 +101,8 @@ pub struct SkillCard {
     /// The absolute folder that contains it.
     pub folder: String,
     /// How it runs.
-    pub way: SkillExecution,
+    #[serde(rename = "way")]
+    pub execution: SkillExecution,
     /// The permitted callers, as its author declares them.
     pub caller: SkillCaller,
     /// Whether it was accepted.

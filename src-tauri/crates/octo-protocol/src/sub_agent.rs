@@ -113,11 +113,11 @@ pub struct SubAgentLimit(pub u32);
 
 impl SubAgentLimit {
     /// The highest value that can be set: each sub-agent is a conversation that keeps costing money.
-    pub const MOST: u32 = 8;
+    pub const MAX: u32 = 8;
 
     /// Returns the limit in effect: at least one, otherwise nothing would ever run.
     pub fn effective(self) -> u32 {
-        self.0.clamp(1, Self::MOST)
+        self.0.clamp(1, Self::MAX)
     }
 }
 

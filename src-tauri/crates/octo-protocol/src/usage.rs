@@ -32,7 +32,7 @@ impl Usage {
 
     /// Returns the tokens that the conversation uses in the model's window after the call: everything sent, and
     /// the answer.
-    pub fn context(&self) -> u64 {
+    pub fn context_tokens(&self) -> u64 {
         self.total_input().saturating_add(self.output)
     }
 }

@@ -19,7 +19,7 @@ const ZH: &[&str] = &[
 ];
 
 /// Separates the items of a list argument until rendering replaces it with the language's own separator.
-pub const LIST: &str = "\u{1f}";
+pub const LIST_SEPARATOR: &str = "\u{1f}";
 
 static CATALOGUES: LazyLock<[BTreeMap<String, String>; 2]> = LazyLock::new(|| [read(EN), read(ZH)]);
 
@@ -35,10 +35,10 @@ fn read(files: &[&str]) -> BTreeMap<String, String> {
 /// unknown.
 pub fn say(language: Language, key: &str, args: &BTreeMap<String, String>) -> String {
     let [en, zh] = &*CATALOGUES;
-    let chosen = if resolve(language) == Language::Zh { zh } else { en };
+    let chosen = if resolve_language(language) == Language::Zh { zh } else { en };
     let template = chosen.get(key).or_else(|| en.get(key)).map_or(key, String::as_str);
     let comma = chosen.get("list.comma").map_or(", ", String::as_str);
-    fill(template, args).replace(LIST, comma)
+    fill(template, args).replace(LIST_SEPARATOR, comma)
 }
 
 /// Returns the words for an error, followed by its detail.
@@ -51,7 +51,7 @@ pub fn explain(language: Language, error: &ApiError) -> String {
 }
 
 /// Resolves [`Language::System`] to a language: from this run's environment, or from the person's system.
-pub fn resolve(language: Language) -> Language {
+pub fn resolve_language(language: Language) -> Language {
     match language {
         Language::System => {
             let said = |name| std::env::var(name).ok();

@@ -86,17 +86,20 @@ pub fn said(language: Language, timing: &Timing) -> String {
             say(&format!("{unit}{until}"), &args)
         }
         Timing::Weekly { days, times } => {
-            let at = ("times", times.join(words::LIST));
+            let at = ("times", times.join(words::LIST_SEPARATOR));
             if DAYS.iter().all(|(day, _)| days.contains(day)) {
                 return say("daily", &[at]);
             }
             let days = DAYS.iter().filter(|(day, _)| days.contains(day));
             let names: Vec<String> = days.map(|(_, name)| say(name, &[])).collect();
-            say("weekly", &[("days", names.join(words::LIST)), at])
+            say("weekly", &[("days", names.join(words::LIST_SEPARATOR)), at])
         }
         Timing::Monthly { days, times } => {
             let days: Vec<String> = days.iter().map(u8::to_string).collect();
-            say("monthly", &[("days", days.join(words::LIST)), ("times", times.join(words::LIST))])
+            say(
+                "monthly",
+                &[("days", days.join(words::LIST_SEPARATOR)), ("times", times.join(words::LIST_SEPARATOR))],
+            )
         }
         Timing::Cron { expression } => say("cron", &[("expression", expression.clone())]),
     }

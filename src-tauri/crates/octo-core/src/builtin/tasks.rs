@@ -322,7 +322,7 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
         ("name", name.clone()),
         ("when", wording::said(language, when)),
         ("zone", zone_name.clone()),
-        ("next", if times.is_empty() { say("taskdesk.never") } else { times.join(words::LIST) }),
+        ("next", if times.is_empty() { say("taskdesk.never") } else { times.join(words::LIST_SEPARATOR) }),
         ("folder", folder.clone()),
         ("mode", say(mode)),
         ("model", model),

@@ -49,8 +49,8 @@ impl ContextSize {
     /// Records the usage of an answer, whose message is the last of `messages`. Changes nothing if the provider
     /// reported no usage.
     pub(crate) fn answered(&mut self, usage: Option<Usage>, messages: usize) {
-        if let Some(usage) = usage.filter(|usage| usage.context() > 0) {
-            *self = Self { counted: usage.context(), messages };
+        if let Some(usage) = usage.filter(|usage| usage.context_tokens() > 0) {
+            *self = Self { counted: usage.context_tokens(), messages };
         }
     }
 

@@ -29,7 +29,7 @@ impl SkillSet {
             description_zh: fields.description_zh.clone(),
             argument: fields.argument_hint.clone().unwrap_or_default(),
             folder: skill.folder.display().to_string(),
-            way: match fields.run {
+            execution: match fields.run {
                 SkillRun::Inline => SkillExecution::Inline,
                 SkillRun::Fork { .. } => SkillExecution::Fork,
             },

@@ -207,7 +207,10 @@ mod tests {
                 entry: octo_tools::LocationAccess::Open,
             };
             let weight = BrowserAssessment { place: Some(place), ..BrowserAssessment::default() };
-            browser_effects(&BrowserEffect { wish: BrowserRequest { tab: None, deed }, weight: Some(weight) })
+            browser_effects(&BrowserEffect {
+                wish: BrowserRequest { tab: None, action: deed },
+                weight: Some(weight),
+            })
         };
         let url = || "https://shop.example/?token=secret".to_owned();
         for (deed, expected) in [

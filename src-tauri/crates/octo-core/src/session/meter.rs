@@ -88,7 +88,7 @@ impl CallMeter {
 
     /// Records the usage the provider has reported so far. All zeros mean no report.
     pub(super) fn used(&mut self, billed: BilledUsage) {
-        self.billed = Some(billed).filter(|billed| billed.usage.context() > 0).or(self.billed);
+        self.billed = Some(billed).filter(|billed| billed.usage.context_tokens() > 0).or(self.billed);
     }
 
     /// Returns the usage the provider reported.

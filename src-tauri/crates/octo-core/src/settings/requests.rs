@@ -69,7 +69,7 @@ impl LiveSettings {
     }
 
     fn about(&self) -> About {
-        let system_language = match words::resolve(Language::System) {
+        let system_language = match words::resolve_language(Language::System) {
             Language::Zh => "zh",
             Language::En | Language::System => "en",
         };

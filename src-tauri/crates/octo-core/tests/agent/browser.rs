@@ -471,7 +471,7 @@ async fn take(rig: &Rig, session: SessionId) -> octo_core::Subscription {
     rig.octo.call(TakePage { session }).await.expect("the page is taken");
     let mut watch = rig.octo.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     next(&mut watch, |update| match update {
-        Update::Page { page: Some(page) } if page.hand == PageController::Person => Some(()),
+        Update::Page { page: Some(page) } if page.controller == PageController::Person => Some(()),
         _ => None,
     })
     .await;

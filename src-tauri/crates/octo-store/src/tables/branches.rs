@@ -333,7 +333,8 @@ impl Tx<'_> {
         }
         let seen: HashSet<MessageId> = told.context.iter().copied().collect();
         let counted = told.messages.iter().rev().filter(|message| seen.contains(&message.id));
-        let last = counted.filter_map(|message| message.meta.usage).map(|usage| usage.context()).next();
+        let last =
+            counted.filter_map(|message| message.meta.usage).map(|usage| usage.context_tokens()).next();
         self.project_context_tokens(key, tokens.or(last).unwrap_or(0))
     }
 

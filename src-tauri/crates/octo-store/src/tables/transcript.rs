@@ -246,7 +246,7 @@ impl Tx<'_> {
             params![message, word(&end)?, usage.map(json).transpose()?],
         )?;
         if let Some(usage) = usage {
-            self.project_context_tokens(session, usage.context())?;
+            self.project_context_tokens(session, usage.context_tokens())?;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ impl Fold {
                 let meta = &mut self.message(*message).meta;
                 (meta.end, meta.usage) = (Some(*end), *usage);
                 self.open.remove(message);
-                self.context_tokens = usage.map_or(self.context_tokens, |usage| usage.context());
+                self.context_tokens = usage.map_or(self.context_tokens, |usage| usage.context_tokens());
             }
             Event::MessageDiscarded { message } => {
                 let gone: Vec<CallId> = self.message(*message).calls().map(|call| call.id).collect();

@@ -87,7 +87,7 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     let stored = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
     assert_eq!(stored.context, [parent.said.clone(), message.clone()]);
     assert_eq!(stored.fork, Some(forked(&parent, InheritedContext::Nothing).fork));
-    assert_eq!(stored.context_tokens, sample::usage(7).context());
+    assert_eq!(stored.context_tokens, sample::usage(7).context_tokens());
     let of = parent.info.id;
     let parents = store.read(move |reader| reader.resume(of)).await.unwrap().unwrap();
     assert_eq!((stored.system, stored.toolset), (parents.system, parents.toolset));
