@@ -73,7 +73,7 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
     let octo =
         app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
     // Like all other requests, check and download use the chosen proxy and the trusted certificates.
-    let dress = octo.reach().dress().map_err(|error| error.to_api())?;
+    let dress = octo.reach().configure().map_err(|error| error.to_api())?;
     let failed =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
     let own = app.clone();

@@ -78,7 +78,7 @@ pub fn replay(trace: &WorkloadTrace, kind: &BenchCacheKind, seed: u64, kept: War
         cache: CacheSimulator::new(kind.policy.clone()),
         ideal: CacheSimulator::new(CachePolicy::ideal(kind.policy.prices)),
         warmth: match kept {
-            WarmKeeping::Warm => WarmKeepingCosts::of(&kind.caching, &rates(kind)),
+            WarmKeeping::Warm => WarmKeepingCosts::for_cache(&kind.caching, &rates(kind)),
             WarmKeeping::Left => None,
         },
         pauses: Vec::new(),

@@ -45,7 +45,7 @@ pub(crate) fn choose(idle: &IdleSession<'_>, settings: &Settings) -> IdleAction 
     let rates = prices.rates_for(idle.size);
     if settings.keep_warm == Switch::On
         && idle.size >= idle.card.caching.minimum
-        && let Some(warmth) = WarmKeepingCosts::of(&idle.card.caching, rates)
+        && let Some(warmth) = WarmKeepingCosts::for_cache(&idle.card.caching, rates)
         && let Some(after) = keep_warm(idle.pauses, idle.size, &warmth, idle.refreshes)
     {
         return IdleAction::Refresh(after);

@@ -25,9 +25,9 @@ pub struct AnswerReader {
     /// Index of the block that finishes next.
     next: u32,
     /// Complete blocks that wait for an earlier, still growing one.
-    held: BTreeMap<u32, Block>,
+    waiting: BTreeMap<u32, Block>,
     /// Number of bytes read so far.
-    taken: usize,
+    bytes_read: usize,
 }
 
 /// Framing of a body's events.
@@ -79,7 +79,7 @@ impl AnswerReader {
             }
             Protocol::Bedrock => FrameReader::Binary(EventStreamReader::default()),
         };
-        Self { reader, decoder, next: 0, held: BTreeMap::new(), taken: 0 }
+        Self { reader, decoder, next: 0, waiting: BTreeMap::new(), bytes_read: 0 }
     }
 
     /// Reads the next bytes and appends their events to `events`, including those that precede an error.
@@ -93,8 +93,8 @@ impl AnswerReader {
         bytes: &[u8],
         events: &mut Vec<ModelEvent>,
     ) -> Result<AnswerProgress, ProviderError> {
-        self.taken = self.taken.saturating_add(bytes.len());
-        if self.taken > MAX_ANSWER {
+        self.bytes_read = self.bytes_read.saturating_add(bytes.len());
+        if self.bytes_read > MAX_ANSWER {
             let message = format!("The answer is longer than {} MiB.", MAX_ANSWER / (1024 * 1024));
             return Err(ProviderError::new(ErrorClass::Malformed, message));
         }
@@ -102,7 +102,7 @@ impl AnswerReader {
         let read = self.reader.push(bytes, &mut frames);
         for frame in frames {
             let said = self.decoder.push(frame)?;
-            self.give(said, events);
+            self.emit_complete(said, events);
             if self.decoder.is_done() {
                 return Ok(AnswerProgress::Whole);
             }
@@ -123,21 +123,21 @@ impl AnswerReader {
                 || serde_json::from_str::<IgnoredAny>(&tail.data).is_ok())
         {
             let said = self.decoder.push(tail)?;
-            self.give(said, events);
+            self.emit_complete(said, events);
         }
         let said = self.decoder.finish()?;
-        self.give(said, events);
+        self.emit_complete(said, events);
         Ok(())
     }
 
-    fn give(&mut self, said: Vec<ModelEvent>, events: &mut Vec<ModelEvent>) {
+    fn emit_complete(&mut self, said: Vec<ModelEvent>, events: &mut Vec<ModelEvent>) {
         for event in said {
             let ModelEvent::BlockFinished { block, content } = event else {
                 events.push(event);
                 continue;
             };
-            self.held.insert(block, content);
-            while let Some(content) = self.held.remove(&self.next) {
+            self.waiting.insert(block, content);
+            while let Some(content) = self.waiting.remove(&self.next) {
                 events.push(ModelEvent::BlockFinished { block: self.next, content });
                 self.next += 1;
             }

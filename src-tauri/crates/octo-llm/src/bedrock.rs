@@ -14,13 +14,13 @@ pub use credentials::AwsEnvironment;
 pub use decode::Decoder;
 pub use encode::encode;
 
-pub(crate) use credentials::access;
+pub(crate) use credentials::find_auth;
 pub(crate) use sign::UnsignedRequest;
 
 use reqwest::Url;
 
 /// Service name in a signature.
-const SERVICE: &str = "bedrock";
+const SIGNING_SERVICE: &str = "bedrock";
 /// Media type of the stream's frames, sent in `accept`.
 pub(crate) const FRAME_MEDIA_TYPE: &str = "application/vnd.amazon.eventstream";
 

@@ -29,17 +29,17 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
     let asked = async {
         let request = transport::client(&endpoint, &base)?.get(url).headers(transport::headers(&endpoint)?);
         let sent = request.header(header::ACCEPT, "application/json").send().await;
-        let mut response = sent.map_err(transport::network)?;
+        let mut response = sent.map_err(transport::network_error)?;
         let status = response.status();
         let headers = response.headers().clone();
-        let body = text(&mut response, MAX_BYTES).await.map_err(transport::network)?;
+        let body = read_text(&mut response, MAX_BYTES).await.map_err(transport::network_error)?;
         if status.is_success() {
-            read(&body)
+            parse_names(&body)
         } else {
-            Err(http::refusal(
+            Err(http::status_error(
                 status.as_u16(),
                 &headers,
-                &Secrets::of(&endpoint).hide(body),
+                &Secrets::from_endpoint(&endpoint).redact(body),
                 SystemTime::now(),
             ))
         }
@@ -61,7 +61,7 @@ fn url(protocol: Protocol, base: &Url) -> Result<String, ProviderError> {
 }
 
 /// Reads the names in a list in the format of OpenAI and Anthropic. Google's names include a path.
-pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
+pub(crate) fn parse_names(body: &str) -> Result<Vec<String>, ProviderError> {
     if http::is_html(body) {
         return Err(http::web_page_error());
     }
@@ -78,7 +78,7 @@ pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
 }
 
 /// Reads the body, up to a maximum size.
-pub(crate) async fn text(response: &mut Response, most: usize) -> reqwest::Result<String> {
+pub(crate) async fn read_text(response: &mut Response, most: usize) -> reqwest::Result<String> {
     let mut body = Vec::new();
     while body.len() < most
         && let Some(bytes) = response.chunk().await?
@@ -102,14 +102,14 @@ mod tests {
             (r#"{"data":[{"id":"models/gemini-3.5-flash"}]}"#, vec!["gemini-3.5-flash"]),
             (r#"{"data":[{"id":""},{"id":7},{},{"id":"a\u0000b"}]}"#, vec![]),
         ] {
-            assert_eq!(read(body).unwrap(), names, "{body}");
+            assert_eq!(parse_names(body).unwrap(), names, "{body}");
         }
     }
 
     #[test]
     fn what_is_no_list_is_said() {
         for body in ["", "no", "{}", r#"{"data":7}"#, r#"{"models":[]}"#, "<!doctype html><p>hi"] {
-            assert_eq!(read(body).unwrap_err().class, ErrorClass::Malformed, "{body}");
+            assert_eq!(parse_names(body).unwrap_err().class, ErrorClass::Malformed, "{body}");
         }
     }
 }

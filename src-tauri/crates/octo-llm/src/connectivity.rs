@@ -12,8 +12,9 @@ const LOGIN_REFUSALS: [&str; 2] =
 
 /// Returns whether requests to this address leave the private network, judged from its text.
 #[must_use]
-pub fn is_of_world(address: &str) -> bool {
-    Url::parse(address.trim()).is_ok_and(|url| endpoint::reach(&url) == endpoint::NetworkDistance::World)
+pub fn is_internet_address(address: &str) -> bool {
+    Url::parse(address.trim())
+        .is_ok_and(|url| endpoint::network_distance(&url) == endpoint::NetworkDistance::World)
 }
 
 /// Requests a page from a server, without a key or any header of the person's, and returns the host that
@@ -33,19 +34,19 @@ pub async fn test_connection(network: &Network, address: &str) -> Result<String,
         .connect_timeout(transport::CONNECT_TIMEOUT)
         .timeout(ANSWER_TIMEOUT)
         .redirect(redirect::Policy::none());
-    let client = network.apply(builder, &url)?.build().map_err(transport::network)?;
+    let client = network.apply(builder, &url)?.build().map_err(transport::network_error)?;
     let login = || ProviderError::new(ErrorClass::Auth, "The proxy wants a name and a password.");
     match client.get(url).send().await {
         Ok(answer) if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(login()),
         Ok(_) => Ok(host),
         Err(error) => {
-            let error = transport::network(error);
+            let error = transport::network_error(error);
             if LOGIN_REFUSALS.iter().any(|refusal| error.message.contains(refusal)) {
                 return Err(login());
             }
             let mut secrets = Secrets::default();
-            network.secrets(&mut secrets);
-            Err(ProviderError { message: secrets.hide(error.message), ..error })
+            network.collect_secrets(&mut secrets);
+            Err(ProviderError { message: secrets.redact(error.message), ..error })
         }
     }
 }
@@ -83,7 +84,7 @@ mod tests {
             ("https://192.168.1.4", false),
             ("no address", false),
         ] {
-            assert_eq!(is_of_world(address), outside, "{address}");
+            assert_eq!(is_internet_address(address), outside, "{address}");
         }
     }
 
@@ -199,7 +200,7 @@ mod tests {
     async fn a_client_that_is_made_elsewhere_goes_the_same_way() {
         let (proxy, served) = answering("200 OK");
         let manual = Network { proxy: Proxy::Manual(SecretString::from(proxy)), ..Network::default() };
-        let client = manual.dress().unwrap()(Client::builder()).build().unwrap();
+        let client = manual.configure().unwrap()(Client::builder()).build().unwrap();
         assert_eq!(client.get("http://updates.example/latest.json").send().await.unwrap().status(), 200);
         assert_eq!(served.join().unwrap(), "GET http://updates.example/latest.json HTTP/1.1");
         // This machine is reached directly.
@@ -210,10 +211,10 @@ mod tests {
         let (server, served) = answering("200 OK");
         let none = Network { proxy: Proxy::None, ..Network::default() };
         let before = Client::builder().proxy(reqwest::Proxy::all("http://127.0.0.1:9").unwrap());
-        let client = none.dress().unwrap()(before).build().unwrap();
+        let client = none.configure().unwrap()(before).build().unwrap();
         assert_eq!(client.get(format!("{server}/direct")).send().await.unwrap().status(), 200);
         assert_eq!(served.join().unwrap(), "GET /direct HTTP/1.1");
         let broken = Network { extra_ca: Some(b"none".to_vec()), ..Network::default() };
-        assert_eq!(broken.dress().err().unwrap().class, ErrorClass::Certificate);
+        assert_eq!(broken.configure().err().unwrap().class, ErrorClass::Certificate);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct LastContent(Instant);
 
 impl LastContent {
     /// Starts the measurement at the beginning of the stream.
-    pub(crate) fn at(now: Instant) -> Self {
+    pub(crate) fn starting_at(now: Instant) -> Self {
         Self(now)
     }
 
@@ -23,7 +23,7 @@ impl LastContent {
     /// # Errors
     ///
     /// Returns [`ErrorClass::Network`] when there was no content for too long.
-    pub(crate) fn heard(&mut self, events: usize, now: Instant) -> Result<(), ProviderError> {
+    pub(crate) fn record(&mut self, events: usize, now: Instant) -> Result<(), ProviderError> {
         if events > 0 {
             self.0 = now;
         }
@@ -44,15 +44,15 @@ mod tests {
     fn bytes_that_say_nothing_keep_a_stream_alive_for_a_while_only() {
         let begun = Instant::now();
         let minute = |count: u64| begun + Duration::from_secs(60 * count);
-        let mut last = LastContent::at(begun);
+        let mut last = LastContent::starting_at(begun);
         for at in 1..=30 {
-            assert_eq!(last.heard(0, minute(at)), Ok(()), "{at}");
+            assert_eq!(last.record(0, minute(at)), Ok(()), "{at}");
         }
-        assert_eq!(last.heard(0, minute(31)).map_err(|error| error.class), Err(ErrorClass::Network));
+        assert_eq!(last.record(0, minute(31)).map_err(|error| error.class), Err(ErrorClass::Network));
 
-        let mut last = LastContent::at(begun);
-        assert_eq!(last.heard(1, minute(31)), Ok(()), "a word after a long time is a word");
-        assert_eq!(last.heard(0, minute(61)), Ok(()));
-        assert!(last.heard(0, minute(62)).is_err());
+        let mut last = LastContent::starting_at(begun);
+        assert_eq!(last.record(1, minute(31)), Ok(()), "a word after a long time is a word");
+        assert_eq!(last.record(0, minute(61)), Ok(()));
+        assert!(last.record(0, minute(62)).is_err());
     }
 }

@@ -71,7 +71,7 @@ pub enum KeyHeaders {
 pub enum CacheKeyField {
     /// No known field. OpenAI Responses has one of its own and writes that.
     #[default]
-    Unsent,
+    Unknown,
     /// `prompt_cache_key` (OpenAI's API reference).
     PromptCacheKey,
     /// `session_id`, which keeps a conversation with one of a router's providers (OpenRouter's guide to
@@ -115,7 +115,7 @@ pub enum ReasoningItems {
     Encrypted,
     /// Not requested: a model that does not reason rejects the field ("Encrypted content is not supported with
     /// this model").
-    Unasked,
+    Omitted,
 }
 
 /// Whether calls that are sent back must carry their original signature.
@@ -123,9 +123,9 @@ pub enum ReasoningItems {
 pub enum CallSignatures {
     /// Signatures are sent back if present; none is required.
     #[default]
-    Kept,
+    Optional,
     /// Newer models refuse a conversation in which one is missing (Google's guide to thought signatures).
-    Asked,
+    Required,
 }
 
 impl Dialect {
@@ -152,7 +152,7 @@ impl Dialect {
             "dashscope.aliyuncs.com" | "dashscope-intl.aliyuncs.com" | "dashscope-us.aliyuncs.com" => {
                 Self { markers: MarkerStyle::CacheControl, ..common }
             }
-            "generativelanguage.googleapis.com" => Self { signatures: CallSignatures::Asked, ..common },
+            "generativelanguage.googleapis.com" => Self { signatures: CallSignatures::Required, ..common },
             _ => common,
         }
     }
@@ -169,7 +169,7 @@ impl Dialect {
             | CacheKind::Chance { .. } => self.breakpoints,
         };
         let reasoning_items = if card.known && card.efforts.is_empty() {
-            ReasoningItems::Unasked
+            ReasoningItems::Omitted
         } else {
             self.reasoning_items
         };
@@ -196,7 +196,7 @@ mod tests {
             dialect("https://dashscope-intl.aliyuncs.com/compatible-mode/v1").markers,
             MarkerStyle::CacheControl
         );
-        assert_eq!(dialect("https://host.example").cache_key, CacheKeyField::Unsent);
+        assert_eq!(dialect("https://host.example").cache_key, CacheKeyField::Unknown);
         assert_eq!(dialect("not an address"), Dialect::default());
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let unknown = ModelCard::unknown(Protocol::OpenaiResponses);
         assert_eq!(common.for_model(&unknown), common);
         let mut card = ModelCard { known: true, ..unknown };
-        assert_eq!(common.for_model(&card).reasoning_items, ReasoningItems::Unasked);
+        assert_eq!(common.for_model(&card).reasoning_items, ReasoningItems::Omitted);
         card.efforts = vec![Effort::Low];
         card.caching.kind = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1_800 };
         let found = common.for_model(&card);

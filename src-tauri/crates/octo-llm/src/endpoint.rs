@@ -36,7 +36,7 @@ impl Endpoint {
         let base_url = base_url.into();
         let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
         let aws = match protocol {
-            Protocol::Bedrock => AwsEnvironment::of_process(),
+            Protocol::Bedrock => AwsEnvironment::from_process(),
             Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
                 AwsEnvironment::default()
             }
@@ -49,7 +49,7 @@ impl Endpoint {
 impl Endpoint {
     /// Returns whether requests carry a key. A header set by the person may be one, and AWS credentials may
     /// contain a token that is one.
-    fn carries(&self) -> Sensitivity {
+    fn sensitivity(&self) -> Sensitivity {
         let secret = self.key.is_some() || !self.network.headers.is_empty();
         if secret || self.protocol == Protocol::Bedrock {
             Sensitivity::Key
@@ -70,7 +70,7 @@ impl Endpoint {
 /// settings cannot be used.
 pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, ProviderError> {
     let url = parse(&endpoint.base_url)?;
-    check_transport(&url, endpoint.carries())?;
+    check_transport(&url, endpoint.sensitivity())?;
     Ok(Arc::new(Transport::new(endpoint, url)?))
 }
 
@@ -139,7 +139,7 @@ fn check_transport(url: &Url, carries: Sensitivity) -> Result<(), ProviderError>
     if url.scheme() == "https" {
         return Ok(());
     }
-    let allowed = match (reach(url), carries) {
+    let allowed = match (network_distance(url), carries) {
         (NetworkDistance::Machine, _) | (NetworkDistance::PrivateNetwork, Sensitivity::Conversation) => true,
         (NetworkDistance::PrivateNetwork, Sensitivity::Key) | (NetworkDistance::World, _) => false,
     };
@@ -163,7 +163,7 @@ pub(crate) enum NetworkDistance {
 
 /// Returns the network distance of `url`, judged from its text. Names are not resolved: a DNS answer is no
 /// basis for trust.
-pub(crate) fn reach(url: &Url) -> NetworkDistance {
+pub(crate) fn network_distance(url: &Url) -> NetworkDistance {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(v4) = host.parse::<Ipv4Addr>() {

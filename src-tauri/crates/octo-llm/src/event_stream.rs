@@ -17,7 +17,7 @@ const MIN_FRAME: usize = 16;
 /// Reads frames from bytes pushed in pieces of any size.
 #[derive(Debug, Default)]
 pub(crate) struct EventStreamReader {
-    held: BytesMut,
+    buffer: BytesMut,
 }
 
 impl EventStreamReader {
@@ -33,16 +33,16 @@ impl EventStreamReader {
         bytes: &[u8],
         events: &mut Vec<sse::SseEvent>,
     ) -> Result<(), ProviderError> {
-        self.held.extend_from_slice(bytes);
-        while let Some(length) = self.held.first_chunk::<4>() {
+        self.buffer.extend_from_slice(bytes);
+        while let Some(length) = self.buffer.first_chunk::<4>() {
             let length = u32::from_be_bytes(*length) as usize;
             if !(MIN_FRAME..=sse::MAX_FRAME).contains(&length) {
                 return Err(malformed(format!("a frame of {length} bytes")));
             }
-            if self.held.len() < length {
+            if self.buffer.len() < length {
                 break;
             }
-            let frame = self.held.split_to(length).freeze();
+            let frame = self.buffer.split_to(length).freeze();
             let message = read_message_from(frame).map_err(|error| malformed(error.to_string()))?;
             events.extend(event(&message)?);
         }

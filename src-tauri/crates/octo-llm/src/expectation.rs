@@ -84,7 +84,7 @@ impl SentRequest {
 
     /// Sets the usage that the provider billed.
     #[must_use]
-    pub fn billed(self, usage: Usage) -> Self {
+    pub fn with_usage(self, usage: Usage) -> Self {
         Self { usage: Some(usage), ..self }
     }
 
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_shortfall_names_the_first_segment_that_changed() {
         let billed = Usage { cache_read: 2_000, cache_write: 500, input: 3, output: 40 };
-        let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).billed(billed);
+        let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).with_usage(billed);
         let grown = || request(&["one", "two", "three", "four", "five"]);
         let of = |change: &dyn Fn(&mut ModelRequest)| {
             let mut request = grown();
@@ -362,11 +362,11 @@ mod tests {
     #[test]
     fn what_each_kind_leaves() {
         let usage = Usage { input: 130, cache_read: 2_000, cache_write: 0, output: 9 };
-        let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).billed(usage);
+        let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).with_usage(usage);
         let unmarked = {
             let mut request = request(&["one", "two", "three"]);
             request.cache = CachePlan::default();
-            SentRequest::new(&request, 0).billed(usage)
+            SentRequest::new(&request, 0).with_usage(usage)
         };
         let of = |kind| Caching { kind, minimum: 1024 };
         let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: false };
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn nonsense_from_a_provider_breaks_nothing() {
         let most = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
-        let previous = SentRequest::new(&request(&["one"]), i64::MAX).billed(most);
+        let previous = SentRequest::new(&request(&["one"]), i64::MAX).with_usage(most);
         for caching in [Caching::anthropic(), Caching::NONE] {
             let Some(expected) = expected(&previous, &caching) else { continue };
             assert_eq!(explain(&expected, &most, &previous, &previous, Duration::MAX), None);

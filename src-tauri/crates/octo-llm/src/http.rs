@@ -17,7 +17,7 @@ const MAX_EXCERPT: usize = 200;
 pub(crate) const MAX_MESSAGE: usize = 500;
 
 /// Returns the error for an answer with `status`; `body` may be truncated.
-pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
+pub(crate) fn status_error(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
     let message = message_of(body);
     let class = aws_class(headers, &message).unwrap_or_else(|| class_of(status, &message));
     let shown =
@@ -34,7 +34,7 @@ fn aws_class(headers: &HeaderMap, message: &str) -> Option<ErrorClass> {
 
 /// Returns the error for an error object inside a successful answer: in a stream, or as a whole body with
 /// status 200.
-pub(crate) fn reported(error: &Value) -> ProviderError {
+pub(crate) fn object_error(error: &Value) -> ProviderError {
     let message = message_in(error).unwrap_or_else(|| error.to_string());
     let name = |field: &str| error.get(field).and_then(Value::as_str).unwrap_or_default();
     let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
@@ -50,7 +50,7 @@ pub(crate) fn reported(error: &Value) -> ProviderError {
 }
 
 /// Returns the error for an AWS exception inside a stream, an object with its `type` and `message`.
-pub(crate) fn exception(said: &Value) -> ProviderError {
+pub(crate) fn exception_error(said: &Value) -> ProviderError {
     let name = said.get("type").and_then(Value::as_str).unwrap_or_default();
     let message = said.get("message").and_then(Value::as_str).unwrap_or_default();
     let class = exception_class(name, message).unwrap_or(ErrorClass::Overloaded);
@@ -97,7 +97,7 @@ pub(crate) fn not_a_stream_error(body: &str) -> ProviderError {
     }
     let body = serde_json::from_str::<Value>(body).unwrap_or_default();
     match body.get("error") {
-        Some(error) if !error.is_null() => reported(error),
+        Some(error) if !error.is_null() => object_error(error),
         // A model did answer, and was paid; a retry would only repeat that.
         _ if ANSWER_FIELDS.iter().any(|field| body.get(field).is_some()) => ProviderError::new(
             ErrorClass::Invalid,
@@ -227,7 +227,7 @@ fn message_of(body: &str) -> String {
         return HTML_PAGE.to_owned();
     }
     let parsed = serde_json::from_str::<Value>(body.trim()).ok();
-    let found = parsed.as_ref().map(only).and_then(|body| {
+    let found = parsed.as_ref().map(unwrap_single).and_then(|body| {
         let error = body.get("error").filter(|error| !error.is_null());
         error
             .filter(|error| error.is_object())
@@ -239,7 +239,7 @@ fn message_of(body: &str) -> String {
 }
 
 /// Unwraps a list of one: Google's compatible endpoint wraps its errors like this.
-fn only(body: &Value) -> &Value {
+fn unwrap_single(body: &Value) -> &Value {
     match body.as_array().map(Vec::as_slice) {
         Some([only]) => only,
         _ => body,
@@ -249,7 +249,7 @@ fn only(body: &Value) -> &Value {
 /// Returns the wait Google requests in the body: a detail with `retryDelay`, as in `26s`.
 fn retry_delay(body: &str) -> Option<Duration> {
     let body = serde_json::from_str::<Value>(body.trim()).ok()?;
-    let details = only(&body).pointer("/error/details")?.as_array()?;
+    let details = unwrap_single(&body).pointer("/error/details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let number = delay.strip_suffix('s')?.parse::<f64>().ok()?;
     (number.is_finite() && number >= 0.0).then(|| duration_of_seconds(number))
@@ -310,7 +310,7 @@ mod tests {
     }
 
     fn plain(status: u16, body: &str) -> ProviderError {
-        refusal(status, &HeaderMap::new(), body, SystemTime::UNIX_EPOCH)
+        status_error(status, &HeaderMap::new(), body, SystemTime::UNIX_EPOCH)
     }
 
     #[test]
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn errors_inside_good_answers() {
-        let class = |error: Value| reported(&error).class;
+        let class = |error: Value| object_error(&error).class;
         use serde_json::json;
         assert_eq!(
             class(json!({ "type": "overloaded_error", "message": "Overloaded" })),

@@ -41,7 +41,7 @@ mod wire;
 pub use answer::*;
 pub use caching::*;
 pub use catalogue::list_models;
-pub use connectivity::{is_of_world, test_connection};
+pub use connectivity::{is_internet_address, test_connection};
 pub use dialect::*;
 pub use endpoint::*;
 pub use error::*;

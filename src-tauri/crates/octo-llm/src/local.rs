@@ -74,7 +74,7 @@ async fn get_json(client: &Client, base: &Url, path: &str) -> Option<Value> {
     let mut url = base.clone();
     url.set_path(path);
     let mut response = client.get(url).send().await.ok()?.error_for_status().ok()?;
-    let body = catalogue::text(&mut response, MAX_BYTES).await.ok()?;
+    let body = catalogue::read_text(&mut response, MAX_BYTES).await.ok()?;
     serde_json::from_str(&body).ok()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     Endpoint, ErrorClass, ProviderError, connect,
-    endpoint::{NetworkDistance, reach},
+    endpoint::{NetworkDistance, network_distance},
     redact::Secrets,
 };
 use octo_protocol::Protocol;
@@ -103,15 +103,15 @@ impl Network {
     }
 
     /// Adds the values that must not appear in an error.
-    pub(crate) fn secrets(&self, secrets: &mut Secrets) {
+    pub(crate) fn collect_secrets(&self, secrets: &mut Secrets) {
         for (_, value) in &self.headers {
-            secrets.learn(&SecretString::from(value.expose_secret().trim()), "[header]");
+            secrets.add(&SecretString::from(value.expose_secret().trim()), "[header]");
         }
         if let Proxy::Manual(address) = &self.proxy {
-            secrets.learn(address, "[proxy]");
+            secrets.add(address, "[proxy]");
             if let Some(password) = Url::parse(address.expose_secret()).ok().as_ref().and_then(Url::password)
             {
-                secrets.learn(&SecretString::from(password), "[proxy]");
+                secrets.add(&SecretString::from(password), "[proxy]");
             }
         }
     }
@@ -125,7 +125,7 @@ impl Network {
     /// the certificates cannot be read, or there are none.
     pub fn apply(&self, builder: ClientBuilder, base: &Url) -> Result<ClientBuilder, ProviderError> {
         let proxy = self.proxy()?;
-        let builder = match (self.road(base), proxy) {
+        let builder = match (self.route(base), proxy) {
             (ProxyRoute::System, _) => builder,
             (ProxyRoute::Manual, Some(proxy)) => builder.no_proxy().proxy(proxy),
             (ProxyRoute::Direct, _) | (ProxyRoute::Manual, None) => builder.no_proxy(),
@@ -143,7 +143,7 @@ impl Network {
     /// # Errors
     ///
     /// Returns the errors of [`Self::apply`].
-    pub fn dress(
+    pub fn configure(
         &self,
     ) -> Result<impl Fn(ClientBuilder) -> ClientBuilder + Send + Sync + use<>, ProviderError> {
         self.check()?;
@@ -160,8 +160,8 @@ impl Network {
         })
     }
 
-    fn road(&self, base: &Url) -> ProxyRoute {
-        match (reach(base), &self.proxy) {
+    fn route(&self, base: &Url) -> ProxyRoute {
+        match (network_distance(base), &self.proxy) {
             (NetworkDistance::Machine, _) | (_, Proxy::None) => ProxyRoute::Direct,
             (NetworkDistance::World, Proxy::System) => ProxyRoute::System,
             (NetworkDistance::PrivateNetwork, Proxy::System) => ProxyRoute::Direct,
@@ -277,7 +277,7 @@ mod tests {
             ("https://api.example.com", ProxyRoute::System, ProxyRoute::Manual),
         ] {
             let base = Url::parse(address).unwrap();
-            let road = |proxy: Proxy| Network { proxy, ..Network::default() }.road(&base);
+            let road = |proxy: Proxy| Network { proxy, ..Network::default() }.route(&base);
             assert_eq!(road(Proxy::System), system, "{address}");
             assert_eq!(road(manual.clone()), by_hand, "{address}");
             assert_eq!(road(Proxy::None), ProxyRoute::Direct, "{address}");

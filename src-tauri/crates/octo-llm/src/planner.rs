@@ -42,19 +42,19 @@ impl<'a> Layout<'a> {
     /// Declares that the next request lacks the last `count` messages (for example the instruction of a
     /// compaction).
     #[must_use]
-    pub fn vanishing(self, count: usize) -> Self {
+    pub fn without_last(self, count: usize) -> Self {
         Self { lasting: self.messages.len().saturating_sub(count), ..self }
     }
 
     /// Sets the model of the call. Messages of another model were not sent to its cache.
     #[must_use]
-    pub fn asked_of(self, model: ModelId) -> Self {
+    pub fn for_model(self, model: ModelId) -> Self {
         Self { model: Some(model), ..self }
     }
 
     /// Sets the session of the conversation. For a sub-agent it is the root session, whose prefix it shares.
     #[must_use]
-    pub fn of(self, session: SessionId) -> Self {
+    pub fn for_session(self, session: SessionId) -> Self {
         Self { conversation: Some(session), ..self }
     }
 }
@@ -115,7 +115,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
         shorter.or(lives.iter().min()).copied().unwrap_or(CacheLifetime::FiveMinutes)
     };
     let mut fixed = policy.fixed.filter(|_| limit > 0).map(offered);
-    let places = places(layout, lookback);
+    let places = marker_candidates(layout, lookback);
     let turn = layout.previous_turn();
     let life_of = |index: usize| {
         let is_finished = turn.is_some_and(|turn| index <= turn);
@@ -141,7 +141,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
 }
 
 /// Returns the messages worth a marker, most valuable first.
-fn places(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
+fn marker_candidates(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
     let Some(last) = layout.eligible_before(layout.lasting) else { return Vec::new() };
     let mut places = vec![last];
     let previous = layout.previous_call(last);

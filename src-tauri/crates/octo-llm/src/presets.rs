@@ -25,7 +25,7 @@ const BUILT_IN: &str = include_str!("../presets.json");
 /// Format version this code reads. It changes when older files become unreadable.
 const FORMAT_VERSION: u32 = 1;
 /// Maximum size of the file in the home. The built-in one has a twentieth of it.
-const LARGEST: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Facts about providers and models.
 #[derive(Clone, Debug)]
@@ -107,7 +107,9 @@ impl Presets {
     /// and named in the warnings.
     pub fn load(path: &Path) -> (Self, Vec<PresetsError>) {
         let mut presets = Self::built_in();
-        match read(path).and_then(|own| own.map_or(Ok(None), |own| presets.table.with(own, path).map(Some))) {
+        match read(path)
+            .and_then(|own| own.map_or(Ok(None), |own| presets.table.overridden_by(own, path).map(Some)))
+        {
             Ok(None) => {}
             Ok(Some(table)) => presets.table = table,
             Err(error) => presets.warnings.push(error),
@@ -119,22 +121,21 @@ impl Presets {
     /// Returns the provider an address belongs to: one with this address or a parent of it, otherwise one
     /// served from the same host. All names of this machine count as one host.
     pub fn provider_of(&self, base_url: &str) -> Option<&Preset> {
-        self.at(base_url).map(|(preset, _)| preset)
+        self.locate(base_url).map(|(preset, _)| preset)
     }
 
     /// Returns the facts about a model at an address.
     pub fn card(&self, protocol: Protocol, base_url: &str, model: &str) -> ModelCard {
-        self.table.card(self.at(base_url), protocol, model)
+        self.table.card(self.locate(base_url), protocol, model)
     }
 
-    fn at(&self, base_url: &str) -> Option<(&Preset, PriceScope)> {
-        let asked = NormalizedAddress::of(base_url)?;
+    fn locate(&self, base_url: &str) -> Option<(&Preset, PriceScope)> {
+        let asked = NormalizedAddress::parse(base_url)?;
         let places = || {
             self.table.providers.iter().flat_map(|preset| {
-                preset
-                    .addresses
-                    .iter()
-                    .filter_map(move |address| Some((preset, address, NormalizedAddress::of(&address.url)?)))
+                preset.addresses.iter().filter_map(move |address| {
+                    Some((preset, address, NormalizedAddress::parse(&address.url)?))
+                })
             })
         };
         let below = places().filter(|(_, _, place)| asked.is_below(place));
@@ -219,7 +220,7 @@ impl PresetTable {
     }
 
     /// Returns this table overridden by another.
-    fn with(&self, own: Self, path: &Path) -> Result<Self, PresetsError> {
+    fn overridden_by(&self, own: Self, path: &Path) -> Result<Self, PresetsError> {
         let mut table = self.clone();
         merge_rows(&mut table.providers, own.providers, |preset| preset.id.clone());
         merge_rows(&mut table.models, own.models, |line| line.name.clone());
@@ -229,8 +230,8 @@ impl PresetTable {
             .map(|()| table)
     }
 
-    fn line(&self, name: &str) -> Option<&ModelDefinition> {
-        names::longest(&self.models, name, |line| std::iter::once(&line.name).chain(&line.aliases))
+    fn model_definition(&self, name: &str) -> Option<&ModelDefinition> {
+        names::best_match(&self.models, name, |line| std::iter::once(&line.name).chain(&line.aliases))
     }
 }
 
@@ -259,9 +260,9 @@ fn read(path: &Path) -> Result<Option<PresetTable>, PresetsError> {
         Err(error) => return Err(unreadable(error.to_string())),
     };
     let mut text = String::new();
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > LARGEST {
-        return Err(unreadable(format!("larger than {LARGEST} bytes")));
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
+        return Err(unreadable(format!("larger than {MAX_FILE_BYTES} bytes")));
     }
     PresetTable::read(&text, &named()).map(Some)
 }
@@ -275,7 +276,7 @@ struct NormalizedAddress {
 }
 
 impl NormalizedAddress {
-    fn of(base_url: &str) -> Option<Self> {
+    fn parse(base_url: &str) -> Option<Self> {
         let host = host_of(base_url).ok()?;
         let url = reqwest::Url::parse(base_url.trim()).ok()?;
         let host = ["localhost", "[::1]"].iter().fold(host, |host, name| match host.split_once("://") {

@@ -27,7 +27,7 @@ impl Price {
     }
 
     /// Returns the price of a million tokens.
-    pub fn of_a_million(self) -> Cost {
+    pub fn per_million_cost(self) -> Cost {
         Cost::from_nano_dollars(self.0.saturating_mul(1_000))
     }
 
@@ -135,7 +135,7 @@ pub struct BilledUsage {
 impl BilledUsage {
     /// Caps the hour-long part at the total written: a server's nonsense must not reach a sum.
     #[must_use]
-    pub fn sound(self) -> Self {
+    pub fn capped(self) -> Self {
         Self { written_for_an_hour: self.written_for_an_hour.min(self.usage.cache_write), ..self }
     }
 
@@ -153,7 +153,7 @@ impl BilledUsage {
             cache_write: cache_write - not_written,
             output,
         };
-        Self { usage, ..self }.sound()
+        Self { usage, ..self }.capped()
     }
 }
 
@@ -190,7 +190,7 @@ impl Prices {
 
     /// Converts the prices to the form a page shows.
     pub fn facts(&self) -> PriceFacts {
-        let of_a_million = |price: Option<Price>| price.map(Price::of_a_million);
+        let of_a_million = |price: Option<Price>| price.map(Price::per_million_cost);
         PriceFacts {
             input: of_a_million(self.rates.input),
             output: of_a_million(self.rates.output),

@@ -10,33 +10,33 @@ const MIN_SECRET: usize = 6;
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
     /// Longest first, so replacing one leaves no part of another.
-    known: Vec<(SecretString, &'static str)>,
+    values: Vec<(SecretString, &'static str)>,
 }
 
 impl Secrets {
     /// Collects all secrets of an endpoint.
-    pub(crate) fn of(endpoint: &Endpoint) -> Self {
+    pub(crate) fn from_endpoint(endpoint: &Endpoint) -> Self {
         let mut secrets = Self::default();
         if let Some(key) = &endpoint.key {
-            secrets.learn(key, "[key]");
+            secrets.add(key, "[key]");
         }
-        endpoint.network.secrets(&mut secrets);
+        endpoint.network.collect_secrets(&mut secrets);
         secrets
     }
 
     /// Adds a secret. Ignores text that is too short to be one.
-    pub(crate) fn learn(&mut self, secret: &SecretString, stands: &'static str) {
+    pub(crate) fn add(&mut self, secret: &SecretString, stands: &'static str) {
         let length = secret.expose_secret().len();
         if length >= MIN_SECRET {
             let place =
-                self.known.iter().take_while(|(known, _)| known.expose_secret().len() > length).count();
-            self.known.insert(place, (secret.clone(), stands));
+                self.values.iter().take_while(|(known, _)| known.expose_secret().len() > length).count();
+            self.values.insert(place, (secret.clone(), stands));
         }
     }
 
     /// Returns the text with the secrets replaced.
-    pub(crate) fn hide(&self, mut text: String) -> String {
-        for (secret, stands) in &self.known {
+    pub(crate) fn redact(&self, mut text: String) -> String {
+        for (secret, stands) in &self.values {
             if text.contains(secret.expose_secret()) {
                 text = text.replace(secret.expose_secret(), stands);
             }
@@ -54,10 +54,10 @@ mod tests {
         let mut secrets = Secrets::default();
         for (secret, stands) in [("abcdef", "[1]"), ("abcdefghi", "[2]"), ("short", "[3]"), ("xyzxyz", "[4]")]
         {
-            secrets.learn(&SecretString::from(secret), stands);
+            secrets.add(&SecretString::from(secret), stands);
         }
         let text = "abcdefghi abcdef short xyzxyz";
-        assert_eq!(secrets.hide(text.to_owned()), "[2] [1] short [4]");
+        assert_eq!(secrets.redact(text.to_owned()), "[2] [1] short [4]");
         assert!(!format!("{secrets:?}").contains("abc"));
     }
 }

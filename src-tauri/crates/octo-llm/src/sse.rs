@@ -26,7 +26,7 @@ pub struct SseReader {
     /// Whether the last byte was a carriage return, so a line feed right after it belongs to it.
     after_cr: bool,
     /// Whether a line was read already, so a byte order mark is ordinary text.
-    begun: bool,
+    is_started: bool,
     event: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
@@ -91,8 +91,8 @@ impl SseReader {
     fn end_line(&mut self) -> Option<SseEvent> {
         let line = std::mem::take(&mut self.line);
         let mut text = line.as_slice();
-        if !self.begun {
-            self.begun = true;
+        if !self.is_started {
+            self.is_started = true;
             text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         }
         if text.is_empty() {

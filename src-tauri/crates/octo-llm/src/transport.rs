@@ -65,7 +65,11 @@ impl Provider for Transport {
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
         let state = State::Start { call: self.call.clone(), request: Box::new(request) };
-        let machine = CallStream { state, ready: VecDeque::new(), secrets: Secrets::of(&self.call.endpoint) };
+        let machine = CallStream {
+            state,
+            ready: VecDeque::new(),
+            secrets: Secrets::from_endpoint(&self.call.endpoint),
+        };
         Box::pin(stream::unfold((machine, cancel), |(mut machine, cancel)| async move {
             if matches!(machine.state, State::Over) && machine.ready.is_empty() {
                 return None;
@@ -159,9 +163,9 @@ struct OpenResponse {
     response: Response,
     answer: AnswerReader,
     /// Whether the body was checked to begin like a stream.
-    begun: bool,
+    start_checked: bool,
     /// Time of the last content.
-    said: LastContent,
+    last_content: LastContent,
 }
 
 impl CallStream {
@@ -176,8 +180,9 @@ impl CallStream {
                     Ok(response) => {
                         let answer =
                             AnswerReader::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
-                        let said = LastContent::at(Instant::now());
-                        let reading = OpenResponse { response, answer, begun: false, said };
+                        let said = LastContent::starting_at(Instant::now());
+                        let reading =
+                            OpenResponse { response, answer, start_checked: false, last_content: said };
                         self.state = State::Reading(Box::new(reading));
                     }
                     Err(error) => {
@@ -211,13 +216,13 @@ impl CallStream {
 impl OpenResponse {
     /// Reads one piece of the body. `events` receives the decoded events, including those before an error.
     async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<AnswerProgress, ProviderError> {
-        let Some(bytes) = self.response.chunk().await.map_err(network)? else {
+        let Some(bytes) = self.response.chunk().await.map_err(network_error)? else {
             return self.answer.finish(events).map(|()| AnswerProgress::Whole);
         };
-        if !self.begun
+        if !self.start_checked
             && let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace())
         {
-            self.begun = true;
+            self.start_checked = true;
             // No event begins like a page or like JSON.
             if matches!(first, b'<' | b'{' | b'[') {
                 return Err(http::not_a_stream_error(&read_body(&mut self.response, bytes.to_vec()).await));
@@ -225,7 +230,7 @@ impl OpenResponse {
         }
         let before = events.len();
         let progress = self.answer.push(&bytes, events)?;
-        self.said.heard(events.len() - before, Instant::now())?;
+        self.last_content.record(events.len() - before, Instant::now())?;
         Ok(progress)
     }
 }
@@ -241,12 +246,12 @@ impl CallContext {
             headers.extend(self.auth_headers(&url, &body, secrets).await?);
         }
         let sent = self.client.post(&url).headers(headers).body(body).send().await;
-        let mut response = sent.map_err(network)?;
+        let mut response = sent.map_err(network_error)?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
-            let said = secrets.hide(read_body(&mut response, Vec::new()).await);
-            return Err(http::refusal(status.as_u16(), &headers, &said, SystemTime::now()));
+            let said = secrets.redact(read_body(&mut response, Vec::new()).await);
+            return Err(http::status_error(status.as_u16(), &headers, &said, SystemTime::now()));
         }
         let is_page = response
             .headers()
@@ -277,10 +282,10 @@ impl CallContext {
         secrets: &mut Secrets,
     ) -> Result<HeaderMap, ProviderError> {
         let (environment, base) = (self.endpoint.aws.clone(), self.base.clone());
-        let found = tokio::task::spawn_blocking(move || bedrock::access(&environment, &base)).await;
+        let found = tokio::task::spawn_blocking(move || bedrock::find_auth(&environment, &base)).await;
         let unread = |_| ProviderError::new(ErrorClass::Auth, "The AWS credentials could not be read.");
         let access = found.map_err(unread)??;
-        access.secrets(secrets);
+        access.collect_secrets(secrets);
         let headers = [(CONTENT_TYPE.as_str(), JSON)];
         let request = bedrock::UnsignedRequest { method: "POST", url, headers: &headers, body };
         let named = |(name, value): (String, String)| {
@@ -294,17 +299,17 @@ impl CallContext {
 /// Redacts an error: servers repeat keys in their messages, and no part of a key may leave with an error. The
 /// text is shortened afterwards, so no truncated key remains.
 fn redacted(mut error: ProviderError, secrets: &Secrets) -> ProviderError {
-    error.message = http::shorten(&secrets.hide(error.message), http::MAX_MESSAGE);
+    error.message = http::shorten(&secrets.redact(error.message), http::MAX_MESSAGE);
     error
 }
 
 /// Reads the rest after the terminal event (normally just the end of the body), so the connection can serve the
 /// next call.
 fn drain(mut response: Response) {
-    const PATIENCE: Duration = Duration::from_secs(2);
+    const MAX_DRAIN_TIME: Duration = Duration::from_secs(2);
     tokio::spawn(async move {
         let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
-        let _ = tokio::time::timeout(PATIENCE, rest).await;
+        let _ = tokio::time::timeout(MAX_DRAIN_TIME, rest).await;
     });
 }
 
@@ -323,7 +328,7 @@ async fn read_body(response: &mut Response, mut begun: Vec<u8>) -> String {
 }
 
 /// Converts an error of the network with its causes, without the address (it is known, and may be private).
-pub(crate) fn network(error: reqwest::Error) -> ProviderError {
+pub(crate) fn network_error(error: reqwest::Error) -> ProviderError {
     let message = if error.is_connect() && error.is_timeout() {
         format!("No connection within {} seconds.", CONNECT_TIMEOUT.as_secs())
     } else if error.is_timeout() {

@@ -29,20 +29,20 @@ pub struct WarmKeepingCosts {
     /// Cost of reading a million tokens, in dollars.
     read: f64,
     /// Cost of writing a million tokens back, in dollars.
-    back: f64,
+    rewrite: f64,
 }
 
 impl WarmKeepingCosts {
     /// Computes the figures of a model. `None` if reading does not keep its entries, or a price is unknown.
-    pub fn of(caching: &Caching, rates: &Rates) -> Option<Self> {
-        let dollars = |price: Price| price.of_a_million().as_dollars();
+    pub fn for_cache(caching: &Caching, rates: &Rates) -> Option<Self> {
+        let dollars = |price: Price| price.per_million_cost().as_dollars();
         let written = match caching.kind {
             CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => rates.write?,
             CacheKind::Prefix { .. } => rates.input?,
             // Units live for hours or days; an uncertain cache cannot be bought.
             CacheKind::None | CacheKind::Units { .. } | CacheKind::Chance { .. } => return None,
         };
-        Some(Self { life: caching.life()?, read: dollars(rates.read?), back: dollars(written) })
+        Some(Self { life: caching.life()?, read: dollars(rates.read?), rewrite: dollars(written) })
     }
 }
 
@@ -63,10 +63,10 @@ pub fn keep_warm(
     let so_far = period * refreshes;
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let tokens = cached as f64 / 1e6;
-    let (cost, saved) = (tokens * warmth.read, tokens * (warmth.back - warmth.read));
+    let (cost, saved) = (tokens * warmth.read, tokens * (warmth.rewrite - warmth.read));
     // Refreshing until the k-th, seen from now: each is paid for if the person is still away, and saves its
     // amount if they return during its lifetime.
-    let here = away_longer_than(pauses, so_far + period);
+    let here = probability_of_longer_pause(pauses, so_far + period);
     if here <= 0.0 {
         return None;
     }
@@ -74,7 +74,10 @@ pub fn keep_warm(
     let mut best = f64::NEG_INFINITY;
     for refresh in 1..=left {
         let due = so_far + period * refresh;
-        let (still, then) = (away_longer_than(pauses, due), away_longer_than(pauses, due + warmth.life));
+        let (still, then) = (
+            probability_of_longer_pause(pauses, due),
+            probability_of_longer_pause(pauses, due + warmth.life),
+        );
         gain += ((still - then) * saved - still * cost) / here;
         best = best.max(gain);
     }
@@ -82,7 +85,7 @@ pub fn keep_warm(
 }
 
 /// Returns the share of longer pauses, estimated from the person's own and the prior.
-fn away_longer_than(pauses: &[Duration], time: Duration) -> f64 {
+fn probability_of_longer_pause(pauses: &[Duration], time: Duration) -> f64 {
     let longer = pauses.iter().filter(|pause| **pause > time).count();
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let (longer, all) = (longer as f64, pauses.len() as f64);
@@ -109,7 +112,7 @@ mod tests {
     }
 
     fn sonnet() -> WarmKeepingCosts {
-        WarmKeepingCosts::of(&Caching::anthropic(), &rates(3.0, 0.3, Some(3.75))).unwrap()
+        WarmKeepingCosts::for_cache(&Caching::anthropic(), &rates(3.0, 0.3, Some(3.75))).unwrap()
     }
 
     /// Returns how often a pause that never ends is refreshed.
@@ -144,7 +147,7 @@ mod tests {
         assert_eq!(keep_warm(&[], 20_000, &sonnet(), 0), Some(280 * SECOND));
         let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
         let points = Caching { kind: points, minimum: 1024 };
-        let warmth = WarmKeepingCosts::of(&points, &rates(3.0, 0.3, Some(3.75))).unwrap();
+        let warmth = WarmKeepingCosts::for_cache(&points, &rates(3.0, 0.3, Some(3.75))).unwrap();
         assert_eq!(keep_warm(&[], 20_000, &warmth, 0), Some(1780 * SECOND));
     }
 
@@ -169,7 +172,7 @@ mod tests {
             ("chance", of(CacheKind::Chance { probability: 0.9, life_seconds: 300 }), &free, false),
             ("nothing", Caching::NONE, &with_fee, false),
         ] {
-            assert_eq!(WarmKeepingCosts::of(&caching, rates).is_some(), expected, "{what}");
+            assert_eq!(WarmKeepingCosts::for_cache(&caching, rates).is_some(), expected, "{what}");
         }
     }
 
@@ -183,7 +186,7 @@ mod tests {
             write in 0.0..10.0_f64,
         ) {
             let pauses: Vec<Duration> = pauses.into_iter().map(Duration::from_secs).collect();
-            let warmth = WarmKeepingCosts::of(&Caching::anthropic(), &rates(3.0, read, Some(write))).unwrap();
+            let warmth = WarmKeepingCosts::for_cache(&Caching::anthropic(), &rates(3.0, read, Some(write))).unwrap();
             let due = keep_warm(&pauses, cached, &warmth, refreshes);
             if refreshes >= MAX_REFRESHES || read >= write {
                 prop_assert_eq!(due, None);

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Text that replaces a message without any content a provider accepts.
-pub(crate) const NOTHING: &str = "(nothing)";
+pub(crate) const EMPTY_MESSAGE: &str = "(nothing)";
 /// Text that replaces a result without text.
 pub(crate) const NO_OUTPUT: &str = "(no output)";
 /// Image types that all protocols accept.
@@ -125,7 +125,7 @@ fn wrap(kind: &str, text: &str) -> String {
 }
 
 /// Returns the mention of an attached file in the form the model reads.
-pub(crate) fn file(path: &str) -> String {
+pub(crate) fn file_mention(path: &str) -> String {
     format!("Attached file: {path}")
 }
 
@@ -153,7 +153,7 @@ pub(crate) enum WirePicture {
 }
 
 /// Returns the form in which a picture is sent.
-pub(crate) fn picture(
+pub(crate) fn wire_picture(
     images: &HashMap<BlobHash, Arc<[u8]>>,
     vision: bool,
     blob: &BlobHash,

@@ -123,7 +123,7 @@ impl CallMeter {
         let name = sent.model.clone();
         // A request certainly reached the cache only if its answer began.
         if let (Some(usage), true) = (usage, self.first_byte_ms.is_some()) {
-            seen.remember(sent.billed(usage));
+            seen.remember(sent.with_usage(usage));
         } else if outcome == CallOutcome::Answered {
             seen.remember(sent);
         }

@@ -158,8 +158,8 @@ impl RequestBase {
         };
         let (system, tools) = self.prefix.into_parts();
         let shown = self.attached == AttachmentMode::Shown;
-        let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
-        let layout = self.model.map_or(layout, |model| layout.asked_of(model));
+        let layout = Layout::new(&messages).for_session(self.session).without_last(vanishing);
+        let layout = self.model.map_or(layout, |model| layout.for_model(model));
         ModelRequest {
             model,
             system,

@@ -18,7 +18,7 @@ impl Session {
                 continue;
             };
             let sent = self.outgoing().sent_before(line, &card, paired(before).into_owned());
-            self.warmth.remember(sent.billed(usage));
+            self.warmth.remember(sent.with_usage(usage));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::LiveSettings;
 use crate::models;
-use octo_llm::{ErrorClass, Network, Proxy, is_of_world, test_connection};
+use octo_llm::{ErrorClass, Network, Proxy, is_internet_address, test_connection};
 use octo_protocol::{ApiError, ProxyChoice, ProxyTestResult};
 use secrecy::SecretString;
 
@@ -37,7 +37,7 @@ impl LiveSettings {
         let (_, snapshot) = self.snapshot().await?;
         let default = snapshot.settings.default_model;
         let mut models: Vec<_> =
-            snapshot.models.into_iter().filter(|model| is_of_world(&model.base_url)).collect();
+            snapshot.models.into_iter().filter(|model| is_internet_address(&model.base_url)).collect();
         models.sort_by_key(|model| Some(model.id) != default);
         Ok(models.into_iter().next().map_or_else(|| OUTSIDE.to_owned(), |model| model.base_url))
     }

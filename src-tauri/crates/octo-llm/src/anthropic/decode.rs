@@ -66,7 +66,7 @@ impl Decoder {
         let data = wire::json(&event.data)?;
         let kind = data.get("type").and_then(Value::as_str).unwrap_or(&event.event);
         match kind {
-            "message_start" => Ok(self.count(data.pointer("/message/usage"))),
+            "message_start" => Ok(self.merge_usage(data.pointer("/message/usage"))),
             "content_block_start" => self.start(&data),
             "content_block_delta" => self.delta(&data),
             "content_block_stop" => self.stop(&data),
@@ -74,10 +74,10 @@ impl Decoder {
                 if let Some(reason) = data.pointer("/delta/stop_reason").and_then(Value::as_str) {
                     self.finish = finish_reason(reason);
                 }
-                Ok(self.count(data.get("usage")))
+                Ok(self.merge_usage(data.get("usage")))
             }
             "message_stop" => self.end(),
-            "error" => Err(http::reported(data.get("error").unwrap_or(&data))),
+            "error" => Err(http::object_error(data.get("error").unwrap_or(&data))),
             _ => Ok(Vec::new()),
         }
     }
@@ -225,7 +225,7 @@ impl Decoder {
 
     /// Merges usage figures: later ones replace earlier ones, and fields that a later event omits keep their
     /// value.
-    fn count(&mut self, usage: Option<&Value>) -> Vec<ModelEvent> {
+    fn merge_usage(&mut self, usage: Option<&Value>) -> Vec<ModelEvent> {
         let Some(usage) = usage.filter(|usage| usage.is_object()) else { return Vec::new() };
         let counts = [
             ("/input_tokens", &mut self.billed.usage.input),
@@ -239,7 +239,7 @@ impl Decoder {
                 *count = number;
             }
         }
-        vec![ModelEvent::Usage(self.billed.sound())]
+        vec![ModelEvent::Usage(self.billed.capped())]
     }
 }
 

@@ -107,7 +107,7 @@ impl Encoder<'_> {
         if !content.iter().any(|block| !is_reasoning(block)) {
             // A message that contains only reasoning gets one as well: it could not be the last message, and
             // the sent bytes must not depend on later messages.
-            content.push(text(wire::NOTHING));
+            content.push(text(wire::EMPTY_MESSAGE));
         }
         let role = match message.role {
             Role::User => "user",
@@ -123,9 +123,9 @@ impl Encoder<'_> {
             }
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
             Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
-            Block::File { path } => Some(text(&wire::file(path))),
-            Block::Image { blob, media_type, name } => Some(picture(
-                wire::picture(&self.request.images, self.request.vision, blob, media_type, name),
+            Block::File { path } => Some(text(&wire::file_mention(path))),
+            Block::Image { blob, media_type, name } => Some(encode_picture(
+                wire::wire_picture(&self.request.images, self.request.vision, blob, media_type, name),
                 media_type,
             )),
             Block::Document { blob, media_type, name, .. } => {
@@ -151,14 +151,14 @@ impl Encoder<'_> {
         let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let mut content = vec![text(said)];
         content.extend(result.images.iter().map(|image| {
-            let found = wire::picture(
+            let found = wire::wire_picture(
                 &self.request.images,
                 self.request.vision,
                 &image.blob,
                 &image.media_type,
                 &image.name,
             );
-            picture(found, &image.media_type)
+            encode_picture(found, &image.media_type)
         }));
         let mut block = json!({
             "type": "tool_result",
@@ -180,7 +180,7 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn picture(picture: WirePicture, media_type: &str) -> Value {
+fn encode_picture(picture: WirePicture, media_type: &str) -> Value {
     match picture {
         WirePicture::Words(words) => text(&words),
         WirePicture::Bytes(data) => {

@@ -6,7 +6,7 @@
 //! Files are read again on each call, since other programs renew their content.
 
 use super::{
-    SERVICE,
+    SIGNING_SERVICE,
     sign::{UnsignedRequest, sign},
 };
 use crate::{ErrorClass, ProviderError, redact::Secrets};
@@ -54,18 +54,20 @@ impl BedrockAuth {
             Self::Bearer(key) => {
                 Ok(vec![("authorization".to_owned(), format!("Bearer {}", key.expose_secret()))])
             }
-            Self::Signature { credentials, region } => sign(request, credentials, region, SERVICE, now),
+            Self::Signature { credentials, region } => {
+                sign(request, credentials, region, SIGNING_SERVICE, now)
+            }
         }
     }
 
     /// Adds the values that must not appear in an error.
-    pub(crate) fn secrets(&self, secrets: &mut Secrets) {
+    pub(crate) fn collect_secrets(&self, secrets: &mut Secrets) {
         match self {
-            Self::Bearer(key) => secrets.learn(key, "[key]"),
+            Self::Bearer(key) => secrets.add(key, "[key]"),
             Self::Signature { credentials, .. } => {
-                secrets.learn(&credentials.secret_key, "[key]");
+                secrets.add(&credentials.secret_key, "[key]");
                 if let Some(token) = &credentials.session_token {
-                    secrets.learn(token, "[key]");
+                    secrets.add(token, "[key]");
                 }
             }
         }
@@ -78,10 +80,10 @@ impl BedrockAuth {
 ///
 /// Returns [`ErrorClass::Auth`] when there are no credentials, with the sources that were searched, and
 /// [`ErrorClass::Address`] when the region to sign for is unknown.
-pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<BedrockAuth, ProviderError> {
+pub(crate) fn find_auth(environment: &AwsEnvironment, base: &Url) -> Result<BedrockAuth, ProviderError> {
     // A signature reveals nothing; a key does, so it is sent only to AWS or to this machine.
     let is_trusted = base.host_str().is_some_and(|host| region_of_host(host).is_some())
-        || crate::endpoint::reach(base) == crate::endpoint::NetworkDistance::Machine;
+        || crate::endpoint::network_distance(base) == crate::endpoint::NetworkDistance::Machine;
     if let Some(key) = environment.variable(BEARER_VARIABLE).filter(|_| is_trusted) {
         return Ok(BedrockAuth::Bearer(SecretString::from(key)));
     }
@@ -107,7 +109,7 @@ impl AwsEnvironment {
     }
 
     /// Returns the environment of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -287,7 +289,7 @@ mod tests {
             ("http://192.168.1.4", false),
         ] {
             // Without a known region to sign for there is no access at all, and so no key either.
-            let found = access(&environment, &Url::parse(base).unwrap());
+            let found = find_auth(&environment, &Url::parse(base).unwrap());
             let key = match &found {
                 Ok(BedrockAuth::Bearer(key)) => Some(key.expose_secret()),
                 Ok(BedrockAuth::Signature { .. }) | Err(_) => None,

@@ -72,7 +72,7 @@ impl Decoder {
             "contentBlockStop" => self.stop(&data),
             "messageStop" => self.end_message(&data),
             "metadata" => Ok(self.end(&data)),
-            EXCEPTION => Err(http::exception(&data)),
+            EXCEPTION => Err(http::exception_error(&data)),
             _ => Ok(Vec::new()),
         }
     }
@@ -107,13 +107,13 @@ impl Decoder {
         if name.is_empty() {
             return Err(wire::malformed("The stream holds a call without a name."));
         }
-        let block = self.number();
+        let block = self.next_index();
         let part = BedrockContent::Call { provider_id, name: name.clone(), arguments: String::new() };
         self.open.insert(index, BedrockBlock { block: Some(block), part });
         Ok(vec![ModelEvent::BlockStarted { block, kind: BlockKind::ToolCall { name } }])
     }
 
-    fn number(&mut self) -> u32 {
+    fn next_index(&mut self) -> u32 {
         let block = self.next;
         self.next += 1;
         block
@@ -142,11 +142,11 @@ impl Decoder {
                 self.open.insert(index, open);
                 return Ok(events);
             };
-            let block = self.number();
+            let block = self.next_index();
             open = BedrockBlock { block: Some(block), part };
             events.push(ModelEvent::BlockStarted { block, kind });
         }
-        let grown = open.part.grow(index, delta)?;
+        let grown = open.part.append_delta(index, delta)?;
         if let Some(block) = open.block.filter(|_| !grown.is_empty()) {
             events.push(ModelEvent::Delta { block, text: grown });
         }
@@ -221,7 +221,7 @@ impl Decoder {
 
 impl BedrockContent {
     /// Returns the visible part of a delta; signatures and redacted reasoning are kept but not shown.
-    fn grow(&mut self, index: u64, delta: &Value) -> Result<String, ProviderError> {
+    fn append_delta(&mut self, index: u64, delta: &Value) -> Result<String, ProviderError> {
         let piece = |pointer: &str| delta.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (held, piece) = match self {
             Self::Unknown => return Ok(String::new()),
@@ -281,5 +281,5 @@ fn parse_usage(usage: &Value) -> BilledUsage {
         cache_write: count("cacheWriteInputTokens"),
         output: count("outputTokens"),
     };
-    BilledUsage { usage, written_for_an_hour }.sound()
+    BilledUsage { usage, written_for_an_hour }.capped()
 }

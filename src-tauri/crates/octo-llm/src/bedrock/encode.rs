@@ -104,7 +104,7 @@ impl Encoder<'_> {
         if content.iter().all(|block| block.get("reasoningContent").is_some()) {
             // A message that contains only reasoning gets one as well: it could not be the last message, and
             // the sent bytes must not depend on later messages.
-            content.push(text(wire::NOTHING));
+            content.push(text(wire::EMPTY_MESSAGE));
         }
         content
     }
@@ -116,8 +116,8 @@ impl Encoder<'_> {
             }
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
             Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
-            Block::File { path } => Some(text(&wire::file(path))),
-            Block::Image { blob, media_type, name } => Some(self.picture(blob, media_type, name)),
+            Block::File { path } => Some(text(&wire::file_mention(path))),
+            Block::Image { blob, media_type, name } => Some(self.encode_picture(blob, media_type, name)),
             Block::Document { blob, media_type, .. } => {
                 let data = wire::document(self.request, blob, media_type)?;
                 self.documents += 1;
@@ -147,7 +147,10 @@ impl Encoder<'_> {
         let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let mut content = vec![text(said)];
         content.extend(
-            result.images.iter().map(|image| self.picture(&image.blob, &image.media_type, &image.name)),
+            result
+                .images
+                .iter()
+                .map(|image| self.encode_picture(&image.blob, &image.media_type, &image.name)),
         );
         let status = match result.status {
             CallStatus::Done => "success",
@@ -162,8 +165,8 @@ impl Encoder<'_> {
         } })
     }
 
-    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Value {
-        match wire::picture(&self.request.images, self.request.vision, blob, media_type, name) {
+    fn encode_picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Value {
+        match wire::wire_picture(&self.request.images, self.request.vision, blob, media_type, name) {
             WirePicture::Words(words) => text(&words),
             WirePicture::Bytes(data) => {
                 let format = media_type.trim_start_matches("image/");

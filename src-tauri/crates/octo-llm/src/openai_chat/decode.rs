@@ -85,10 +85,10 @@ impl Decoder {
         }
         let data = wire::json(text)?;
         if let Some(error) = data.get("error").filter(|error| !error.is_null()) {
-            return Err(http::reported(error));
+            return Err(http::object_error(error));
         }
         if event.event == "error" {
-            return Err(http::reported(&data));
+            return Err(http::object_error(&data));
         }
         let mut events = Vec::new();
         if let Some(choice) = data.pointer("/choices/0") {
@@ -121,26 +121,26 @@ impl Decoder {
         if let Some((field, text)) =
             REASONING_FIELDS.into_iter().find_map(|field| Some((field, piece(field)?)))
         {
-            self.say(OpenTextKind::Reasoning(field), text, events);
+            self.append_text(OpenTextKind::Reasoning(field), text, events);
         }
         if let Some(text) = piece("content").or_else(|| piece("refusal")) {
-            self.say(OpenTextKind::Text, text, events);
+            self.append_text(OpenTextKind::Text, text, events);
         }
         if piece("refusal").is_some() {
             self.finish = Some(FinishReason::Refused);
         }
-        self.details.take(delta);
+        self.details.add(delta);
         if self.details.are_sealed() {
-            self.seal(events);
+            self.begin_sealed(events);
         }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            self.call(call, events);
+            self.merge_call(call, events);
         }
         if let Some(reason) =
             choice.get("finish_reason").and_then(Value::as_str).filter(|reason| !reason.is_empty())
         {
             self.finish = match (reason, self.finish) {
-                ("error", _) => return Err(http::reported(choice.get("error").unwrap_or(choice))),
+                ("error", _) => return Err(http::object_error(choice.get("error").unwrap_or(choice))),
                 ("content_filter", _) | (_, Some(FinishReason::Refused)) => Some(FinishReason::Refused),
                 ("length" | "max_tokens", _) => Some(FinishReason::Length),
                 _ => Some(FinishReason::Stop),
@@ -149,7 +149,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn say(&mut self, kind: OpenTextKind, text: &str, events: &mut Vec<ModelEvent>) {
+    fn append_text(&mut self, kind: OpenTextKind, text: &str, events: &mut Vec<ModelEvent>) {
         if self.prose.as_ref().is_some_and(|prose| prose.kind != kind) {
             self.end_prose(events);
         }
@@ -181,7 +181,7 @@ impl Decoder {
     }
 
     /// Begins the block for sealed data.
-    fn seal(&mut self, events: &mut Vec<ModelEvent>) {
+    fn begin_sealed(&mut self, events: &mut Vec<ModelEvent>) {
         if self.sealed.is_none() {
             self.sealed = Some(self.next);
             events.push(ModelEvent::BlockStarted { block: self.next, kind: BlockKind::Reasoning });
@@ -190,11 +190,11 @@ impl Decoder {
     }
 
     /// Merges a piece of a call: by its index where it has one, else by its id, else into the last call.
-    fn call(&mut self, piece: &Value, events: &mut Vec<ModelEvent>) {
+    fn merge_call(&mut self, piece: &Value, events: &mut Vec<ModelEvent>) {
         self.end_prose(events);
         let extra = piece.get(CALL_FIELD).filter(|extra| extra.is_object());
         if extra.is_some() {
-            self.seal(events);
+            self.begin_sealed(events);
         }
         let index = piece.get("index").and_then(Value::as_u64);
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -260,7 +260,7 @@ impl Decoder {
         self.end_prose(&mut events);
         let mut calls = std::mem::take(&mut self.calls);
         let extras = calls.iter_mut().map(|call| call.extra.take()).collect();
-        let kept = std::mem::take(&mut self.details).keep(extras);
+        let kept = std::mem::take(&mut self.details).into_kept(extras);
         // A started block is finished whatever its content: later blocks wait for it.
         if let Some(block) = self.sealed {
             let replay = kept.map(|raw| Replay { provider: self.provider.0.clone(), raw });

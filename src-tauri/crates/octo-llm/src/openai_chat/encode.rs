@@ -41,7 +41,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     }
     if let Some(key) = &request.cache.key {
         let field = match dialect.cache_key {
-            CacheKeyField::Unsent => None,
+            CacheKeyField::Unknown => None,
             CacheKeyField::PromptCacheKey => Some("prompt_cache_key"),
             CacheKeyField::SessionId => Some("session_id"),
         };
@@ -63,17 +63,17 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             ReasoningPadding::Always => Some(REASONING_FIELDS[0]),
             ReasoningPadding::Following => None,
         },
-        shape: ContentShape::of(dialect),
-        signed: dialect.signatures == CallSignatures::Asked && sealed::signs(&request.model),
+        shape: ContentShape::of_dialect(dialect),
+        signed: dialect.signatures == CallSignatures::Required && sealed::requires_signatures(&request.model),
         messages: Vec::with_capacity(request.messages.len() + 1),
     };
-    let marks = MarkerPositions::of(request, dialect);
+    let marks = MarkerPositions::of_request(request, dialect);
     if wire::has_content(&request.system) {
         let mut parts = ContentParts::default();
-        parts.say(&request.system);
+        parts.push_text(&request.system);
         let content = parts.content(encoder.shape);
         encoder.messages.push(json!({ "role": "system", "content": content }));
-        marks.fixed(&mut encoder.messages);
+        marks.mark_fixed(&mut encoder.messages);
     }
     for (index, message) in request.messages.iter().enumerate() {
         let first = encoder.messages.len();
@@ -81,7 +81,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             Role::User => encoder.user(message),
             Role::Assistant => encoder.assistant(message),
         }
-        marks.message(index, encoder.messages.get_mut(first..).unwrap_or_default());
+        marks.mark_message(index, encoder.messages.get_mut(first..).unwrap_or_default());
     }
     body.insert("messages".into(), encoder.messages.into());
     Value::Object(body)
@@ -107,15 +107,15 @@ struct ContentParts {
 }
 
 impl ContentParts {
-    fn say(&mut self, words: &str) {
+    fn push_text(&mut self, words: &str) {
         if wire::has_content(words) {
             self.parts.push(json!({ "type": "text", "text": words }));
         }
     }
 
-    fn show(&mut self, picture: WirePicture, media_type: &str) {
+    fn push_picture(&mut self, picture: WirePicture, media_type: &str) {
         match picture {
-            WirePicture::Words(words) => self.say(&words),
+            WirePicture::Words(words) => self.push_text(&words),
             WirePicture::Bytes(data) => {
                 self.pictures += 1;
                 let url = format!("data:{media_type};base64,{data}");
@@ -124,7 +124,7 @@ impl ContentParts {
         }
     }
 
-    fn enclose(&mut self, name: &str, media_type: &str, data: &str) {
+    fn push_file(&mut self, name: &str, media_type: &str, data: &str) {
         self.pictures += 1;
         let data = format!("data:{media_type};base64,{data}");
         self.parts.push(json!({ "type": "file", "file": { "filename": name, "file_data": data } }));
@@ -154,13 +154,13 @@ impl Encoder<'_> {
             }
         }
         for block in &message.blocks {
-            self.say(block, &mut parts);
+            self.push_block(block, &mut parts);
         }
         if parts.parts.is_empty() && results > 0 {
             return;
         }
         if parts.parts.is_empty() {
-            parts.say(wire::NOTHING);
+            parts.push_text(wire::EMPTY_MESSAGE);
         }
         self.messages.push(json!({ "role": "user", "content": parts.content(self.shape) }));
     }
@@ -169,46 +169,46 @@ impl Encoder<'_> {
         let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let id = self.ids.of_result(result.call, &result.provider_id);
         let mut answer = ContentParts::default();
-        answer.say(said);
+        answer.push_text(said);
         let content = answer.content(self.shape);
         self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
         for image in &result.images {
-            let found = self.picture(&image.blob, &image.media_type, &image.name);
+            let found = self.encode_picture(&image.blob, &image.media_type, &image.name);
             if matches!(found, WirePicture::Bytes(_)) {
-                parts.say(&format!("[Picture \"{}\" of the result of call {id}:]", image.name));
+                parts.push_text(&format!("[Picture \"{}\" of the result of call {id}:]", image.name));
             }
-            parts.show(found, &image.media_type);
+            parts.push_picture(found, &image.media_type);
         }
     }
 
-    fn say(&self, block: &Block, parts: &mut ContentParts) {
+    fn push_block(&self, block: &Block, parts: &mut ContentParts) {
         match block {
-            Block::Text { text } | Block::Summary { text, .. } => parts.say(text),
-            Block::Notice { kind, text } => parts.say(&wire::notice(*kind, text)),
-            Block::CommandsEnded { text, .. } => parts.say(&wire::commands_ended(text)),
-            Block::File { path } => parts.say(&wire::file(path)),
+            Block::Text { text } | Block::Summary { text, .. } => parts.push_text(text),
+            Block::Notice { kind, text } => parts.push_text(&wire::notice(*kind, text)),
+            Block::CommandsEnded { text, .. } => parts.push_text(&wire::commands_ended(text)),
+            Block::File { path } => parts.push_text(&wire::file_mention(path)),
             Block::Image { blob, media_type, name } => {
-                parts.show(self.picture(blob, media_type, name), media_type);
+                parts.push_picture(self.encode_picture(blob, media_type, name), media_type);
             }
             Block::Document { blob, media_type, name, path } => {
-                parts.say(&wire::document_mention(path));
+                parts.push_text(&wire::document_mention(path));
                 if let Some(data) = wire::document(self.request, blob, media_type) {
-                    parts.enclose(name, media_type, &data);
+                    parts.push_file(name, media_type, &data);
                 }
             }
             Block::ToolResult(_) | Block::ToolCall(_) | Block::Reasoning { .. } => {}
         }
     }
 
-    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> WirePicture {
-        wire::picture(&self.request.images, self.request.vision, blob, media_type, name)
+    fn encode_picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> WirePicture {
+        wire::wire_picture(&self.request.images, self.request.vision, blob, media_type, name)
     }
 
     fn assistant(&mut self, message: &Message) {
         let mut parts = ContentParts::default();
         let mut calls: Vec<Value> = Vec::new();
         let mut reasoning: Map<String, Value> = Map::new();
-        let seals = SealedData::of(&message.blocks, &self.provider.0);
+        let seals = SealedData::find(&message.blocks, &self.provider.0);
         for block in &message.blocks {
             match block {
                 Block::ToolCall(call) => {
@@ -220,7 +220,7 @@ impl Encoder<'_> {
                         "type": "function",
                         "function": { "name": wire::tool_name(&call.name), "arguments": arguments },
                     });
-                    let stand_in = || seals.stand_in(number).filter(|_| self.signed);
+                    let stand_in = || seals.substitute_signature(number).filter(|_| self.signed);
                     if let Some(extra) = seals.of_call(number).or_else(stand_in) {
                         said[CALL_FIELD] = extra;
                     }
@@ -234,13 +234,13 @@ impl Encoder<'_> {
                     }
                 }
                 // A model's message takes only text.
-                Block::Image { name, .. } => parts.say(&format!("[Picture \"{name}\"]")),
-                Block::Document { path, .. } => parts.say(&wire::document_mention(path)),
-                other => self.say(other, &mut parts),
+                Block::Image { name, .. } => parts.push_text(&format!("[Picture \"{name}\"]")),
+                Block::Document { path, .. } => parts.push_text(&wire::document_mention(path)),
+                other => self.push_block(other, &mut parts),
             }
         }
         if parts.parts.is_empty() && calls.is_empty() {
-            parts.say(wire::NOTHING);
+            parts.push_text(wire::EMPTY_MESSAGE);
         }
         let mut said = Map::new();
         said.insert("role".into(), "assistant".into());

@@ -18,7 +18,7 @@ pub(super) enum ContentShape {
 }
 
 impl ContentShape {
-    pub(super) fn of(dialect: &Dialect) -> Self {
+    pub(super) fn of_dialect(dialect: &Dialect) -> Self {
         match (dialect.markers, dialect.breakpoints) {
             (MarkerStyle::Unknown, BreakpointSupport::Unknown) => Self::Plain,
             (MarkerStyle::CacheControl, _) | (_, BreakpointSupport::Explicit) => Self::Parts,
@@ -42,7 +42,7 @@ enum MarkerKind {
 
 impl MarkerPositions {
     /// Selects the markers of a request. If there are too many, the last ones are worth most.
-    pub(super) fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
+    pub(super) fn of_request(request: &ModelRequest, dialect: &Dialect) -> Self {
         let (kind, most) = match (dialect.markers, dialect.breakpoints) {
             (MarkerStyle::CacheControl, _) => (MarkerKind::CacheControl, MAX_MARKERS),
             (MarkerStyle::Unknown, BreakpointSupport::Explicit) => (MarkerKind::Breakpoint, MAX_BREAKPOINTS),
@@ -56,14 +56,14 @@ impl MarkerPositions {
     }
 
     /// Marks the end of the system prompt, which also covers the tools before it.
-    pub(super) fn fixed(&self, messages: &mut [Value]) {
+    pub(super) fn mark_fixed(&self, messages: &mut [Value]) {
         if let Some(life) = self.fixed {
             self.mark_last_part(messages, life);
         }
     }
 
     /// Marks the end of the wire messages that one of Octo's messages became.
-    pub(super) fn message(&self, index: usize, messages: &mut [Value]) {
+    pub(super) fn mark_message(&self, index: usize, messages: &mut [Value]) {
         if let Some((_, life)) = self.messages.iter().find(|(marked, _)| *marked == index) {
             self.mark_last_part(messages, *life);
         }

@@ -25,7 +25,7 @@ pub(super) struct ReasoningDetails(Vec<Map<String, Value>>);
 
 impl ReasoningDetails {
     /// Adds the details of a piece.
-    pub(super) fn take(&mut self, delta: &Value) {
+    pub(super) fn add(&mut self, delta: &Value) {
         for piece in delta.get(MESSAGE_FIELD).and_then(Value::as_array).into_iter().flatten() {
             let Some(piece) = piece.as_object() else { continue };
             match self.0.iter_mut().rev().find(|detail| continues_detail(detail, piece)) {
@@ -45,7 +45,7 @@ impl ReasoningDetails {
 
     /// Returns the data to keep of an answer: its details, and the sealed data of each of its calls. `None` if
     /// nothing was sealed.
-    pub(super) fn keep(self, calls: Vec<Option<Value>>) -> Option<Value> {
+    pub(super) fn into_kept(self, calls: Vec<Option<Value>>) -> Option<Value> {
         let mut raw = Map::new();
         if self.are_sealed() {
             raw.insert(MESSAGE_FIELD.into(), self.0.into_iter().map(Value::Object).collect());
@@ -93,7 +93,7 @@ pub(super) struct SealedData<'a> {
 
 impl<'a> SealedData<'a> {
     /// Finds the sealed data among the message's blocks.
-    pub(super) fn of(blocks: &'a [Block], provider: &str) -> Self {
+    pub(super) fn find(blocks: &'a [Block], provider: &str) -> Self {
         let mut found = Self::default();
         for block in blocks {
             if let Block::Reasoning { replay: Some(Replay { provider: maker, raw }), .. } = block
@@ -118,14 +118,14 @@ impl<'a> SealedData<'a> {
 
     /// Returns the substitute signature, for the first call of a message without one: servers check only that
     /// call.
-    pub(super) fn stand_in(&self, number: usize) -> Option<Value> {
+    pub(super) fn substitute_signature(&self, number: usize) -> Option<Value> {
         let unsigned = number == 0 && self.calls.is_none();
         unsigned.then(|| json!({ "google": { "thought_signature": SUBSTITUTE_SIGNATURE } }))
     }
 }
 
 /// Returns whether a Google model requires signatures: from the third generation on.
-pub(super) fn signs(model: &str) -> bool {
+pub(super) fn requires_signatures(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default();
     let generation = name.strip_prefix("gemini-").and_then(|rest| rest.split(['-', '.']).next());
     // A name without a number (`gemini-flash-latest`) is a recent one.
@@ -148,10 +148,10 @@ mod tests {
             json!([{ "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
                    { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" }, 7]),
         ] {
-            details.take(&json!({ MESSAGE_FIELD: piece }));
+            details.add(&json!({ MESSAGE_FIELD: piece }));
         }
-        details.take(&json!({ MESSAGE_FIELD: "no list" }));
-        let raw = details.keep(vec![None]).unwrap();
+        details.add(&json!({ MESSAGE_FIELD: "no list" }));
+        let raw = details.into_kept(vec![None]).unwrap();
         assert_eq!(
             raw,
             json!({ MESSAGE_FIELD: [
@@ -166,9 +166,8 @@ mod tests {
     #[test]
     fn words_alone_are_not_kept_twice() {
         let mut details = ReasoningDetails::default();
-        details
-            .take(&json!({ MESSAGE_FIELD: [{ "type": "reasoning.text", "text": "hm", "signature": "" }] }));
-        assert_eq!(details.keep(vec![None, None]), None);
+        details.add(&json!({ MESSAGE_FIELD: [{ "type": "reasoning.text", "text": "hm", "signature": "" }] }));
+        assert_eq!(details.into_kept(vec![None, None]), None);
     }
 
     #[test]
@@ -183,7 +182,7 @@ mod tests {
             ("gemma-3-27b", false),
             ("", false),
         ] {
-            assert_eq!(signs(model), expected, "{model}");
+            assert_eq!(requires_signatures(model), expected, "{model}");
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Decoder {
     /// Open items by the wire's index.
     open: BTreeMap<u64, ResponsesItem>,
     /// Indexes of finished items.
-    over: HashSet<u64>,
+    finished: HashSet<u64>,
     next: u32,
     refused: bool,
     done: bool,
@@ -47,7 +47,14 @@ enum ResponsesContent {
 impl Decoder {
     /// Creates the decoder of a new answer from `provider`.
     pub fn new(provider: ProviderId) -> Self {
-        Self { provider, open: BTreeMap::new(), over: HashSet::new(), next: 0, refused: false, done: false }
+        Self {
+            provider,
+            open: BTreeMap::new(),
+            finished: HashSet::new(),
+            next: 0,
+            refused: false,
+            done: false,
+        }
     }
 
     /// Reads one event.
@@ -70,18 +77,18 @@ impl Decoder {
             | "response.refusal.delta"
             | "response.function_call_arguments.delta"
             | "response.reasoning_summary_text.delta"
-            | "response.reasoning_text.delta" => self.grow(&data),
+            | "response.reasoning_text.delta" => self.append_delta(&data),
             "response.content_part.added" | "response.reasoning_summary_part.added" => self.next_part(&data),
             "response.output_item.done" => self.stop(&data),
             "response.completed" => self.complete(&data),
             "response.incomplete" => self.incomplete(&data),
-            "response.failed" => Err(match data.pointer("/response/error").filter(is_said) {
-                Some(error) => http::reported(error),
+            "response.failed" => Err(match data.pointer("/response/error").filter(has_text) {
+                Some(error) => http::object_error(error),
                 None => ProviderError::new(ErrorClass::Overloaded, "The server failed and did not say why."),
             }),
-            "error" => Err(http::reported(data.get("error").filter(is_said).unwrap_or(&data))),
-            _ => match data.get("error").filter(is_said) {
-                Some(error) => Err(http::reported(error)),
+            "error" => Err(http::object_error(data.get("error").filter(has_text).unwrap_or(&data))),
+            _ => match data.get("error").filter(has_text) {
+                Some(error) => Err(http::object_error(error)),
                 None => Ok(Vec::new()),
             },
         }
@@ -98,7 +105,7 @@ impl Decoder {
 
     fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
-        if self.open.contains_key(&index) || self.over.contains(&index) {
+        if self.open.contains_key(&index) || self.finished.contains(&index) {
             return Err(wire::malformed(format!("Item {index} began twice.")));
         }
         let item = data.get("item").unwrap_or(&Value::Null);
@@ -128,7 +135,7 @@ impl Decoder {
         Ok(vec![ModelEvent::BlockStarted { block, kind }])
     }
 
-    fn grow(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+    fn append_delta(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
         let Some(open) = self.open.get_mut(&index) else {
             return Err(wire::malformed(format!("Item {index} grew without being open.")));
@@ -155,7 +162,7 @@ impl Decoder {
             events = self.start(data)?;
         }
         let Some(mut open) = self.open.remove(&index) else { return Ok(events) };
-        self.over.insert(index);
+        self.finished.insert(index);
         let item = data.get("item").unwrap_or(&Value::Null);
         let whole = full_text(item);
         if let Some(rest) = whole.strip_prefix(&open.text) {
@@ -240,7 +247,7 @@ impl Decode for Decoder {
     }
 }
 
-fn is_said(value: &&Value) -> bool {
+fn has_text(value: &&Value) -> bool {
     !value.is_null()
 }
 

@@ -30,7 +30,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if let Some(key) = &request.cache.key {
         let field = match dialect.cache_key {
             // The protocol's own field.
-            CacheKeyField::Unsent | CacheKeyField::PromptCacheKey => "prompt_cache_key",
+            CacheKeyField::Unknown | CacheKeyField::PromptCacheKey => "prompt_cache_key",
             CacheKeyField::SessionId => "session_id",
         };
         body.insert(field.into(), key.as_str().into());
@@ -38,7 +38,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<_>>().into());
     }
-    let marks = BreakpointPositions::of(request, dialect);
+    let marks = BreakpointPositions::of_request(request, dialect);
     let mut encoder = Encoder { request, provider, dialect, ids: CallIds::default(), items: Vec::new() };
     if wire::has_content(&request.system) {
         match dialect.breakpoints {
@@ -85,7 +85,7 @@ struct BreakpointPositions {
 
 impl BreakpointPositions {
     /// Selects the breakpoints of a request. If there are too many, the last ones are worth most.
-    fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
+    fn of_request(request: &ModelRequest, dialect: &Dialect) -> Self {
         if dialect.breakpoints == BreakpointSupport::Unknown {
             return Self { fixed: false, messages: Vec::new() };
         }
@@ -142,7 +142,7 @@ impl Encoder<'_> {
             parts.extend(self.part(block));
         }
         if parts.is_empty() && results == 0 {
-            parts.push(text("input_text", wire::NOTHING));
+            parts.push(text("input_text", wire::EMPTY_MESSAGE));
         }
         if !parts.is_empty() {
             self.items.push(json!({ "type": "message", "role": "user", "content": parts }));
@@ -157,7 +157,10 @@ impl Encoder<'_> {
             Value::from(said)
         } else {
             let images = result.images.iter().map(|image| {
-                picture(self.picture(&image.blob, &image.media_type, &image.name), &image.media_type)
+                encode_picture(
+                    self.encode_picture(&image.blob, &image.media_type, &image.name),
+                    &image.media_type,
+                )
             });
             std::iter::once(text("input_text", said)).chain(images).collect::<Vec<_>>().into()
         };
@@ -172,9 +175,9 @@ impl Encoder<'_> {
             }
             Block::Notice { kind, text: said } => Some(text("input_text", &wire::notice(*kind, said))),
             Block::CommandsEnded { text: said, .. } => Some(text("input_text", &wire::commands_ended(said))),
-            Block::File { path } => Some(text("input_text", &wire::file(path))),
+            Block::File { path } => Some(text("input_text", &wire::file_mention(path))),
             Block::Image { blob, media_type, name } => {
-                Some(picture(self.picture(blob, media_type, name), media_type))
+                Some(encode_picture(self.encode_picture(blob, media_type, name), media_type))
             }
             Block::Document { blob, media_type, name, .. } => {
                 let data = wire::document(self.request, blob, media_type)?;
@@ -185,8 +188,8 @@ impl Encoder<'_> {
         }
     }
 
-    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> WirePicture {
-        wire::picture(&self.request.images, self.request.vision, blob, media_type, name)
+    fn encode_picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> WirePicture {
+        wire::wire_picture(&self.request.images, self.request.vision, blob, media_type, name)
     }
 
     fn assistant(&mut self, message: &Message) {
@@ -212,7 +215,7 @@ impl Encoder<'_> {
                 Block::Text { text } | Block::Summary { text, .. } => text.clone(),
                 Block::Notice { kind, text } => wire::notice(*kind, text),
                 Block::CommandsEnded { text, .. } => wire::commands_ended(text),
-                Block::File { path } => wire::file(path),
+                Block::File { path } => wire::file_mention(path),
                 // A model's message takes only text.
                 Block::Image { name, .. } => format!("[Picture \"{name}\"]"),
                 Block::Document { path, .. } => wire::document_mention(path),
@@ -226,7 +229,7 @@ impl Encoder<'_> {
         if items.iter().all(|item| item.get("type").and_then(Value::as_str) == Some("reasoning")) {
             // Also after a message that contains only reasoning: the server refuses reasoning without a
             // following item, and the sent bytes must not depend on later messages.
-            self.items.push(answer(wire::NOTHING));
+            self.items.push(answer(wire::EMPTY_MESSAGE));
         }
     }
 }
@@ -252,7 +255,7 @@ fn text(kind: &str, text: &str) -> Value {
     json!({ "type": kind, "text": text })
 }
 
-fn picture(picture: WirePicture, media_type: &str) -> Value {
+fn encode_picture(picture: WirePicture, media_type: &str) -> Value {
     match picture {
         WirePicture::Words(words) => text("input_text", &words),
         WirePicture::Bytes(data) => json!({

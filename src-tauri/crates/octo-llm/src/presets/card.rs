@@ -98,7 +98,7 @@ impl PresetTable {
         model: &str,
     ) -> ModelCard {
         let mut card = ModelCard::unknown(protocol);
-        let line = self.line(model);
+        let line = self.model_definition(model);
         if let Some(line) = line {
             card.known = true;
             card.context_window = line.window;

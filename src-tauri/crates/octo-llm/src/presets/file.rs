@@ -43,7 +43,7 @@ pub(super) struct ModelDefinition {
     /// Whether it takes pictures.
     pub vision: bool,
     /// Whether it calls tools.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub tools: bool,
     /// Supported reasoning efforts, ascending.
     #[serde(default)]
@@ -120,7 +120,7 @@ pub struct ProviderAddress {
     #[serde(default)]
     pub label: Option<String>,
     /// Whether the prices apply to this address: plans and other countries have other prices.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub priced: bool,
 }
 
@@ -175,7 +175,7 @@ pub(super) struct ProviderModel {
     pub prices: Option<Prices>,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
@@ -209,7 +209,7 @@ impl Preset {
 
     /// Returns the row that applies to a model.
     pub(super) fn row(&self, model: &str) -> Option<&ProviderModel> {
-        names::longest(&self.rows, model, ProviderModel::names)
+        names::best_match(&self.rows, model, ProviderModel::names)
     }
 
     /// Returns the prices of exactly this model: a variant does not count as the model.

@@ -23,12 +23,12 @@ const BEDROCK_VENDORS: &[&str] = &[
 ];
 
 /// Returns the row that applies to a model: among all that match, the one with the longest name.
-pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
+pub(super) fn best_match<'a, T, I: Iterator<Item = &'a String>>(
     rows: &'a [T],
     model: &str,
     names: impl Fn(&'a T) -> I,
 ) -> Option<&'a T> {
-    let (whole, bare) = (model.trim().to_ascii_lowercase(), bare(model));
+    let (whole, bare) = (model.trim().to_ascii_lowercase(), bare_name(model));
     let fits = rows.iter().filter_map(|row| {
         let fits = |name: &&String| matches_model(name, &bare) || matches_model(name, &whole);
         let longest = names(row).filter(fits).map(String::len).max()?;
@@ -38,7 +38,7 @@ pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
 }
 
 /// Returns a model's name in lower case, without the prefix of a router or Bedrock.
-fn bare(model: &str) -> String {
+fn bare_name(model: &str) -> String {
     let name = model.trim().to_ascii_lowercase();
     let mut name = name.rsplit('/').next().unwrap_or_default();
     for before in [BEDROCK_REGIONS, BEDROCK_VENDORS] {

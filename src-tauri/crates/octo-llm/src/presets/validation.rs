@@ -43,7 +43,8 @@ impl Preset {
                 .and_then(|_| Url::parse(&address.url).ok())
                 .ok_or_else(|| format!("{} is no address", address.url))?;
             // The search for local servers must never leave this machine, whatever a file says.
-            if self.local.is_some() && endpoint::reach(&url) != endpoint::NetworkDistance::Machine {
+            if self.local.is_some() && endpoint::network_distance(&url) != endpoint::NetworkDistance::Machine
+            {
                 return Err(format!("{} is not on this machine", address.url));
             }
         }

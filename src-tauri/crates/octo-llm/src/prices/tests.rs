@@ -156,7 +156,7 @@ proptest! {
     /// Tokens moved to cache reads never exceed the total, and none are lost.
     #[test]
     fn had_it_been_read_the_sum_stays(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
-        let billed = BilledUsage { usage: used, written_for_an_hour: hour }.sound();
+        let billed = BilledUsage { usage: used, written_for_an_hour: hour }.capped();
         let then = billed.with_cache_read(again);
         prop_assert_eq!(then.usage.total_input(), used.total_input());
         prop_assert!(then.written_for_an_hour <= then.usage.cache_write);

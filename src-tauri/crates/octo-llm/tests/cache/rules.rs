@@ -282,7 +282,7 @@ proptest! {
     ) {
         let kind = CacheKind::Markers { limit, lookback: 20, lives: offered.clone() };
         let caching = Caching { kind, minimum: 1024 };
-        let layout = Layout::new(&messages).vanishing(vanishing);
+        let layout = Layout::new(&messages).without_last(vanishing);
         let CachePlan { fixed, messages: marks, .. } = plan(&layout, &caching, &policy);
         prop_assert!(marks.len() + usize::from(fixed.is_some()) <= limit);
         prop_assert!(marks.is_sorted_by(|one, other| one.0 < other.0), "rising, each once");
@@ -304,7 +304,7 @@ proptest! {
     #[test]
     fn only_markers_and_breakpoints_are_set(messages in outline(), vanishing in 0..3_usize) {
         let session = SessionId::new();
-        let layout = Layout::new(&messages).vanishing(vanishing).of(session);
+        let layout = Layout::new(&messages).without_last(vanishing).for_session(session);
         let policy = MarkerPolicy::default();
         let chance = CacheKind::Chance { probability: 0.5, life_seconds: 300 };
         for (caching, keyed) in [

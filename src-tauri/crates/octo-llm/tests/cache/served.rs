@@ -80,7 +80,7 @@ async fn what_the_ledger_expects_is_what_the_provider_reads() {
         let server = ModelServer::start_with(Script::from_fn(|_| Reply::text("fine")), options);
         let mut talk = talk();
         let request = talk.request(0);
-        let previous = SentRequest::new(&request, 0).billed(send(&server, request).await);
+        let previous = SentRequest::new(&request, 0).with_usage(send(&server, request).await);
         talk.answer(300);
         talk.say(300);
         if let Some(system) = change {

@@ -36,19 +36,19 @@ impl WorkloadRandom {
     }
 
     /// Returns a number between 0 and 1, both excluded.
-    fn share(&mut self) -> f64 {
+    fn fraction(&mut self) -> f64 {
         let thrown = Self::mixed(self.0);
         self.0 = self.0.wrapping_add(Self::STEP);
         ((thrown >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     pub fn between(&mut self, least: usize, most: usize) -> usize {
-        least + (self.share() * (most - least + 1) as f64) as usize
+        least + (self.fraction() * (most - least + 1) as f64) as usize
     }
 
     /// Returns a person's pause: log-normal with a median of 40 s, and one in eight over five minutes.
     fn pause(&mut self) -> Duration {
-        let normal = (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos();
+        let normal = (-2.0 * self.fraction().ln()).sqrt() * (std::f64::consts::TAU * self.fraction()).cos();
         Duration::from_secs_f64((40.0 * (1.752 * normal).exp()).min(86_400.0))
     }
 
@@ -196,7 +196,10 @@ impl WorkloadConversation {
     }
 
     pub fn request(&self, vanishing: usize) -> ModelRequest {
-        let layout = Layout::new(&self.messages).vanishing(vanishing).asked_of(self.model).of(self.session);
+        let layout = Layout::new(&self.messages)
+            .without_last(vanishing)
+            .for_model(self.model)
+            .for_session(self.session);
         ModelRequest {
             model: format!("model-{}", self.model),
             system: self.system.clone(),
@@ -278,7 +281,7 @@ impl WorkloadConversation {
             write: price(prices.write),
             ..Rates::default()
         };
-        let warmth = WarmKeepingCosts::of(&self.caching, &rates).filter(|_| warm == KeepWarm::Kept);
+        let warmth = WarmKeepingCosts::for_cache(&self.caching, &rates).filter(|_| warm == KeepWarm::Kept);
         let mut refreshes = 0;
         while let Some(delay) =
             warmth.as_ref().and_then(|warmth| keep_warm(&self.pauses, self.last_read, warmth, refreshes))

@@ -194,11 +194,11 @@ const COMMON: Dialect = Dialect {
     padding: ReasoningPadding::Following,
     unsigned: UnsignedReasoning::Keep,
     key_headers: KeyHeaders::ApiKey,
-    cache_key: CacheKeyField::Unsent,
+    cache_key: CacheKeyField::Unknown,
     markers: MarkerStyle::Unknown,
     breakpoints: BreakpointSupport::Unknown,
     reasoning_items: ReasoningItems::Encrypted,
-    signatures: CallSignatures::Kept,
+    signatures: CallSignatures::Optional,
 };
 
 type Encode = fn(&ModelRequest) -> Value;
@@ -410,7 +410,7 @@ fn markers_are_written_as_each_server_takes_them() {
 fn a_conversations_name_goes_only_under_a_field_the_server_knows() {
     let request = two_turns();
     for (cache_key, expected) in [
-        (CacheKeyField::Unsent, [None, None, Some("prompt_cache_key")]),
+        (CacheKeyField::Unknown, [None, None, Some("prompt_cache_key")]),
         (CacheKeyField::PromptCacheKey, [None, Some("prompt_cache_key"), Some("prompt_cache_key")]),
         (CacheKeyField::SessionId, [Some("session_id"), Some("session_id"), Some("session_id")]),
     ] {
@@ -476,7 +476,7 @@ fn reasoning_is_asked_for_encrypted_unless_the_model_has_none() {
     let request = two_turns();
     let body = responses(&request, COMMON);
     assert_eq!((&body["store"], &body["include"]), (&json!(false), &json!(["reasoning.encrypted_content"])));
-    let unasked = Dialect { reasoning_items: ReasoningItems::Unasked, ..COMMON };
+    let unasked = Dialect { reasoning_items: ReasoningItems::Omitted, ..COMMON };
     assert_eq!(responses(&request, unasked).get("include"), None);
 }
 

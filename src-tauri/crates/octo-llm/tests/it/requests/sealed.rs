@@ -48,10 +48,10 @@ fn a_model_that_asks_for_signatures_gets_a_stand_in_where_there_is_none() {
     };
     let signature = json!({ "google": { "thought_signature": "c2ln" } });
     let stand_in = json!({ "google": { "thought_signature": "skip_thought_signature_validator" } });
-    let asked = CallSignatures::Asked;
+    let asked = CallSignatures::Required;
     let signed = Some(json!({ "tool_calls": [signature, null] }));
     assert_eq!(extras("gemini-3.8-flash", asked, signed), [Some(signature), None]);
     assert_eq!(extras("gemini-3.8-flash", asked, None), [Some(stand_in), None]);
     assert_eq!(extras("gemini-2.5-pro", asked, None), [None, None]);
-    assert_eq!(extras("gemini-3.8-flash", CallSignatures::Kept, None), [None, None]);
+    assert_eq!(extras("gemini-3.8-flash", CallSignatures::Optional, None), [None, None]);
 }
