@@ -87,9 +87,9 @@ impl PageKnowledge {
         let paths = browser.paths().clone();
         let told = browser.store().read(move |reader| {
             let (mut pages, mut calls, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-            for session in reader.kin(root)? {
-                pages.extend(reader.recollect(session, IN_PAGES, PAGES)?);
-                calls.extend(reader.recollect(session, IN_CALLS, CALLS)?);
+            for session in reader.conversation_sources(root)? {
+                pages.extend(reader.calls_containing(session, IN_PAGES, PAGES)?);
+                calls.extend(reader.calls_containing(session, IN_CALLS, CALLS)?);
                 kept.extend(in_folder(&paths.outputs(session)));
             }
             Ok((pages, calls, kept))

@@ -44,7 +44,7 @@ impl Base {
             paths: HomePaths::new(&config.home, &config.settled.residence),
             unfinished: UnfinishedWrites::begin(&config.home),
             clock,
-            lease: Holder::of_this_process(),
+            lease: Holder::current(),
             neighbours: Change::default(),
             updates: Updates::default(),
             closing: CancellationToken::new(),

@@ -129,7 +129,7 @@ impl HomeCommands {
     /// Returns the session known to the person: for a sub-agent its parent.
     async fn writer(&self, asker: &CommandOrigin) -> SessionId {
         let id = asker.session;
-        let fork = self.base.store.read(move |reader| reader.fork(id)).await;
+        let fork = self.base.store.read(move |reader| reader.sub_agent(id)).await;
         fork.ok().flatten().map_or(id, |fork| fork.origin.session)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) async fn gather(
             return Err(StoreError::UnknownSession(session));
         };
         let context = reader.context_of(session)?.into_iter().map(|message| message.id).collect();
-        Ok(SessionContent { info, page: reader.whole(session)?, context })
+        Ok(SessionContent { info, page: reader.whole_transcript(session)?, context })
     });
     let content = read.await?;
     let secrets = services.secrets(&base.config.secret_variables).await?;

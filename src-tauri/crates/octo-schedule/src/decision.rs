@@ -224,11 +224,11 @@ pub fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow 
             cost: Cost::ZERO,
             result: None,
         },
-        slot: None,
+        scheduled_at: None,
         budget: None,
         minutes: 0,
         worked: 0,
-        ending: None,
+        stop_reason: None,
     }
 }
 
@@ -259,11 +259,11 @@ pub fn run_of(
             cost: Cost::ZERO,
             result: None,
         },
-        slot,
+        scheduled_at: slot,
         budget: plan.budget,
         minutes: plan.minutes,
         worked: 0,
-        ending: None,
+        stop_reason: None,
     }
 }
 
@@ -315,7 +315,7 @@ pub fn follow(
     match (outlook.status, &outlook.end) {
         (SessionStatus::Idle | SessionStatus::Failed, Some(end)) => {
             row.run.result.clone_from(&outlook.answer);
-            let status = match (end, row.ending) {
+            let status = match (end, row.stop_reason) {
                 (TurnEnd::Finished, _) => RunStatus::Finished,
                 (TurnEnd::Stopped, None | Some(RunStopReason::Stopped)) => RunStatus::Stopped,
                 (TurnEnd::Stopped, Some(RunStopReason::TimedOut)) => RunStatus::TimedOut,
@@ -331,7 +331,7 @@ pub fn follow(
                 stop.scope == BudgetScope::Task && row.budget.is_some_and(|limit| stop.spent >= limit)
             });
             if is_out_of_money {
-                row.ending = row.ending.or(Some(RunStopReason::OverBudget));
+                row.stop_reason = row.stop_reason.or(Some(RunStopReason::OverBudget));
             }
             row.run.status = RunStatus::NeedsYou;
             stop_if_ending(row)
@@ -340,7 +340,7 @@ pub fn follow(
             row.worked = row.worked.saturating_add(passed.max(0));
             row.run.status = RunStatus::Running;
             if row.worked >= Millis::from(row.minutes).saturating_mul(MINUTE) {
-                row.ending = row.ending.or(Some(RunStopReason::TimedOut));
+                row.stop_reason = row.stop_reason.or(Some(RunStopReason::TimedOut));
             }
             stop_if_ending(row)
         }
@@ -348,7 +348,7 @@ pub fn follow(
 }
 
 fn stop_if_ending(row: RunRow) -> RunFollowUp {
-    let session = if row.ending.is_some() { RunSessionAction::Stop } else { RunSessionAction::Leave };
+    let session = if row.stop_reason.is_some() { RunSessionAction::Stop } else { RunSessionAction::Leave };
     RunFollowUp { row, session, retry: None }
 }
 

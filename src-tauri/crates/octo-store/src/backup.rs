@@ -3,7 +3,7 @@
 use crate::{
     OpenError, Reader, Store, StoreError, flush_file,
     inspect::inspect,
-    open::{private, remove},
+    open::{create_private, remove},
 };
 use octo_protocol::Millis;
 use rusqlite::{Connection, backup::Backup};
@@ -70,19 +70,19 @@ impl Store {
         let home = self.home();
         redate_future_backups(home, now.unsigned_abs());
         let failed = |error: io::Error| StoreError::from(BackupError::Io(error));
-        let rest = rest(fs::metadata(home.join("octo.db")).map_err(failed)?.len());
+        let rest = max_backup_age(fs::metadata(home.join("octo.db")).map_err(failed)?.len());
         if all_backups(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < rest) {
             return Ok(BackupOutcome::NotDue);
         }
         fs::create_dir_all(folder(home)).map_err(failed)?;
-        let version = self.read_blocking(|reader| Ok(crate::open::version(reader.connection)?))?;
+        let version = self.read_blocking(|reader| Ok(crate::open::schema_version(reader.connection)?))?;
         let (place, part) = new_backup_paths(home, version, now);
         remove(&part).map_err(failed)?;
         self.read_blocking(|reader| reader.copy_to(&part))?;
         let kept = match inspect(&part) {
             Ok(_) => fs::rename(&part, &place).map_err(failed),
             Err(OpenError::Damaged { detail, .. }) => {
-                self.suspect();
+                self.mark_suspect();
                 Err(StoreError::Damaged(detail))
             }
             Err(error) => Err(StoreError::Failed(error.to_string())),
@@ -98,7 +98,7 @@ impl Store {
 }
 
 /// Returns the maximum age of the newest backup for a database of this size, in milliseconds.
-fn rest(size: u64) -> u64 {
+fn max_backup_age(size: u64) -> u64 {
     BACKUP_INTERVAL * size.div_ceil(DAILY_BACKUP_MAX_BYTES).clamp(1, MAX_INTERVAL_DAYS)
 }
 
@@ -166,7 +166,7 @@ fn remove_old_backups(home: &Path) {
 }
 
 fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
-    private(part)?;
+    create_private(part)?;
     let mut to = Connection::open(part)?;
     // All pages in one step: no other process writes while the schema is about to change.
     Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_large_database_is_backed_up_more_rarely_and_never_not_at_all() {
-        let days = |size: u64| rest(size) / BACKUP_INTERVAL;
+        let days = |size: u64| max_backup_age(size) / BACKUP_INTERVAL;
         let sizes = [
             0,
             DAILY_BACKUP_MAX_BYTES,

@@ -7,20 +7,20 @@ use serde_json::Value;
 use std::str::FromStr;
 
 /// Serialises a unit variant as its bare name, `ask_risky`, which is readable in queries.
-pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, StoreError> {
+pub(crate) fn to_word<T: Serialize>(value: &T) -> Result<String, StoreError> {
     match serde_json::to_value(value)? {
         Value::String(word) => Ok(word),
         _ => Err(StoreError::Failed("a word was expected".to_owned())),
     }
 }
 
-/// Parses the output of [`word`].
+/// Parses the output of [`to_word`].
 pub(crate) fn from_word<T: DeserializeOwned>(word: String) -> Result<T, StoreError> {
     Ok(serde_json::from_value(Value::String(word))?)
 }
 
 /// Serialises a value as JSON text.
-pub(crate) fn json<T: Serialize>(value: &T) -> Result<String, StoreError> {
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(serde_json::to_string(value)?)
 }
 

@@ -23,7 +23,7 @@ impl Store {
     pub async fn health(&self) -> Result<DatabaseHealth, StoreError> {
         let health = self.read(|reader| reader.health()).await?;
         if health.fault.is_some() {
-            self.suspect();
+            self.mark_suspect();
         }
         Ok(health)
     }

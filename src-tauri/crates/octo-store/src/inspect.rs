@@ -54,11 +54,11 @@ pub fn inspect(file: &Path) -> Result<CopyContents, OpenError> {
         if application != schema::APPLICATION_ID {
             return Ok(Err(damaged("not Octo's database".to_owned())));
         }
-        let (found, known) = (open::version(&connection)?, open::known(schema::STEPS));
+        let (found, known) = (open::schema_version(&connection)?, open::latest_version(schema::STEPS));
         if found > known {
             return Ok(Err(OpenError::Newer { path: file.to_owned(), backup: None, found, known }));
         }
-        if let Err(detail) = open::check(&connection)? {
+        if let Err(detail) = open::check_integrity(&connection)? {
             return Ok(Err(damaged(detail)));
         }
         let sessions: i64 = connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
@@ -172,7 +172,7 @@ mod tests {
         fs::create_dir(&odd).unwrap();
         let file = copied(&odd);
         let found = inspect(&file).unwrap();
-        assert_eq!((found.schema, found.sessions), (open::known(schema::STEPS), 0));
+        assert_eq!((found.schema, found.sessions), (open::latest_version(schema::STEPS), 0));
         assert_eq!(fs::read_dir(&odd).unwrap().count(), 1);
     }
 
@@ -217,7 +217,7 @@ mod tests {
         let store = Store::open(home.path()).unwrap();
         let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         // The start time is unknown here, so the process id alone proves that it is alive.
-        let lease = Holder { process: other.id(), started: 0, ..Holder::of_this_process() };
+        let lease = Holder { process: other.id(), started: 0, ..Holder::current() };
         let taken = lease.clone();
         store.write_blocking(move |tx| tx.take_schedule_lease(&taken, lease::probe)).unwrap();
         assert_eq!(store.read_blocking(|reader| reader.holders()).unwrap(), [lease]);

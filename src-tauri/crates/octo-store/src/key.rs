@@ -27,7 +27,7 @@ pub(crate) const SETTINGS_TOPIC: SessionKey = SessionKey(-1);
 /// The trash's number as a topic.
 pub(crate) const TRASH_TOPIC: SessionKey = SessionKey(-9);
 
-fn full(what: &str) -> StoreError {
+fn number_overflow(what: &str) -> StoreError {
     StoreError::Failed(format!("{what} is beyond what a key can hold"))
 }
 
@@ -41,10 +41,10 @@ impl SessionKey {
     /// Returns the key of the message at a position.
     pub(crate) fn message(self, position: i64) -> Result<i64, StoreError> {
         if !(0..=SESSION_MAX).contains(&self.0) {
-            return Err(full("the number of sessions"));
+            return Err(number_overflow("the number of sessions"));
         }
         if !(0..=POSITION_MAX).contains(&position) {
-            return Err(full("the number of messages"));
+            return Err(number_overflow("the number of messages"));
         }
         Ok((self.0 << (POSITION_BITS + INDEX_BITS)) | (position << INDEX_BITS))
     }
@@ -53,7 +53,7 @@ impl SessionKey {
     pub(crate) fn event(self, seq: u64) -> Result<i64, StoreError> {
         match i64::try_from(seq) {
             Ok(seq) if seq <= SEQ_MAX => Ok((self.0 << SEQ_BITS) + seq),
-            _ => Err(full("the number of events")),
+            _ => Err(number_overflow("the number of events")),
         }
     }
 
@@ -81,7 +81,7 @@ pub(crate) fn message_of(block: i64) -> i64 {
 /// Returns the key of a message's block.
 pub(crate) fn block(message: i64, index: u32) -> Result<i64, StoreError> {
     if i64::from(index) > INDEX_MAX {
-        return Err(full("the number of blocks"));
+        return Err(number_overflow("the number of blocks"));
     }
     Ok(message | i64::from(index))
 }

@@ -40,7 +40,7 @@ pub enum HolderState {
 
 impl Holder {
     /// Returns a holder for this process, under a new token.
-    pub fn of_this_process() -> Self {
+    pub fn current() -> Self {
         let process = std::process::id();
         Self {
             process,
@@ -139,7 +139,7 @@ pub(crate) fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
 impl Reader<'_> {
     /// Returns the holder of the session's lease, dead or alive.
     pub fn lease(&self, session: SessionId) -> Result<Option<Holder>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         Ok(self
             .connection
             .prepare_cached("SELECT process, started, boot, token FROM leases WHERE session = ?1")?
@@ -164,7 +164,7 @@ impl Tx<'_> {
             }
             previous => previous,
         };
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let started = i64::try_from(holder.started).unwrap_or(i64::MAX);
         self.connection
             .prepare_cached(
@@ -178,7 +178,7 @@ impl Tx<'_> {
 
     /// Releases the session's lease, if `token` has it.
     pub fn release_lease(&mut self, session: SessionId, token: &str) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.connection
             .prepare_cached("DELETE FROM leases WHERE session = ?1 AND token = ?2")?
             .execute(params![key.0, token])?;
@@ -198,7 +198,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     fn holder_of(process: u32) -> Holder {
-        Holder { process, started: system::started(process).unwrap_or(0), ..Holder::of_this_process() }
+        Holder { process, started: system::started(process).unwrap_or(0), ..Holder::current() }
     }
 
     /// Starts a process that waits for its input to end.
@@ -208,10 +208,10 @@ mod tests {
 
     #[test]
     fn this_process_lives_and_has_a_start() {
-        let me = Holder::of_this_process();
+        let me = Holder::current();
         assert!(me.started > 0);
         assert_eq!(probe(&me), HolderState::Alive);
-        assert_ne!(me.token, Holder::of_this_process().token);
+        assert_ne!(me.token, Holder::current().token);
     }
 
     #[test]

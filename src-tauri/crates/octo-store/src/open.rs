@@ -54,12 +54,12 @@ impl HomeLock {
     }
 
     /// Marks the file as suspected of damage: the next process to open it reads it through.
-    pub(crate) fn suspect(&self) {
-        let mark = suspicion(&self.file());
+    pub(crate) fn mark_suspect(&self) {
+        let mark = damage_marker(&self.file());
         if mark.exists() {
             return;
         }
-        match private(&mark) {
+        match create_private(&mark) {
             Ok(()) => tracing::error!("the database is damaged; the next start reads it through"),
             Err(error) => {
                 tracing::warn!(%error, "the damage of the database is not marked for the next start")
@@ -90,21 +90,24 @@ pub(crate) fn open_with(
     home: &Path,
     steps: &'static [M<'static>],
 ) -> Result<(HomeLock, Connection), OpenError> {
-    fs::create_dir_all(home).map_err(|error| unavailable(home, error))?;
-    let (lock, company) = lock(home)?;
-    if company == Exclusivity::Alone {
-        finish_interrupted_work(home).map_err(|error| unavailable(home, error))?;
+    fs::create_dir_all(home).map_err(|error| unavailable_error(home, error))?;
+    let (lock, exclusivity) = lock_home(home)?;
+    if exclusivity == Exclusivity::Alone {
+        finish_interrupted_work(home).map_err(|error| unavailable_error(home, error))?;
     }
-    let connection = open_or_create(home, steps, company)?;
+    let connection = open_or_create(home, steps, exclusivity)?;
     let lock = match lock {
         Some(lock) => Some(downgrade_lock(home, lock)?),
         None => None,
     };
     // A newer Octo may have intervened while the lock changed hands.
     let file = home.join("octo.db");
-    let (found, known) = (version(&connection).map_err(|error| failed(home, &file, &error))?, known(steps));
+    let (found, known) = (
+        schema_version(&connection).map_err(|error| open_error(home, &file, &error))?,
+        latest_version(steps),
+    );
     if found != known {
-        return Err(newer(home, &file, found, known));
+        return Err(newer_error(home, &file, found, known));
     }
     Ok((HomeLock { folder: home.to_owned(), lock }, connection))
 }
@@ -119,19 +122,19 @@ pub(crate) fn check_damage(home: &Path) -> Result<(), OpenError> {
 fn open_or_create(
     home: &Path,
     steps: &'static [M<'static>],
-    company: Exclusivity,
+    exclusivity: Exclusivity,
 ) -> Result<Connection, OpenError> {
     let file = home.join("octo.db");
-    let exists = file.try_exists().map_err(|error| unavailable(&file, error))?;
+    let exists = file.try_exists().map_err(|error| unavailable_error(&file, error))?;
     if !exists {
         create(home, &file, steps)?;
     }
-    examine(home, &file, steps, company)
+    examine(home, &file, steps, exclusivity)
 }
 
 /// Completes or removes the unfinished work of a killed process in the home. The caller must be alone with it.
 fn finish_interrupted_work(home: &Path) -> std::io::Result<()> {
-    replace::finish(home, &mut || {})?;
+    replace::finish_replacement(home, &mut || {})?;
     remove_new(home)?;
     backup::remove_unfinished(home);
     Ok(())
@@ -139,7 +142,7 @@ fn finish_interrupted_work(home: &Path) -> std::io::Result<()> {
 
 /// Locks `octo.lock`: exclusively if no other process has the home open, else shared, after a process that is
 /// currently opening it has finished.
-fn lock(home: &Path) -> Result<(Option<File>, Exclusivity), OpenError> {
+fn lock_home(home: &Path) -> Result<(Option<File>, Exclusivity), OpenError> {
     let path = home.join("octo.lock");
     let file = OpenOptions::new()
         .create(true)
@@ -147,26 +150,26 @@ fn lock(home: &Path) -> Result<(Option<File>, Exclusivity), OpenError> {
         .read(true)
         .write(true)
         .open(&path)
-        .map_err(|error| unavailable(&path, error))?;
+        .map_err(|error| unavailable_error(&path, error))?;
     match file.try_lock() {
         Ok(()) => Ok((Some(file), Exclusivity::Alone)),
         Err(TryLockError::WouldBlock) => match file.lock_shared() {
             Ok(()) => Ok((Some(file), Exclusivity::Others)),
-            Err(error) => Err(unavailable(&path, error)),
+            Err(error) => Err(unavailable_error(&path, error)),
         },
         // A file system without locks: SQLite's own still keep every transaction atomic.
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
             Ok((None, Exclusivity::Alone))
         }
-        Err(TryLockError::Error(error)) => Err(unavailable(&path, error)),
+        Err(TryLockError::Error(error)) => Err(unavailable_error(&path, error)),
     }
 }
 
 /// Turns an exclusive lock into a shared one. Another process may intervene.
 fn downgrade_lock(home: &Path, lock: File) -> Result<File, OpenError> {
     let path = home.join("octo.lock");
-    lock.unlock().map_err(|error| unavailable(&path, error))?;
-    lock.lock_shared().map_err(|error| unavailable(&path, error))?;
+    lock.unlock().map_err(|error| unavailable_error(&path, error))?;
+    lock.lock_shared().map_err(|error| unavailable_error(&path, error))?;
     Ok(lock)
 }
 
@@ -176,19 +179,19 @@ fn create(home: &Path, file: &Path, steps: &'static [M<'static>]) -> Result<(), 
     let log = with_suffix(file, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         // SQLite would replay a log without its database into the new one.
-        return Err(damaged(home, file, "octo.db is gone, but its log octo.db-wal is there"));
+        return Err(damaged_error(home, file, "octo.db is gone, but its log octo.db-wal is there"));
     }
-    let new = home.join(NEW);
-    remove_new(home).map_err(|error| unavailable(&new, error))?;
-    make(&new, steps).and_then(|()| fs::rename(&new, file).map_err(|error| unavailable(file, error)))
+    let new = home.join(NEW_DATABASE);
+    remove_new(home).map_err(|error| unavailable_error(&new, error))?;
+    make(&new, steps).and_then(|()| fs::rename(&new, file).map_err(|error| unavailable_error(file, error)))
 }
 
 /// The name of an incomplete database.
-pub(crate) const NEW: &str = "octo.db.new";
+pub(crate) const NEW_DATABASE: &str = "octo.db.new";
 
 /// Removes an incomplete database.
 pub(crate) fn remove_new(home: &Path) -> std::io::Result<()> {
-    let new = home.join(NEW);
+    let new = home.join(NEW_DATABASE);
     ["", "-journal", "-wal", "-shm"].iter().try_for_each(|end| remove(&with_suffix(&new, end)))
 }
 
@@ -199,30 +202,30 @@ pub(crate) fn create_empty(new: &Path) -> Result<(), OpenError> {
 
 fn make(new: &Path, steps: &'static [M<'static>]) -> Result<(), OpenError> {
     let made = (|| -> Result<(), String> {
-        private(new).map_err(|error| error.to_string())?;
+        create_private(new).map_err(|error| error.to_string())?;
         let mut connection = Connection::open(new).map_err(|error| error.to_string())?;
         schema::migrations(steps).to_latest(&mut connection).map_err(|error| error.to_string())?;
         connection.close().map_err(|(_, error)| error.to_string())?;
         flush_file(new).map_err(|error| error.to_string())
     })();
-    made.map_err(|error| unavailable(new, error))
+    made.map_err(|error| unavailable_error(new, error))
 }
 
 fn examine(
     home: &Path,
     file: &Path,
     steps: &'static [M<'static>],
-    company: Exclusivity,
+    exclusivity: Exclusivity,
 ) -> Result<Connection, OpenError> {
-    let size = fs::metadata(file).map_err(|error| unavailable(file, error))?.len();
+    let size = fs::metadata(file).map_err(|error| unavailable_error(file, error))?.len();
     check_header(file)
-        .map_err(|error| unavailable(file, error))?
-        .map_err(|detail| damaged(home, file, detail))?;
+        .map_err(|error| unavailable_error(file, error))?
+        .map_err(|detail| damaged_error(home, file, detail))?;
     restrict_to_owner(file);
     // A log with content was left by an Octo that did not close the file (or is still running).
     let unclean = fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
 
-    let fail = |error: rusqlite::Error| failed(home, file, &error);
+    let fail = |error: rusqlite::Error| open_error(home, file, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
@@ -232,34 +235,34 @@ fn examine(
     let application: i32 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(fail)?;
     if application != schema::APPLICATION_ID {
-        return Err(damaged(home, file, "not Octo's database"));
+        return Err(damaged_error(home, file, "not Octo's database"));
     }
-    let known = known(steps);
-    let found = version(&connection).map_err(fail)?;
+    let known = latest_version(steps);
+    let found = schema_version(&connection).map_err(fail)?;
     if found > known {
-        return Err(newer(home, file, found, known));
+        return Err(newer_error(home, file, found, known));
     }
     let migrate = found < known;
-    let mark = suspicion(file);
+    let mark = damage_marker(file);
     if mark.exists() {
         check_integrity_and_indexes(&connection)
             .map_err(fail)?
-            .map_err(|detail| damaged(home, file, detail))?;
+            .map_err(|detail| damaged_error(home, file, detail))?;
         if let Err(error) = remove(&mark) {
             tracing::warn!(%error, "the database is suspected without need");
         }
-    } else if company == Exclusivity::Alone && (migrate || unclean || size <= ALWAYS_CHECKED_BYTES) {
-        check(&connection).map_err(fail)?.map_err(|detail| damaged(home, file, detail))?;
+    } else if exclusivity == Exclusivity::Alone && (migrate || unclean || size <= ALWAYS_CHECKED_BYTES) {
+        check_integrity(&connection).map_err(fail)?.map_err(|detail| damaged_error(home, file, detail))?;
     }
     if migrate {
-        if company == Exclusivity::Others {
-            return Err(unavailable(file, "an older Octo has it open"));
+        if exclusivity == Exclusivity::Others {
+            return Err(unavailable_error(file, "an older Octo has it open"));
         }
-        backup::make(home, &connection, found).map_err(|error| unavailable(home, error))?;
+        backup::make(home, &connection, found).map_err(|error| unavailable_error(home, error))?;
         // Foreign keys are off by default in a fresh connection, as a step that rebuilds a table needs.
         schema::migrations(steps).to_latest(&mut connection).map_err(|error| match error {
-            rusqlite_migration::Error::RusqliteError { err, .. } => failed(home, file, &err),
-            error => unavailable(file, error),
+            rusqlite_migration::Error::RusqliteError { err, .. } => open_error(home, file, &err),
+            error => unavailable_error(file, error),
         })?;
     }
     prepare(&connection).map_err(fail)?;
@@ -267,7 +270,7 @@ fn examine(
 }
 
 /// Creates an empty file for a database that only the person may read. SQLite gives its logs the same mode.
-pub(crate) fn private(file: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private(file: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -307,22 +310,22 @@ pub(crate) fn check_header(file: &Path) -> std::io::Result<Result<(), &'static s
 }
 
 /// Returns the newest schema version of these steps.
-pub(crate) fn known(steps: &[M<'_>]) -> u32 {
+pub(crate) fn latest_version(steps: &[M<'_>]) -> u32 {
     u32::try_from(steps.len()).unwrap_or(u32::MAX)
 }
 
 /// Returns the schema version of the file.
-pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
+pub(crate) fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// Reads the file through. The inner error describes the damage.
-pub(crate) fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+pub(crate) fn check_integrity(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok(if verdict == "ok" { Ok(()) } else { Err(verdict) })
 }
 
-/// Runs [`check`], and compares the indexes with the tables: several times slower.
+/// Runs [`check_integrity`], and compares the indexes with the tables: several times slower.
 fn check_integrity_and_indexes(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     Ok(if verdict == "ok" { Ok(()) } else { Err(verdict) })
@@ -330,7 +333,7 @@ fn check_integrity_and_indexes(connection: &Connection) -> rusqlite::Result<Resu
 
 /// Returns the path of the marker file for suspected damage. Its name extends the database's, for code that
 /// moves both.
-pub(crate) fn suspicion(file: &Path) -> PathBuf {
+pub(crate) fn damage_marker(file: &Path) -> PathBuf {
     with_suffix(file, "-suspect")
 }
 
@@ -363,24 +366,24 @@ pub(crate) fn read_only(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn failed(home: &Path, file: &Path, error: &rusqlite::Error) -> OpenError {
+fn open_error(home: &Path, file: &Path, error: &rusqlite::Error) -> OpenError {
     match class(error) {
-        SqliteFailure::Damaged => damaged(home, file, error),
-        SqliteFailure::Full | SqliteFailure::Busy | SqliteFailure::Other => unavailable(file, error),
+        SqliteFailure::Damaged => damaged_error(home, file, error),
+        SqliteFailure::Full | SqliteFailure::Busy | SqliteFailure::Other => unavailable_error(file, error),
     }
 }
 
-fn damaged(home: &Path, file: &Path, detail: impl Display) -> OpenError {
+fn damaged_error(home: &Path, file: &Path, detail: impl Display) -> OpenError {
     // An unusable backup does not help.
-    let backup = replace::sound_backup(home).map(|backup| backup.place);
+    let backup = replace::sound_backup(home).map(|backup| backup.path);
     OpenError::Damaged { path: file.to_owned(), backup, detail: detail.to_string() }
 }
 
-fn newer(home: &Path, path: &Path, found: u32, known: u32) -> OpenError {
+fn newer_error(home: &Path, path: &Path, found: u32, known: u32) -> OpenError {
     OpenError::Newer { path: path.to_owned(), backup: backup::newest_usable(home, known), found, known }
 }
 
-fn unavailable(path: &Path, error: impl Display) -> OpenError {
+fn unavailable_error(path: &Path, error: impl Display) -> OpenError {
     OpenError::Unavailable { path: path.to_owned(), detail: error.to_string() }
 }
 

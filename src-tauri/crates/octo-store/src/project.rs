@@ -63,11 +63,11 @@ pub(crate) fn project(
         Event::WentTo { task, undone } => tx.project_went_to(number, *task, undone),
         Event::CommandAnswered { note } => tx.project_note(number, at, NoteKind::Answer, note),
         Event::SessionListed { info } => {
-            let session = tx.key(info.id)?;
+            let session = tx.require_key(info.id)?;
             tx.project_head(session, info)
         }
         Event::SessionRemoved { id } => {
-            let session = tx.key(*id)?;
+            let session = tx.require_key(*id)?;
             tx.project_removed(session, at)
         }
         Event::SettingsChanged { snapshot } => tx.project_settings(snapshot),

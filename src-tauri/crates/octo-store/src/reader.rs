@@ -8,7 +8,7 @@ use std::{cell::RefCell, collections::HashMap};
 /// A view of the store at one moment. All its methods may fail with a [`StoreError`].
 pub struct Reader<'a> {
     pub(crate) connection: &'a Connection,
-    known: &'a SessionKeyCache,
+    session_keys: &'a SessionKeyCache,
 }
 
 /// A connection's cache of session numbers. They never change, so each is looked up once.
@@ -23,12 +23,12 @@ impl SessionKeyCache {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(connection: &'a Connection, known: &'a SessionKeyCache) -> Self {
-        Self { connection, known }
+        Self { connection, session_keys: known }
     }
 
     /// Returns the session's number, even if it was deleted.
     pub(crate) fn find_key(&self, session: SessionId) -> Result<Option<SessionKey>, StoreError> {
-        if let Some(key) = self.known.0.borrow().get(&session) {
+        if let Some(key) = self.session_keys.0.borrow().get(&session) {
             return Ok(Some(*key));
         }
         let found = self
@@ -38,13 +38,13 @@ impl<'a> Reader<'a> {
             .optional()?
             .map(SessionKey);
         if let Some(key) = found {
-            self.known.0.borrow_mut().insert(session, key);
+            self.session_keys.0.borrow_mut().insert(session, key);
         }
         Ok(found)
     }
 
     /// Returns [`Reader::find_key`] of a session that must exist.
-    pub(crate) fn key(&self, session: SessionId) -> Result<SessionKey, StoreError> {
+    pub(crate) fn require_key(&self, session: SessionId) -> Result<SessionKey, StoreError> {
         self.find_key(session)?.ok_or(StoreError::UnknownSession(session))
     }
 }

@@ -35,7 +35,7 @@ const CLAIM_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoundBackup {
     /// Its path.
-    pub place: PathBuf,
+    pub path: PathBuf,
     /// When it was made.
     pub at: Millis,
     /// The number of sessions in it, including those in the trash.
@@ -80,7 +80,7 @@ pub enum ReplaceError {
 }
 
 impl ReplaceError {
-    fn of(path: &Path) -> impl Fn(io::Error) -> Self {
+    fn from_io(path: &Path) -> impl Fn(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoRoom(path.to_owned()),
             _ => Self::Failed { path: path.to_owned(), error },
@@ -107,7 +107,7 @@ impl From<ReplaceError> for ApiError {
 /// second for 500 MB.
 pub fn sound_backup(home: &Path) -> Option<SoundBackup> {
     backup::newest_first(home).find_map(|(place, at)| match inspect(&place) {
-        Ok(found) => Some(SoundBackup { place, at: at.cast_signed(), sessions: found.sessions }),
+        Ok(found) => Some(SoundBackup { path: place, at: at.cast_signed(), sessions: found.sessions }),
         Err(error) => {
             tracing::warn!(%error, "a backup cannot be used");
             None
@@ -117,12 +117,12 @@ pub fn sound_backup(home: &Path) -> Option<SoundBackup> {
 
 /// Returns whether a home contains a database, or a pending replacement.
 pub fn has_database(home: &Path) -> bool {
-    home.join("octo.db").is_file() || matches!(ready(home), Ok(Some(_)))
+    home.join("octo.db").is_file() || matches!(pending_replacement(home), Ok(Some(_)))
 }
 
 /// Returns whether a home still contains a damaged database that was moved away.
 pub fn has_moved_damaged_database(home: &Path) -> bool {
-    named(home, DAMAGED_INFIX).is_ok_and(|mut found| found.next().is_some())
+    stamped_files(home, DAMAGED_INFIX).is_ok_and(|mut found| found.next().is_some())
 }
 
 /// Moves a damaged database away and puts another in its place. Returns the new path of the damaged one.
@@ -138,11 +138,11 @@ pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<P
         Err(OpenError::Damaged { .. }) => {}
         Err(error) => return Err(ReplaceError::Unusable(error)),
     }
-    let new = home.join(open::NEW);
-    open::remove_new(home).map_err(ReplaceError::of(&new))?;
+    let new = home.join(open::NEW_DATABASE);
+    open::remove_new(home).map_err(ReplaceError::from_io(&new))?;
     let ready = home.join(format!("octo.db{PENDING_INFIX}{}", unused_stamp(home, stamp)));
     let made = make(with, &new)
-        .and_then(|()| fs::rename(&new, &ready).map_err(ReplaceError::of(&ready)))
+        .and_then(|()| fs::rename(&new, &ready).map_err(ReplaceError::from_io(&ready)))
         .inspect_err(|_| {
             // An incomplete one is worse than none; if this fails, the next start removes it.
             let _ = open::remove_new(home);
@@ -150,7 +150,7 @@ pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<P
     made?;
     sync(home);
     // From here on the replacement is certain: the next process to open the home completes a failed step.
-    let aside = finish(home, &mut || {}).map_err(ReplaceError::of(home))?;
+    let aside = finish_replacement(home, &mut || {}).map_err(ReplaceError::from_io(home))?;
     aside.ok_or(ReplaceError::Failed { path: ready, error: io::ErrorKind::NotFound.into() })
 }
 
@@ -158,7 +158,7 @@ pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<P
 fn claim_exclusively(home: &Path) -> Result<Option<File>, ReplaceError> {
     let begun = Instant::now();
     loop {
-        match claim(home).map_err(ReplaceError::of(home))? {
+        match claim(home).map_err(ReplaceError::from_io(home))? {
             HomeClaim::Alone(lock) => return Ok(lock),
             HomeClaim::Occupied if begun.elapsed() >= CLAIM_TIMEOUT => return Err(ReplaceError::InUse),
             HomeClaim::Occupied => std::thread::sleep(Duration::from_millis(20)),
@@ -173,10 +173,10 @@ fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
         Replacement::Backup(place) => {
             let unusable = |_| ReplaceError::NoBackup(place.clone());
             inspect(place).map_err(unusable)?;
-            let failed = ReplaceError::of(new);
-            open::private(new).map_err(&failed)?;
+            let failed = ReplaceError::from_io(new);
+            open::create_private(new).map_err(&failed)?;
             let mut to = File::options().write(true).open(new).map_err(&failed)?;
-            let mut from = File::open(place).map_err(ReplaceError::of(place))?;
+            let mut from = File::open(place).map_err(ReplaceError::from_io(place))?;
             io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).map_err(&failed)?;
             // Check that the written file is readable.
             inspect(new).map_err(unusable).map(drop)
@@ -187,8 +187,8 @@ fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
 /// Completes a pending replacement: moves the damaged database away and the other one into place. Returns the
 /// path of the damaged one, or `None` if no replacement is pending. The caller must be alone with the home.
 /// Calls `watch` after every change on disk.
-pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<PathBuf>> {
-    let Some((ready, stamp)) = ready(home)? else { return Ok(None) };
+pub(crate) fn finish_replacement(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<PathBuf>> {
+    let Some((ready, stamp)) = pending_replacement(home)? else { return Ok(None) };
     let database = home.join("octo.db");
     let aside = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
     for part in DATABASE_SUFFIXES {
@@ -198,7 +198,7 @@ pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<
             watch();
         }
     }
-    open::remove(&open::suspicion(&database))?;
+    open::remove(&open::damage_marker(&database))?;
     fs::rename(ready, &database)?;
     watch();
     sync(home);
@@ -208,12 +208,12 @@ pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<
 
 /// Returns the pending replacement of the database, with its stamp. Of several, the first by name, followed by
 /// the others.
-fn ready(home: &Path) -> io::Result<Option<(PathBuf, String)>> {
-    Ok(named(home, PENDING_INFIX)?.min())
+fn pending_replacement(home: &Path) -> io::Result<Option<(PathBuf, String)>> {
+    Ok(stamped_files(home, PENDING_INFIX)?.min())
 }
 
 /// Returns the files in a home named after the database and a word, with their stamps.
-fn named(home: &Path, word: &'static str) -> io::Result<impl Iterator<Item = (PathBuf, String)>> {
+fn stamped_files(home: &Path, word: &'static str) -> io::Result<impl Iterator<Item = (PathBuf, String)>> {
     Ok(fs::read_dir(home)?.flatten().filter_map(move |entry| {
         let name = entry.file_name().into_string().ok()?;
         let stamp = name.strip_prefix("octo.db")?.strip_prefix(word)?.to_owned();

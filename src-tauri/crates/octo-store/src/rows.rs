@@ -88,7 +88,7 @@ pub struct StoredSession {
     /// For each model, the last call of a turn's work with known usage.
     pub last_calls: Vec<BilledCall>,
     /// For a sub-agent, its link to the parent.
-    pub fork: Option<StoredSubAgent>,
+    pub sub_agent: Option<StoredSubAgent>,
 }
 
 /// The link of a sub-agent's session to its parent.
@@ -106,7 +106,7 @@ pub struct NewSubAgent {
     /// Its info.
     pub info: SessionInfo,
     /// The link to the parent. The title is the parent's own and not stored again.
-    pub fork: StoredSubAgent,
+    pub link: StoredSubAgent,
     /// The part of its parent's conversation that it sees.
     pub inherits: InheritedContext,
 }
@@ -141,7 +141,7 @@ pub struct NewImport {
     /// The file's name.
     pub file: String,
     /// The conversation, under any ids: it gets its own.
-    pub told: CopiedConversation,
+    pub conversation: CopiedConversation,
 }
 
 /// A conversation without any unfinished part.
@@ -191,7 +191,7 @@ pub struct TimeSteps {
     /// The highest number ever assigned.
     pub last: StepNumber,
     /// By number, the start (0) first.
-    pub tasks: Vec<TimeStep>,
+    pub steps: Vec<TimeStep>,
 }
 
 /// A step of the time machine.

@@ -55,7 +55,7 @@ type WriteJob = Box<dyn FnOnce(&PooledConnection) + Send>;
 /// A connection with its caches.
 pub(crate) struct PooledConnection {
     pub(crate) connection: Connection,
-    pub(crate) known: SessionKeyCache,
+    pub(crate) session_keys: SessionKeyCache,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -85,10 +85,10 @@ impl Store {
     ///
     /// See [`OpenError`]. Nothing that exists is ever reset or overwritten.
     pub fn open(home: &Path) -> Result<Self, OpenError> {
-        Self::over(open::open(home)?)
+        Self::from_connection(open::open(home)?)
     }
 
-    pub(crate) fn over((home, connection): (HomeLock, Connection)) -> Result<Self, OpenError> {
+    pub(crate) fn from_connection((home, connection): (HomeLock, Connection)) -> Result<Self, OpenError> {
         let version = data_version(&connection).map_err(|error| home.unavailable(error))?;
         let (jobs, queue) = mpsc::channel::<WriteJob>();
         let writer = std::thread::Builder::new()
@@ -120,7 +120,7 @@ impl Store {
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
-        self.watched(answer.await.map_err(|_| StoreError::Closed)?)
+        self.mark_if_damaged(answer.await.map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs [`Store::write`] and makes it durable before returning, even over a power cut: for data that its
@@ -136,19 +136,19 @@ impl Store {
     {
         let (reply, answer) = oneshot::channel();
         let published = self.inner.published.clone();
-        self.post(Box::new(move |desk| {
-            let outcome = desk
+        self.send_job(Box::new(move |pooled| {
+            let outcome = pooled
                 .connection
                 .pragma_update(None, "synchronous", "FULL")
                 .map_err(StoreError::from)
-                .and_then(|()| transact(desk, work));
+                .and_then(|()| transact(pooled, work));
             // Other writes have never waited for the disk: see `open`.
-            if let Err(error) = desk.connection.pragma_update(None, "synchronous", "NORMAL") {
+            if let Err(error) = pooled.connection.pragma_update(None, "synchronous", "NORMAL") {
                 tracing::warn!(%error, "the database goes on syncing at every commit");
             }
             let _ = reply.send(publish(outcome, &published));
         }))?;
-        self.watched(answer.await.map_err(|_| StoreError::Closed)?)
+        self.mark_if_damaged(answer.await.map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs `work` on a read-only connection; all its reads are of one moment, and include everything written
@@ -161,23 +161,23 @@ impl Store {
         let _permit = self.inner.permits.acquire().await.map_err(|_| StoreError::Closed)?;
         let inner = Arc::clone(&self.inner);
         let outcome = tokio::task::spawn_blocking(move || {
-            let desk = inner.reader()?;
+            let pooled = inner.reader()?;
             let outcome = {
-                let transaction = desk.connection.unchecked_transaction()?;
-                work(&Reader::new(&transaction, &desk.known))
+                let transaction = pooled.connection.unchecked_transaction()?;
+                work(&Reader::new(&transaction, &pooled.session_keys))
             };
-            inner.put_back(desk);
+            inner.put_back(pooled);
             outcome
         })
         .await
         .map_err(|error| StoreError::Failed(format!("a read ended early: {error}")))?;
-        self.watched(outcome)
+        self.mark_if_damaged(outcome)
     }
 
     /// Returns the outcome, after marking the file for the next start if it reports damage.
-    fn watched<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+    fn mark_if_damaged<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Damaged(_)) = &outcome {
-            self.suspect();
+            self.mark_suspect();
         }
         outcome
     }
@@ -188,8 +188,8 @@ impl Store {
     }
 
     /// Marks the file as suspected of damage: the next start reads it through.
-    pub(crate) fn suspect(&self) {
-        self.inner.home.suspect();
+    pub(crate) fn mark_suspect(&self) {
+        self.inner.home.mark_suspect();
     }
 
     /// Runs [`Store::write`] on a thread that may block until the transaction is done. Must not be called on
@@ -207,7 +207,7 @@ impl Store {
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
-        self.watched(answer.recv().map_err(|_| StoreError::Closed)?)
+        self.mark_if_damaged(answer.recv().map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs [`Store::read`] on a thread that may block.
@@ -219,14 +219,14 @@ impl Store {
         &self,
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let desk = self.inner.reader()?;
-        let outcome = desk
+        let pooled = self.inner.reader()?;
+        let outcome = pooled
             .connection
             .unchecked_transaction()
             .map_err(StoreError::from)
-            .and_then(|transaction| work(&Reader::new(&transaction, &desk.known)));
-        self.inner.put_back(desk);
-        self.watched(outcome)
+            .and_then(|transaction| work(&Reader::new(&transaction, &pooled.session_keys)));
+        self.inner.put_back(pooled);
+        self.mark_if_damaged(outcome)
     }
 
     fn enqueue<T, F>(
@@ -239,13 +239,13 @@ impl Store {
         T: Send + 'static,
     {
         let published = self.inner.published.clone();
-        self.post(Box::new(move |desk| {
+        self.send_job(Box::new(move |pooled| {
             // The caller may be gone; the write stays in effect.
-            answer(publish(transact(desk, work), &published));
+            answer(publish(transact(pooled, work), &published));
         }))
     }
 
-    fn post(&self, job: WriteJob) -> Result<(), StoreError> {
+    fn send_job(&self, job: WriteJob) -> Result<(), StoreError> {
         match &*lock(&self.inner.jobs) {
             Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed),
             None => Err(StoreError::Closed),
@@ -260,10 +260,10 @@ impl Store {
     /// [`StoreError::Closed`], and file errors.
     pub async fn others_wrote(&self) -> Result<bool, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.post(Box::new(move |desk| {
-            let _ = reply.send(data_version(&desk.connection).map_err(StoreError::from));
+        self.send_job(Box::new(move |pooled| {
+            let _ = reply.send(data_version(&pooled.connection).map_err(StoreError::from));
         }))?;
-        let version = self.watched(answer.await.map_err(|_| StoreError::Closed)?)?;
+        let version = self.mark_if_damaged(answer.await.map_err(|_| StoreError::Closed)?)?;
         Ok(self.inner.version.swap(version, Ordering::Relaxed) != version)
     }
 
@@ -304,16 +304,16 @@ impl StoreInner {
             return Err(StoreError::Closed);
         }
         match readers.idle.pop() {
-            Some(desk) => Ok(desk),
+            Some(pooled) => Ok(pooled),
             None => Ok(PooledConnection::new(open::read_only(&self.home.file())?)),
         }
     }
 
-    fn put_back(&self, desk: PooledConnection) {
+    fn put_back(&self, pooled: PooledConnection) {
         let mut readers = lock(&self.readers);
         // Blocking reads take no permit, so there may be more connections than are worth keeping.
         if !readers.closed && readers.idle.len() < MAX_READERS {
-            readers.idle.push(desk);
+            readers.idle.push(pooled);
         }
     }
 }
@@ -322,7 +322,7 @@ impl PooledConnection {
     fn new(connection: Connection) -> Self {
         // One slot per distinct statement of this crate, so each is compiled only once.
         connection.set_prepared_statement_cache_capacity(128);
-        Self { connection, known: SessionKeyCache::default() }
+        Self { connection, session_keys: SessionKeyCache::default() }
     }
 }
 
@@ -330,11 +330,11 @@ fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-fn run_jobs(desk: PooledConnection, queue: &mpsc::Receiver<WriteJob>) {
+fn run_jobs(pooled: PooledConnection, queue: &mpsc::Receiver<WriteJob>) {
     while let Ok(job) = queue.recv() {
-        job(&desk);
+        job(&pooled);
     }
-    if let Err(error) = desk.connection.pragma_update(None, "wal_checkpoint", "TRUNCATE") {
+    if let Err(error) = pooled.connection.pragma_update(None, "wal_checkpoint", "TRUNCATE") {
         // The log stays next to the file and the next start reads it: nothing is lost.
         tracing::warn!(%error, "the write-ahead log could not be moved into the database");
     }
@@ -343,12 +343,12 @@ fn run_jobs(desk: PooledConnection, queue: &mpsc::Receiver<WriteJob>) {
 type CommittedWrite<T> = (T, Vec<Arc<Envelope>>);
 
 fn transact<T>(
-    desk: &PooledConnection,
+    pooled: &PooledConnection,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError>,
 ) -> Result<CommittedWrite<T>, StoreError> {
     let outcome = catch_unwind(AssertUnwindSafe(|| -> Result<CommittedWrite<T>, StoreError> {
-        let transaction = Transaction::new_unchecked(&desk.connection, TransactionBehavior::Immediate)?;
-        let mut tx = Tx::new(&transaction, &desk.known);
+        let transaction = Transaction::new_unchecked(&pooled.connection, TransactionBehavior::Immediate)?;
+        let mut tx = Tx::new(&transaction, &pooled.session_keys);
         let value = work(&mut tx)?;
         let envelopes = tx.into_envelopes();
         transaction.commit()?;
@@ -357,7 +357,7 @@ fn transact<T>(
     .unwrap_or_else(|_| Err(StoreError::Failed("a write panicked".to_owned())));
     if outcome.is_err() {
         // Do not remember a session that the rolled-back transaction created.
-        desk.known.forget();
+        pooled.session_keys.forget();
     }
     outcome
 }

@@ -61,7 +61,7 @@ impl<'a> Tx<'a> {
 impl Reader<'_> {
     pub(crate) fn topic_key(&self, topic: &StoredTopic) -> Result<SessionKey, StoreError> {
         match topic {
-            StoredTopic::Session { id } => self.key(*id),
+            StoredTopic::Session { id } => self.require_key(*id),
             StoredTopic::Sessions => Ok(key::LIST_TOPIC),
             StoredTopic::Settings => Ok(key::SETTINGS_TOPIC),
             StoredTopic::Trash => Ok(key::TRASH_TOPIC),

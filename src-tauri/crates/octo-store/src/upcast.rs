@@ -35,13 +35,13 @@ mod tests {
     const GOLDEN_V1: &str = include_str!("../tests/golden/v1.jsonl");
 
     /// Returns whether everything in `old` is also in `new`, which may contain more.
-    fn kept(old: &Value, new: &Value) -> bool {
+    fn is_contained(old: &Value, new: &Value) -> bool {
         match (old, new) {
             (Value::Object(old), Value::Object(new)) => {
-                old.iter().all(|(name, old)| new.get(name).is_some_and(|new| kept(old, new)))
+                old.iter().all(|(name, old)| new.get(name).is_some_and(|new| is_contained(old, new)))
             }
             (Value::Array(old), Value::Array(new)) => {
-                old.len() == new.len() && old.iter().zip(new).all(|(old, new)| kept(old, new))
+                old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_contained(old, new))
             }
             (old, new) => old == new,
         }
@@ -55,7 +55,7 @@ mod tests {
             assert_eq!(stored["v"], 1, "{line}");
             let read = event(1, &stored["event"].to_string()).unwrap();
             if EVENT_VERSION == 1 {
-                assert!(kept(&stored["event"], &serde_json::to_value(&read).unwrap()), "{line}");
+                assert!(is_contained(&stored["event"], &serde_json::to_value(&read).unwrap()), "{line}");
             }
             kinds.insert(stored["event"]["type"].as_str().unwrap().to_owned());
         }

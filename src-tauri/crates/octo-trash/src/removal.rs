@@ -141,7 +141,7 @@ impl HomeTrash {
             let mut sessions: Vec<SessionId> = session.into_iter().collect();
             if let Some(session) = session {
                 // Its sub-agents are deleted with it.
-                sessions.extend(tx.forks(session)?);
+                sessions.extend(tx.sub_agents(session)?);
                 tx.purge_session(session)?;
             }
             tx.trash_drop(&[id])?;

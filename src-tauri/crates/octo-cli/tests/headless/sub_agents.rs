@@ -260,7 +260,7 @@ impl Campaign {
     fn check_stored(&self, parent: SessionId) {
         let store = Store::open(&self.home.octo()).expect("the store opens");
         let forks = store.read_blocking(move |reader| {
-            let forks = reader.forks(parent)?;
+            let forks = reader.sub_agents(parent)?;
             forks.into_iter().map(|id| Ok((id, reader.session(id)?))).collect::<Result<Vec<_>, _>>()
         });
         let forks = forks.expect("the sub-agents are read");

@@ -177,11 +177,11 @@ impl Fetcher {
             bridge.learn_bot(account.clone()).await.map_err(ChatError::Here)?;
         }
         let service = ChatService::Telegram;
-        let fetched = bridge.base.store.read(move |reader| reader.fetched(service, &account.id)).await;
+        let fetched = bridge.base.store.read(move |reader| reader.fetch_position(service, &account.id)).await;
         let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
         // A time in the future is from a clock that was ahead.
-        let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.at));
-        let next = fetched.filter(is_fresh).map(|fetched| fetched.next);
+        let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.fetched_at));
+        let next = fetched.filter(is_fresh).map(|fetched| fetched.next_update);
         // Without a wait the request shows at once whether the connection works.
         let wait = match bridge.chats.state().await.map_err(ChatError::Here)?.telegram {
             ChatConnection::Connected => POLL_TIME,
@@ -240,7 +240,7 @@ async fn keep(
     batch: Vec<InboundUpdate>,
 ) -> Result<Vec<Stranger>, ApiError> {
     let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
-    let fetched = FetchPosition { next: last.saturating_add(1), at: now() };
+    let fetched = FetchPosition { next_update: last.saturating_add(1), fetched_at: now() };
     let account = line.account.id.clone();
     let mut letters: Vec<(octo_chats::Person, String)> = Vec::new();
     for one in batch {

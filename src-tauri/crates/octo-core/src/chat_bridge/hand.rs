@@ -55,7 +55,7 @@ pub(super) async fn all(
 ) -> Result<(), ApiError> {
     let store = &bridge.base.store;
     let mut waiting: HashSet<i64> = HashSet::new();
-    let letters = store.read(|reader| reader.letters(LETTERS)).await?;
+    let letters = store.read(|reader| reader.inbound_messages(LETTERS)).await?;
     let before = std::mem::take(&mut held.0);
     for letter in letters {
         let (key, of) = (letter.key, letter.chat);

@@ -177,7 +177,7 @@ impl Teller {
     ) -> Result<bool, ApiError> {
         let read = bridge.base.store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
         let (Some(info), Some(row)) = read.await? else { return Ok(false) };
-        if info.status != SessionStatus::Running || row.at_desk {
+        if info.status != SessionStatus::Running || row.last_from_window {
             return Ok(false);
         }
         let is_shown = self.typed.get(&chat).is_some_and(|at| at.elapsed() < TYPING);
@@ -201,7 +201,7 @@ async fn tell(
     changes: &mut watch::Receiver<u64>,
 ) -> Result<Sending, ApiError> {
     let (store, words, key) = (&bridge.base.store, Words::of(bridge), chat.key);
-    if let Some(seq) = chat.telling {
+    if let Some(seq) = chat.delivering_seq {
         let post = Post::plain(words.say("chat.maybe_lost"));
         let talk = Talk { bridge, line, chat: &chat };
         match send_all(&talk, &[post], closing, changes).await {
@@ -209,13 +209,13 @@ async fn tell(
             // The doubt is reported only once.
             Sending::Done | Sending::Doubtful => {}
         }
-        let at_desk = chat.at_desk;
+        let at_desk = chat.last_from_window;
         store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await?;
-        (chat.told, chat.telling) = (seq, None);
+        (chat.delivered_seq, chat.delivering_seq) = (seq, None);
     }
     let topic = StoredTopic::Session { id: session };
     loop {
-        let from = chat.told;
+        let from = chat.delivered_seq;
         let events = store.read(move |reader| reader.events_since(&topic, from, BATCH)).await;
         let events = events?;
         let Some(last) = events.last().map(|envelope| envelope.seq) else { return Ok(Sending::Done) };
@@ -223,11 +223,11 @@ async fn tell(
             let mut posts = match told(&envelope.event, words) {
                 ChatUpdate::Nothing => continue,
                 ChatUpdate::InChat => {
-                    chat.at_desk = false;
+                    chat.last_from_window = false;
                     continue;
                 }
                 ChatUpdate::AtDesk(posts) => {
-                    chat.at_desk = true;
+                    chat.last_from_window = true;
                     posts
                 }
                 ChatUpdate::Answer(message) => {
@@ -242,7 +242,7 @@ async fn tell(
             }
             for post in &mut posts {
                 // A person in front of the window needs no sound.
-                post.silent |= chat.at_desk;
+                post.silent |= chat.last_from_window;
             }
             let seq = envelope.seq;
             // Written through to disk: a power cut must not cause a second delivery.
@@ -253,14 +253,14 @@ async fn tell(
             }
             let talk = Talk { bridge, line, chat: &chat };
             let sending = send_all(&talk, &posts, closing, changes).await;
-            let at_desk = chat.at_desk;
+            let at_desk = chat.last_from_window;
             match sending {
                 Sending::Done => {
                     let told = store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await;
                     if !told? {
                         return Ok(Sending::Done);
                     }
-                    chat.told = seq;
+                    chat.delivered_seq = seq;
                 }
                 Sending::NotYet(wait) => {
                     // No delivery is in progress any more.
@@ -272,11 +272,11 @@ async fn tell(
                 Sending::Doubtful => return Ok(Sending::Doubtful),
             }
         }
-        let at_desk = chat.at_desk;
+        let at_desk = chat.last_from_window;
         let told = store.write(move |tx| tx.finish_delivery(key, session, last, at_desk)).await;
         if !told? {
             return Ok(Sending::Done);
         }
-        chat.told = last;
+        chat.delivered_seq = last;
     }
 }

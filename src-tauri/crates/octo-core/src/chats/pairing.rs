@@ -45,10 +45,10 @@ impl Pairing {
             offer.person == stranger.person && offer.account == stranger.account
         };
         if let Some(offer) = self.0.iter_mut().find(is_theirs) {
-            if (0..REPLY_INTERVAL).contains(&now.saturating_sub(offer.said_at)) {
+            if (0..REPLY_INTERVAL).contains(&now.saturating_sub(offer.sent_at)) {
                 return None;
             }
-            offer.said_at = now;
+            offer.sent_at = now;
             return Some(offer.code.clone());
         }
         if self.0.len() >= MAX_OPEN_CODES {
@@ -64,8 +64,8 @@ impl Pairing {
             person,
             name,
             code: code.clone(),
-            until: now + CODE_LIFETIME,
-            said_at: now,
+            expires_at: now + CODE_LIFETIME,
+            sent_at: now,
         });
         Some(code)
     }
@@ -80,7 +80,7 @@ impl Pairing {
 
     /// A code from a clock that was ahead is treated like an old one.
     fn forget_old(&mut self, now: Millis) {
-        self.0.retain(|offer| (1..=CODE_LIFETIME).contains(&offer.until.saturating_sub(now)));
+        self.0.retain(|offer| (1..=CODE_LIFETIME).contains(&offer.expires_at.saturating_sub(now)));
     }
 }
 

@@ -42,7 +42,7 @@ impl HomeTasks {
         let is_on = state.as_ref().is_some_and(|state| state.on == Switch::On);
         // By the schedule's clock, if it observed the deletion.
         let seen = self.schedule().deleted(|all| all.remove(&name));
-        let gone = seen.or_else(|| state.as_ref()?.decided).unwrap_or(deleted);
+        let gone = seen.or_else(|| state.as_ref()?.decided_until).unwrap_or(deleted);
         let passed = file.plan.as_ref().is_ok_and(|plan| {
             ZonedTiming::new(&plan.when, &plan.zone)
                 .is_ok_and(|times| times.after(gone).next().is_some_and(|time| time <= now))
@@ -51,7 +51,7 @@ impl HomeTasks {
         if let Some(state) = state {
             let on = if pauses { Switch::Off } else { state.on };
             // The missed times are over, whether the task runs from now on or not.
-            let row = TaskStateRow { on, decided: Some(now), ..state };
+            let row = TaskStateRow { on, decided_until: Some(now), ..state };
             let task = name.clone();
             self.store().write(move |tx| tx.put_task_state(&task, &row)).await?;
         }

@@ -247,7 +247,7 @@ impl HomeTasks {
         let now = self.now();
         let accepted = self.store().write(move |tx| {
             let before = tx.task_state(&task)?;
-            let decided = before.decided.filter(|_| keeps_time).or(Some(now));
+            let decided = before.decided_until.filter(|_| keeps_time).or(Some(now));
             tx.put_task_state(&task, &TaskStateRow { on: before.on, accepted: Some(hash), decided })
         });
         accepted.await?;
@@ -261,7 +261,7 @@ impl HomeTasks {
         let (now, name) = (self.now(), task.clone());
         let switched = self.store().write(move |tx| {
             let before = tx.task_state(&name)?;
-            tx.put_task_state(&name, &TaskStateRow { on, decided: Some(now), ..before })
+            tx.put_task_state(&name, &TaskStateRow { on, decided_until: Some(now), ..before })
         });
         switched.await?;
         self.changed();
@@ -314,7 +314,7 @@ impl HomeTasks {
         })
         .await?;
         let (name, now) = (file.clone(), self.now());
-        let row = TaskStateRow { on: Switch::Off, accepted: Some(hash), decided: Some(now) };
+        let row = TaskStateRow { on: Switch::Off, accepted: Some(hash), decided_until: Some(now) };
         self.store().write(move |tx| tx.put_task_state(&name, &row)).await?;
         self.changed();
         self.get(file).await
@@ -449,7 +449,7 @@ fn replace_waiting_retry(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<b
 fn stopped_run(row: RunRow, now: Millis) -> RunRow {
     match row.run.status {
         RunStatus::Running | RunStatus::NeedsYou => {
-            RunRow { ending: row.ending.or(Some(RunStopReason::Stopped)), ..row }
+            RunRow { stop_reason: row.stop_reason.or(Some(RunStopReason::Stopped)), ..row }
         }
         RunStatus::Asked => ended(&row, RunStatus::Skipped { reason: SkipReason::Declined }, now),
         _ => ended(&row, RunStatus::Stopped, now),

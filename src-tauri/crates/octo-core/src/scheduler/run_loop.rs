@@ -207,7 +207,7 @@ impl SchedulerLoop {
                         plan,
                         times: &times,
                         on: state.on,
-                        decided: state.decided,
+                        decided: state.decided_until,
                         open: &open,
                     };
                     let decision = decide(&standing, scene.now, self.look);
@@ -216,7 +216,7 @@ impl SchedulerLoop {
                     }
                 }
                 // Times missed while it cannot run have passed; the reason is reported once.
-                None if state.decided.is_some() => {
+                None if state.decided_until.is_some() => {
                     let why = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
                     let said = why.filter(|_| state.on == Switch::On).map(|(file, error)| {
                         let name = file.plan.as_ref().map_or(task, |plan| &plan.name);
@@ -340,7 +340,7 @@ impl SchedulerLoop {
             let passed = if known.contains(&row.run.id) && !waits { scene.passed } else { 0 };
             let outlook = match row.run.session {
                 Some(session) => {
-                    let looked = store.read(move |reader| reader.outlook(session)).await;
+                    let looked = store.read(move |reader| reader.session_digest(session)).await;
                     looked?
                 }
                 None => None,
@@ -395,7 +395,7 @@ impl SchedulerLoop {
         let stored = scheduler.base.store.write(move |tx| {
             must_hold(tx, &token)?;
             // The person may have stopped it since it was read.
-            let ending = tx.run(after.run.id)?.and_then(|row| row.ending).or(after.ending);
+            let ending = tx.run(after.run.id)?.and_then(|row| row.stop_reason).or(after.stop_reason);
             tx.put_run(&RunRow { ending, ..after })?;
             if let Some(retry) = retry {
                 tx.add_run(&retry)?;

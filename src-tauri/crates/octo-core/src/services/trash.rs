@@ -143,7 +143,7 @@ impl Services {
 async fn last_words(base: &Base, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
     let Some(session) = entry.session else { return Ok(TrashExcerpt::Nothing) };
     let (messages, characters) = SHOWN;
-    let read = base.store.read(move |reader| reader.last_words(session, messages)).await;
+    let read = base.store.read(move |reader| reader.last_texts(session, messages)).await;
     let lines = read?;
     let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
     Ok(TrashExcerpt::Session { lines })

@@ -267,7 +267,7 @@ impl Session {
     /// Completes a restore after a crash: if the files were restored the conversation follows.
     pub(super) async fn recover_restore(&mut self) -> Result<(), ApiError> {
         let session = self.id();
-        let read = self.runtime.base.store.read(move |reader| reader.journey(session)).await;
+        let read = self.runtime.base.store.read(move |reader| reader.pending_restore(session)).await;
         let Some(RestoreRecord { task, conversation, kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {

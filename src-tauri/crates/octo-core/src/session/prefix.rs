@@ -48,7 +48,7 @@ impl Prefix {
         let system = system?;
         let tools = schemas(&newest.tools_json)?;
         let (id, text) = (stored.info.id, system.clone());
-        let refrozen = runtime.base.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
+        let refrozen = runtime.base.store.write(move |tx| tx.replace_frozen_prompt(id, &text, &newest)).await;
         refrozen?;
         tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
         Ok((Self { system: system.into(), tools }, SentRequests::refrozen(stored.context_tokens)))

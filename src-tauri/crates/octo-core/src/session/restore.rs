@@ -58,7 +58,7 @@ impl Session {
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         // The session it shares state with, for a sub-agent.
-        let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
+        let root = stored.sub_agent.as_ref().map_or(id, |fork| fork.origin.session);
         let ancestors = runtime.base.store.read(move |reader| reader.ancestors(id)).await?;
         let parent = runtime.sub_agents.take(id);
         let scope = format!("session/{root}");
@@ -67,7 +67,7 @@ impl Session {
         let (prefix, seen) = Prefix::load(&runtime, &stored).await?;
         let is_same_prefix = seen.is_same_prefix();
         let mut unfinished = stored.unfinished;
-        if stored.fork.is_some() && parent.is_none() {
+        if stored.sub_agent.is_some() && parent.is_none() {
             // No parent waits for its summary any more.
             unfinished = unfinished.map(|turn| StoredTurn { stopping: true, ..turn });
         }
@@ -96,7 +96,7 @@ impl Session {
             attached: AttachmentMode::default(),
             records: TurnRecords::default(),
             restoring: Restoring::default(),
-            sub_agent: stored.fork.map(SubAgent::new),
+            sub_agent: stored.sub_agent.map(SubAgent::new),
             after: LookBackState::default(),
         };
         if let Some(parent) = parent {

@@ -40,7 +40,7 @@ impl Sessions {
 
     /// Fails for a sub-agent's session: it belongs to its parent and has no entry in the list.
     pub(crate) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
-        let fork = self.runtime.base.store.read(move |reader| reader.fork(id)).await?;
+        let fork = self.runtime.base.store.read(move |reader| reader.sub_agent(id)).await?;
         match fork {
             Some(fork) => Err(ApiError::new("fork.belongs").arg("title", fork.origin.title)),
             None => Ok(()),
@@ -49,7 +49,7 @@ impl Sessions {
 
     /// Ends the work of the session's sub-agents and releases them.
     async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
-        let forks = self.runtime.base.store.read(move |reader| reader.forks(id)).await?;
+        let forks = self.runtime.base.store.read(move |reader| reader.sub_agents(id)).await?;
         for fork in forks {
             let handle = self.runtime.open.get(fork).await;
             if let Some(handle) = handle {

@@ -21,7 +21,10 @@ impl Sessions {
             TranscriptRequest::ReadTranscript(call) => {
                 let limit = call.limit.clamp(1, 500);
                 let read =
-                    self.runtime.base.store.read(move |reader| reader.part(call.session, call.place, limit));
+                    self
+                    .runtime.base
+                    .store
+                    .read(move |reader| reader.transcript_part(call.session, call.place, limit));
                 json(read.await?)
             }
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
@@ -122,7 +125,7 @@ impl Sessions {
         };
         let session =
             NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
-        let new = NewImport { session, file: file.unwrap_or_default(), told: incoming.told };
+        let new = NewImport { session, file: file.unwrap_or_default(), conversation: incoming.told };
         let created = self.runtime.base.store.write(move |tx| tx.create_import(&new));
         created.await?;
         self.settings.remember_folder(&folder).await?;

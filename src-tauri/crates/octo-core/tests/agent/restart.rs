@@ -189,7 +189,7 @@ async fn an_update_of_the_tools_freezes_the_prefix_anew_once_and_the_ledger_says
         version: 0,
         tools_json: r#"[{"name":"x","description":"","parameters":{}}]"#.into(),
     };
-    store.write(move |tx| tx.refreeze(session, "You were Octo.", &older)).await.unwrap();
+    store.write(move |tx| tx.replace_frozen_prompt(session, "You were Octo.", &older)).await.unwrap();
     store.close();
 
     rig.restart().await;

@@ -225,7 +225,7 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
     let (living, dead) = (sessions[0], sessions[1]);
     let store = Store::open(&rig.home.octo()).unwrap();
     let folder = rig.home.work().display().to_string().into_bytes();
-    let (other, whose) = (Holder::of_this_process(), folder.clone());
+    let (other, whose) = (Holder::current(), folder.clone());
     let token = other.token.clone();
     let taken = store.write(move |tx| {
         tx.add_time_command(living, 1, &whose)?;

@@ -81,7 +81,7 @@ impl Task {
             self.rows[place] = row;
         }
         for row in decision.add {
-            if row.slot.is_none_or(|slot| self.slots.insert(slot)) {
+            if row.scheduled_at.is_none_or(|slot| self.slots.insert(slot)) {
                 begun += usize::from(matches!(row.run.status, RunStatus::Waiting { .. }));
                 self.rows.push(row);
             }
@@ -142,7 +142,7 @@ fn a_time_runs_once_however_often_somebody_looks() {
     }
     let row = &task.rows[0];
     assert_eq!(
-        (row.slot, row.run.due, row.run.cause),
+        (row.scheduled_at, row.run.due, row.run.cause),
         (Some(NEW_YEAR + HOUR), NEW_YEAR + HOUR, RunCause::Time)
     );
     assert_eq!((row.budget, row.minutes), (Some(Cost::DOLLAR), 30));
@@ -372,7 +372,7 @@ fn in_a_year_without_trouble_every_time_has_its_run() {
                 task.finish(now);
             }
             let expected: Vec<Millis> = task.times.after(NEW_YEAR).take_while(|at| *at <= now).collect();
-            let fired: Vec<Millis> = task.rows.iter().filter_map(|row| row.slot).collect();
+            let fired: Vec<Millis> = task.rows.iter().filter_map(|row| row.scheduled_at).collect();
             assert_eq!(fired, expected, "{timing:?} in {zone}");
             assert!(task.rows.iter().all(|row| row.run.status == RunStatus::Finished));
         }
@@ -477,7 +477,7 @@ proptest! {
             prop_assert!(task.look(now, LookKind::Again) <= 1, "one run at most by one look");
             task.finish(now);
         }
-        let slots: Vec<Millis> = task.rows.iter().filter_map(|row| row.slot).collect();
+        let slots: Vec<Millis> = task.rows.iter().filter_map(|row| row.scheduled_at).collect();
         let distinct: HashSet<Millis> = slots.iter().copied().collect();
         prop_assert_eq!(slots.len(), distinct.len());
     }

@@ -47,7 +47,7 @@ async fn a_file_is_backed_up_before_its_schema_changes_and_three_backups_are_kep
     let later = later();
     for newest in TODAY + 1..=later.len() {
         let (_home, connection) = open_with(home.path(), &later[..newest]).unwrap();
-        assert_eq!(version(&connection).unwrap() as usize, newest);
+        assert_eq!(schema_version(&connection).unwrap() as usize, newest);
         let events: i64 = connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
         assert_eq!(events, 1);
     }
@@ -103,7 +103,7 @@ fn a_step_that_fails_changes_nothing() {
     let error = open_with(home.path(), broken).err().unwrap();
     assert!(matches!(error, OpenError::Unavailable { .. }), "{error}");
     let (_home, connection) = open(home.path()).unwrap();
-    assert_eq!(version(&connection).unwrap() as usize, TODAY);
+    assert_eq!(schema_version(&connection).unwrap() as usize, TODAY);
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'two'", [], |row| row.get(0))
         .unwrap();
@@ -130,7 +130,7 @@ fn nobody_migrates_a_file_another_has_open() {
     let older = open(home.path()).unwrap();
     let error = open_with(home.path(), later()).err().unwrap();
     assert!(matches!(error, OpenError::Unavailable { .. }), "{error}");
-    assert_eq!(version(&older.1).unwrap() as usize, TODAY);
+    assert_eq!(schema_version(&older.1).unwrap() as usize, TODAY);
     drop(older);
     assert!(open_with(home.path(), later()).is_ok());
 }
@@ -142,7 +142,7 @@ fn a_file_without_room_for_a_backup_is_not_migrated() {
     fs::write(home.path().join("backups"), "in the way").unwrap();
     let error = open_with(home.path(), later()).err().unwrap();
     assert!(matches!(error, OpenError::Unavailable { .. }), "{error}");
-    assert_eq!(version(&open(home.path()).unwrap().1).unwrap() as usize, TODAY);
+    assert_eq!(schema_version(&open(home.path()).unwrap().1).unwrap() as usize, TODAY);
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ fn damaged() -> (TempDir, Vec<(&'static str, Vec<u8>)>) {
 }
 
 fn newest(home: &Path) -> Replacement {
-    Replacement::Backup(sound_backup(home).unwrap().place)
+    Replacement::Backup(sound_backup(home).unwrap().path)
 }
 
 /// Asserts that the damaged files are kept byte for byte, and that no other file is left.
@@ -92,7 +92,7 @@ fn the_newest_backup_takes_the_place_and_the_damaged_database_is_kept() {
     assert!(has_moved_damaged_database(home));
     assert_kept(home, &parts);
     assert_eq!(stored(home), 5);
-    assert!(backup.place.is_file(), "the backup itself stays");
+    assert!(backup.path.is_file(), "the backup itself stays");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -130,7 +130,7 @@ fn a_kill_anywhere_leaves_the_one_or_the_other() {
         fs::copy(newest_place(home), home.join(format!("octo.db-ready-{STAMP}"))).unwrap();
         let mut changes = 0;
         let killed = catch_unwind(AssertUnwindSafe(|| {
-            finish(home, &mut || {
+            finish_replacement(home, &mut || {
                 assert!(changes < end, "killed");
                 changes += 1;
             })
@@ -147,7 +147,7 @@ fn a_kill_anywhere_leaves_the_one_or_the_other() {
 }
 
 fn newest_place(home: &Path) -> PathBuf {
-    sound_backup(home).unwrap().place
+    sound_backup(home).unwrap().path
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_backup_that_is_damaged_itself_is_passed_over_and_refused() {
     }
     let left: Vec<String> = files(home).into_keys().collect();
     assert_eq!(left, ["octo.db", "octo.db-shm", "octo.db-suspect", "octo.db-wal"]);
-    replace_damaged(home, &Replacement::Backup(good.place), STAMP).unwrap();
+    replace_damaged(home, &Replacement::Backup(good.path), STAMP).unwrap();
     assert_kept(home, &parts);
     assert_eq!(stored(home), 3);
 }

@@ -25,7 +25,7 @@ struct ConversationPrefix {
 
 impl Reader<'_> {
     /// Locates a branch point in a conversation.
-    fn cut(&self, session: SessionKey, at: BranchPoint) -> Result<ConversationPrefix, StoreError> {
+    fn locate(&self, session: SessionKey, at: BranchPoint) -> Result<ConversationPrefix, StoreError> {
         let rows = session.rows();
         match at {
             BranchPoint::Whole => {
@@ -92,7 +92,7 @@ impl Reader<'_> {
 
     /// Returns the next message, if it contains the results of this one's calls.
     fn results_of(&self, session: SessionKey, key: i64) -> Result<Option<(i64, MessageId)>, StoreError> {
-        let pair = self.told(session, key, *session.rows().end(), 2)?;
+        let pair = self.messages_between(session, key, *session.rows().end(), 2)?;
         let [(_, asks), (behind, answers)] = pair.as_slice() else { return Ok(None) };
         let asked: HashSet<CallId> = asks.calls().map(|call| call.id).collect();
         let answered = results(answers).any(|call| asked.contains(&call));
@@ -100,7 +100,7 @@ impl Reader<'_> {
     }
 
     /// Returns at most `limit` messages between two keys, with their blocks.
-    fn told(
+    fn messages_between(
         &self,
         session: SessionKey,
         from: i64,
@@ -134,7 +134,7 @@ impl Reader<'_> {
         cut: ConversationPrefix,
     ) -> Result<CopiedConversation, StoreError> {
         let seen: HashSet<i64> = cut.context.iter().copied().collect();
-        let mut messages = self.told(session, *session.rows().start(), cut.last, u32::MAX)?;
+        let mut messages = self.messages_between(session, *session.rows().start(), cut.last, u32::MAX)?;
         let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
         let turns = self.turns(&serde_json::to_string(&turns)?)?;
         // Undone turns that are not on this path belong to another branch.
@@ -188,11 +188,11 @@ fn results(message: &Message) -> impl Iterator<Item = CallId> + '_ {
 }
 
 /// Returns the same conversation under new ids, without any unfinished part.
-fn with_new_ids(told: CopiedConversation) -> CopiedConversation {
+fn with_new_ids(copied: CopiedConversation) -> CopiedConversation {
     let mut turns: HashMap<TurnId, TurnId> = HashMap::new();
     let mut calls: HashMap<CallId, CallId> = HashMap::new();
     let mut ids: HashMap<MessageId, MessageId> = HashMap::new();
-    let messages: Vec<Message> = told
+    let messages: Vec<Message> = copied
         .messages
         .into_iter()
         .map(|mut message| {
@@ -227,9 +227,9 @@ fn with_new_ids(told: CopiedConversation) -> CopiedConversation {
         Some(CallView { id, turn, state, ..call })
     };
     CopiedConversation {
-        turns: told.turns.into_iter().map(over).collect(),
-        calls: told.calls.into_iter().filter_map(ended).collect(),
-        context: told.context.iter().filter_map(|id| ids.get(id).copied()).collect(),
+        turns: copied.turns.into_iter().map(over).collect(),
+        calls: copied.calls.into_iter().filter_map(ended).collect(),
+        context: copied.context.iter().filter_map(|id| ids.get(id).copied()).collect(),
         messages,
     }
 }
@@ -264,25 +264,25 @@ impl Tx<'_> {
     pub fn create_branch(&mut self, new: &NewBranch) -> Result<(), StoreError> {
         let parent = self.live_key(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
         let head = self.session(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
-        let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(new.from))?;
+        let (_, toolset) = self.frozen_prompt(parent)?.ok_or(StoreError::UnknownSession(new.from))?;
         let prompt = self.prompt_of(parent)?;
-        let told = renumber_with_last(self.conversation_up_to(parent, self.cut(parent, new.at)?)?);
+        let copied = renumber_with_last(self.conversation_up_to(parent, self.locate(parent, new.at)?)?);
         self.insert_session(&new.info, &prompt, &toolset.hash)?;
-        let key = self.key(new.info.id)?;
+        let key = self.require_key(new.info.id)?;
         let message = match new.at {
             BranchPoint::Whole => None,
-            BranchPoint::Before { .. } | BranchPoint::Through { .. } => told.last,
+            BranchPoint::Before { .. } | BranchPoint::Through { .. } => copied.last,
         };
         self.put_branch(key, parent, &head.title, message)?;
         let (todos, tokens) = match new.at {
             BranchPoint::Whole => (Some(self.todos(parent)?), Some(self.retry_and_context_tokens(parent)?.1)),
             BranchPoint::Before { .. } | BranchPoint::Through { .. } => (None, None),
         };
-        let todos = todos.unwrap_or_else(|| last_plan(&told.told.calls));
+        let todos = todos.unwrap_or_else(|| last_plan(&copied.conversation.calls));
         self.project_todos(key, &todos)?;
-        self.tell(new.info.id, key, &told.told, tokens)?;
+        self.write_conversation(new.info.id, key, &copied.conversation, tokens)?;
         if let BranchPoint::Before { message } = new.at {
-            let draft = self.draft_of(parent, message)?;
+            let draft = self.message_as_draft(parent, message)?;
             self.set_draft(new.info.id, &draft)?;
         }
         self.announce(&new.info)
@@ -297,11 +297,11 @@ impl Tx<'_> {
     pub fn create_import(&mut self, new: &NewImport) -> Result<(), StoreError> {
         self.create_session(&new.session)?;
         let id = new.session.info.id;
-        let key = self.key(id)?;
+        let key = self.require_key(id)?;
         self.put_file(key, &new.session.info.title, &new.file)?;
-        let told = with_new_ids(new.told.clone());
-        self.project_todos(key, &last_plan(&told.calls))?;
-        self.tell(id, key, &told, None)
+        let copied = with_new_ids(new.conversation.clone());
+        self.project_todos(key, &last_plan(&copied.calls))?;
+        self.write_conversation(id, key, &copied, None)
     }
 
     fn announce(&mut self, info: &SessionInfo) -> Result<(), StoreError> {
@@ -312,36 +312,36 @@ impl Tx<'_> {
 
     /// Writes a conversation into a session that has none. `tokens` is its size in the model's window, if known
     /// more precisely than from its last answer.
-    fn tell(
+    fn write_conversation(
         &mut self,
         id: SessionId,
         key: SessionKey,
-        told: &CopiedConversation,
+        copied: &CopiedConversation,
         tokens: Option<u64>,
     ) -> Result<(), StoreError> {
-        for turn in &told.turns {
+        for turn in &copied.turns {
             self.project_turn_started(key, turn)?;
         }
-        for message in &told.messages {
+        for message in &copied.messages {
             self.project_message(key, message, MessageState::Whole)?;
         }
-        for call in &told.calls {
+        for call in &copied.calls {
             self.project_call(key, call)?;
         }
-        for message in &told.context {
+        for message in &copied.context {
             self.append_context(id, *message)?;
         }
-        let seen: HashSet<MessageId> = told.context.iter().copied().collect();
-        let counted = told.messages.iter().rev().filter(|message| seen.contains(&message.id));
+        let seen: HashSet<MessageId> = copied.context.iter().copied().collect();
+        let counted = copied.messages.iter().rev().filter(|message| seen.contains(&message.id));
         let last =
             counted.filter_map(|message| message.meta.usage).map(|usage| usage.context_tokens()).next();
         self.project_context_tokens(key, tokens.or(last).unwrap_or(0))
     }
 
     /// Returns the text and attachments of one of the person's messages, as a draft.
-    fn draft_of(&self, session: SessionKey, message: MessageId) -> Result<Draft, StoreError> {
+    fn message_as_draft(&self, session: SessionKey, message: MessageId) -> Result<Draft, StoreError> {
         let key = self.message_key(session, message)?;
-        let found = self.told(session, key, key, 1)?;
+        let found = self.messages_between(session, key, key, 1)?;
         let mut draft = Draft::default();
         for (_, message) in found {
             draft.text = message.text();
@@ -359,13 +359,13 @@ impl Tx<'_> {
 
 /// A conversation with the previous id of its last message.
 struct RenumberedConversation {
-    told: CopiedConversation,
+    conversation: CopiedConversation,
     last: Option<MessageId>,
 }
 
-fn renumber_with_last(told: CopiedConversation) -> RenumberedConversation {
-    let last = told.messages.last().map(|message| message.id);
-    RenumberedConversation { told: with_new_ids(told), last }
+fn renumber_with_last(copied: CopiedConversation) -> RenumberedConversation {
+    let last = copied.messages.last().map(|message| message.id);
+    RenumberedConversation { conversation: with_new_ids(copied), last }
 }
 
 /// Returns the plan after the last call that changed it.

@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, StoredCall, Tx,
-    column::{from_json, from_json_or_null, id, json},
+    column::{from_json, from_json_or_null, id, to_json},
     key::SessionKey,
 };
 use octo_protocol::{CallId, CallState, CallView, Message, ToolResult, TurnId};
@@ -31,7 +31,7 @@ impl Reader<'_> {
             .rows(
                 "SELECT id, turn, tool, state_json, view_json FROM calls
                  WHERE id IN (SELECT value FROM json_each(?1))",
-                [json(&ids)?],
+                [to_json(&ids)?],
                 call,
             )?
             .into_iter()
@@ -60,7 +60,7 @@ impl Tx<'_> {
         self.change_one(
             "the call",
             "UPDATE calls SET result_json = ?2 WHERE id = ?1",
-            params![call.to_string(), json(result)?],
+            params![call.to_string(), to_json(result)?],
         )
     }
 
@@ -81,10 +81,10 @@ impl Tx<'_> {
                 session.0,
                 call.turn.to_string(),
                 call.tool,
-                json(&call.state)?,
+                to_json(&call.state)?,
                 started_at,
                 ended_at,
-                call.view.as_ref().map(json).transpose()?,
+                call.view.as_ref().map(to_json).transpose()?,
             ],
         )?;
         Ok(())

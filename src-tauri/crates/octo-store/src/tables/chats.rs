@@ -4,7 +4,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{count, from_word, id_or_null, read_count, word},
+    column::{count, from_word, id_or_null, read_count, to_word},
     tables::sessions::{head, head_columns},
 };
 use octo_protocol::{ChatService, Millis, SessionId, SessionInfo};
@@ -28,11 +28,11 @@ pub struct ChatRow {
     /// The session of the chat; `None` if the next message starts one, or the session was deleted.
     pub session: Option<SessionId>,
     /// The number of the session's last event that was delivered to the chat.
-    pub told: u64,
+    pub delivered_seq: u64,
     /// The event being delivered; `None` if everything sent is known to have arrived.
-    pub telling: Option<u64>,
+    pub delivering_seq: Option<u64>,
     /// Whether the person's last message came from a window.
-    pub at_desk: bool,
+    pub last_from_window: bool,
 }
 
 /// An inbound message that has no session yet.
@@ -60,18 +60,18 @@ pub struct PairingCodeRow {
     /// The code, as it was sent.
     pub code: String,
     /// When it expires.
-    pub until: Millis,
+    pub expires_at: Millis,
     /// When it was last sent.
-    pub said_at: Millis,
+    pub sent_at: Millis,
 }
 
 /// The fetch position of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchPosition {
     /// The number of the first update not yet fetched.
-    pub next: i64,
+    pub next_update: i64,
     /// When Octo last fetched any.
-    pub at: Millis,
+    pub fetched_at: Millis,
 }
 
 macro_rules! chat_columns {
@@ -91,13 +91,13 @@ fn chat(row: &Row<'_>) -> Result<ChatRow, StoreError> {
         name: row.get(4)?,
         paired_at: row.get(5)?,
         session: id_or_null(row, 6)?,
-        told: read_count(row, 7)?,
-        telling: Some(read_count(row, 8)?).filter(|seq| *seq > 0),
-        at_desk: row.get(9)?,
+        delivered_seq: read_count(row, 7)?,
+        delivering_seq: Some(read_count(row, 8)?).filter(|seq| *seq > 0),
+        last_from_window: row.get(9)?,
     })
 }
 
-fn letter(row: &Row<'_>) -> Result<InboundMessageRow, StoreError> {
+fn inbound_message(row: &Row<'_>) -> Result<InboundMessageRow, StoreError> {
     Ok(InboundMessageRow { key: row.get(0)?, chat: row.get(1)?, at: row.get(2)?, message_json: row.get(3)? })
 }
 
@@ -105,7 +105,7 @@ impl Reader<'_> {
     /// Returns the people who may write through a service, oldest first.
     pub fn chats(&self, service: ChatService) -> Result<Vec<ChatRow>, StoreError> {
         let sql = concat!("SELECT ", chat_columns!(), " FROM chats WHERE service = ?1 ORDER BY key");
-        self.rows(sql, [word(&service)?], chat)
+        self.rows(sql, [to_word(&service)?], chat)
     }
 
     /// Returns one of the chats.
@@ -114,11 +114,11 @@ impl Reader<'_> {
     }
 
     /// Returns the inbound messages without a session, oldest first.
-    pub fn letters(&self, limit: u32) -> Result<Vec<InboundMessageRow>, StoreError> {
+    pub fn inbound_messages(&self, limit: u32) -> Result<Vec<InboundMessageRow>, StoreError> {
         self.rows(
             "SELECT key, chat, at, letter_json FROM chat_letters ORDER BY key LIMIT ?1",
             [limit],
-            letter,
+            inbound_message,
         )
     }
 
@@ -133,19 +133,23 @@ impl Reader<'_> {
                     person: row.get(1)?,
                     name: row.get(2)?,
                     code: row.get(3)?,
-                    until: row.get(4)?,
-                    said_at: row.get(5)?,
+                    expires_at: row.get(4)?,
+                    sent_at: row.get(5)?,
                 })
             },
         )
     }
 
     /// Returns the fetch position of an account; `None` if it was never fetched.
-    pub fn fetched(&self, service: ChatService, account: &str) -> Result<Option<FetchPosition>, StoreError> {
+    pub fn fetch_position(
+        &self,
+        service: ChatService,
+        account: &str,
+    ) -> Result<Option<FetchPosition>, StoreError> {
         self.row(
             "SELECT next, fetched_at FROM chat_accounts WHERE service = ?1 AND account = ?2",
-            params![word(&service)?, account],
-            |row| Ok(FetchPosition { next: row.get(0)?, at: row.get(1)? }),
+            params![to_word(&service)?, account],
+            |row| Ok(FetchPosition { next_update: row.get(0)?, fetched_at: row.get(1)? }),
         )
     }
 
@@ -177,7 +181,7 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO chats (service, account, person, name, paired_at) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET name = excluded.name",
-            params![word(&service)?, account, person, name, at],
+            params![to_word(&service)?, account, person, name, at],
         )?;
         let found = self.row(
             concat!(
@@ -185,7 +189,7 @@ impl Tx<'_> {
                 chat_columns!(),
                 " FROM chats WHERE service = ?1 AND account = ?2 AND person = ?3"
             ),
-            params![word(&service)?, account, person],
+            params![to_word(&service)?, account, person],
             chat,
         )?;
         found.ok_or_else(|| StoreError::Failed("a chat that was just stored is not there".to_owned()))
@@ -199,8 +203,8 @@ impl Tx<'_> {
 
     /// Deletes a service's data: its allowed people and its fetch position.
     pub fn forget_chats(&mut self, service: ChatService) -> Result<(), StoreError> {
-        self.change("DELETE FROM chats WHERE service = ?1", [word(&service)?])?;
-        self.change("DELETE FROM chat_accounts WHERE service = ?1", [word(&service)?])?;
+        self.change("DELETE FROM chats WHERE service = ?1", [to_word(&service)?])?;
+        self.change("DELETE FROM chat_accounts WHERE service = ?1", [to_word(&service)?])?;
         self.change("DELETE FROM chat_offers", [])?;
         Ok(())
     }
@@ -212,19 +216,19 @@ impl Tx<'_> {
         service: ChatService,
         account: &str,
         fetched: FetchPosition,
-        letters: &[(i64, String)],
+        messages: &[(i64, String)],
     ) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO chat_accounts (service, account, next, fetched_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET next = excluded.next, fetched_at = excluded.fetched_at",
-            params![word(&service)?, account, fetched.next, fetched.at],
+            params![to_word(&service)?, account, fetched.next_update, fetched.fetched_at],
         )?;
-        for (chat, message_json) in letters {
+        for (chat, message_json) in messages {
             self.change(
                 // The person's permission may have been revoked meanwhile.
                 "INSERT INTO chat_letters (chat, at, letter_json)
                  SELECT key, ?2, ?3 FROM chats WHERE key = ?1",
-                params![chat, fetched.at, message_json],
+                params![chat, fetched.fetched_at, message_json],
             )?;
         }
         Ok(())
@@ -232,8 +236,8 @@ impl Tx<'_> {
 
     /// Removes a processed inbound message. Runs in the transaction that adds its message to a session, which
     /// keeps it in exactly one of the two.
-    pub fn remove_inbound_message(&mut self, letter: i64) -> Result<(), StoreError> {
-        self.change("DELETE FROM chat_letters WHERE key = ?1", [letter])?;
+    pub fn remove_inbound_message(&mut self, message: i64) -> Result<(), StoreError> {
+        self.change("DELETE FROM chat_letters WHERE key = ?1", [message])?;
         Ok(())
     }
 
@@ -243,11 +247,11 @@ impl Tx<'_> {
         &mut self,
         chat: i64,
         session: Option<SessionId>,
-        told: u64,
+        copied: u64,
     ) -> Result<(), StoreError> {
         self.change(
             "UPDATE chats SET session = ?2, told = ?3, telling = 0, at_desk = 0 WHERE key = ?1",
-            params![chat, session.map(|id| id.to_string()), count(told)],
+            params![chat, session.map(|id| id.to_string()), count(copied)],
         )?;
         Ok(())
     }
@@ -262,12 +266,12 @@ impl Tx<'_> {
     }
 
     /// Replaces the pairing codes sent to strangers.
-    pub fn replace_pairing_codes(&mut self, offers: &[PairingCodeRow]) -> Result<(), StoreError> {
+    pub fn replace_pairing_codes(&mut self, codes: &[PairingCodeRow]) -> Result<(), StoreError> {
         self.change("DELETE FROM chat_offers", [])?;
-        for offer in offers {
+        for offer in codes {
             self.change(
                 "INSERT INTO chat_offers (account, person, name, code, until, said_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![offer.account, offer.person, offer.name, offer.code, offer.until, offer.said_at],
+                params![offer.account, offer.person, offer.name, offer.code, offer.expires_at, offer.sent_at],
             )?;
         }
         Ok(())

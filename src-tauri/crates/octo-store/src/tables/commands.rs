@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_json, id, json},
+    column::{from_json, id, to_json},
     key::SessionKey,
 };
 use octo_protocol::BackgroundCommand;
@@ -52,7 +52,7 @@ impl Tx<'_> {
                     command.cwd,
                     command.started_at,
                     command.ended_at,
-                    json(&command.state)?,
+                    to_json(&command.state)?,
                     command.log,
                     command.last_line,
                 ],

@@ -40,7 +40,7 @@ impl Reader<'_> {
 impl Tx<'_> {
     /// Adds a message to the end of the model's context.
     pub fn append_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let message = self.message_key(key, message)?;
         self.change_one(
             "the session",
@@ -56,14 +56,14 @@ impl Tx<'_> {
 
     /// Replaces the model's context. The earlier generations are kept.
     pub fn new_generation(&mut self, session: SessionId, messages: &[MessageId]) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.change_one(
             "the session",
             "UPDATE sessions SET generation = generation + 1 WHERE key = ?1",
             [key.0],
         )?;
         for (position, message) in (0_i64..).zip(messages) {
-            let message = self.seen_key(key, *message)?;
+            let message = self.visible_message_key(key, *message)?;
             self.change_one(
                 "the session",
                 "INSERT INTO context (session, generation, position, message)
@@ -77,8 +77,8 @@ impl Tx<'_> {
     /// Removes a message from the model's context, and from all its generations: restoring an earlier step must
     /// not bring it back. It stays in the transcript.
     pub fn drop_from_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
-        let key = self.key(session)?;
-        let message = self.seen_key(key, message)?;
+        let key = self.require_key(session)?;
+        let message = self.visible_message_key(key, message)?;
         self.change("DELETE FROM context WHERE session = ?1 AND message = ?2", [key.0, message])?;
         Ok(())
     }

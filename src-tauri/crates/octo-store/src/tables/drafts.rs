@@ -3,7 +3,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_json, json},
+    column::{from_json, to_json},
     key::SessionKey,
 };
 use octo_protocol::{Draft, SessionId};
@@ -23,7 +23,7 @@ impl Reader<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn draft_of(&self, session: SessionId) -> Result<Draft, StoreError> {
-        self.draft(self.key(session)?)
+        self.draft(self.require_key(session)?)
     }
 
     /// Returns the person's unsent text and attachments.
@@ -41,14 +41,14 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn set_draft(&mut self, session: SessionId, draft: &Draft) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         if draft.is_empty() {
             self.change("DELETE FROM drafts WHERE session = ?1", [key.0])?;
         } else {
             self.change(
                 "INSERT INTO drafts (session, draft_json) VALUES (?1, ?2)
                  ON CONFLICT (session) DO UPDATE SET draft_json = excluded.draft_json",
-                params![key.0, json(draft)?],
+                params![key.0, to_json(draft)?],
             )?;
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Tx<'_> {
             self.change(
                 "INSERT INTO new_draft (only, draft_json) VALUES (1, ?1)
                  ON CONFLICT (only) DO UPDATE SET draft_json = excluded.draft_json",
-                [json(draft)?],
+                [to_json(draft)?],
             )?;
         }
         Ok(())

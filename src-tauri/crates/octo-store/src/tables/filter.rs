@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError,
-    column::{read_count, word},
+    column::{read_count, to_word},
     tables::{
         search::{SearchWords, like},
         sessions::{head, head_columns, list_order},
@@ -38,9 +38,9 @@ pub(crate) struct FilterParams {
 impl FilterParams {
     pub(crate) fn new(filter: &SessionFilter) -> Result<Self, StoreError> {
         Ok(Self {
-            source: filter.source.as_ref().map(word).transpose()?,
-            mark: filter.mark.as_ref().map(word).transpose()?,
-            profile: filter.profile.as_ref().map(word).transpose()?,
+            source: filter.source.as_ref().map(to_word).transpose()?,
+            mark: filter.mark.as_ref().map(to_word).transpose()?,
+            profile: filter.profile.as_ref().map(to_word).transpose()?,
             folder: filter.folder.clone(),
             since: filter.since,
             until: filter.until,
@@ -48,7 +48,7 @@ impl FilterParams {
     }
 
     /// Combines these parameters with a statement's own.
-    pub(crate) fn with<'a>(&'a self, own: &[(&'a str, &'a dyn ToSql)]) -> Vec<(&'a str, &'a dyn ToSql)> {
+    pub(crate) fn with_own<'a>(&'a self, own: &[(&'a str, &'a dyn ToSql)]) -> Vec<(&'a str, &'a dyn ToSql)> {
         let mut all: Vec<(&str, &dyn ToSql)> = vec![
             (":source", &self.source),
             (":mark", &self.mark),
@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
         let page = self.rows(
             concat!("SELECT ", head_columns!(), meant!(), list_order!(), " LIMIT :limit OFFSET :offset"),
-            &*bound.with(&[
+            &*bound.with_own(&[
                 (":phrase", &phrase),
                 (":pattern", &pattern),
                 (":limit", &limit),
@@ -113,7 +113,7 @@ impl Reader<'_> {
         )?;
         let total = self.row(
             concat!("SELECT count(*)", meant!()),
-            &*bound.with(&[(":phrase", &phrase), (":pattern", &pattern)]),
+            &*bound.with_own(&[(":phrase", &phrase), (":pattern", &pattern)]),
             |row: &Row<'_>| read_count(row, 0),
         )?;
         Ok((page, total.unwrap_or(0)))

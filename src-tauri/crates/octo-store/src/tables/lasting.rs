@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_word, id, word},
+    column::{from_word, id, to_word},
 };
 use octo_protocol::{LastingEffect, LastingEffects, SessionId, StepNumber};
 use rusqlite::{Row, params};
@@ -33,7 +33,7 @@ impl Reader<'_> {
         session: SessionId,
         tasks: &[StepNumber],
     ) -> Result<LastingEffects, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let numbers = serde_json::to_string(tasks)?;
         // With a single max(), SQLite takes bare columns from the row that has it: the last call.
         let mut marks = self.rows(
@@ -58,7 +58,7 @@ impl Reader<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn time_lasting_counts(&self, session: SessionId) -> Result<Vec<(StepNumber, u32)>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.rows(
             "SELECT number, count(*) FROM time_lasting WHERE session = ?1 GROUP BY number",
             [key.0],
@@ -80,9 +80,9 @@ impl Tx<'_> {
         number: StepNumber,
         marks: &[LastingEffect],
     ) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         for mark in marks {
-            let kind = word(&mark.kind)?;
+            let kind = to_word(&mark.kind)?;
             let known = self.change(
                 "UPDATE time_lasting SET times = times + ?5, call = ?6, at = ?7
                  WHERE session = ?1 AND number = ?2 AND kind = ?3 AND what = ?4",

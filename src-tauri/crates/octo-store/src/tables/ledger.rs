@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{count, from_json, from_json_or_null, from_word, id, id_or_null, json, read_count, word},
+    column::{count, from_json, from_json_or_null, from_word, id, id_or_null, read_count, to_json, to_word},
     key::SessionKey,
 };
 use octo_protocol::{
@@ -69,12 +69,12 @@ fn call(row: &Row<'_>) -> Result<BilledCall, StoreError> {
     clippy::cast_sign_loss,
     reason = "sums of counts are not negative; a cast to a whole number stops at the largest"
 )]
-fn summed(row: &Row<'_>, column: usize) -> Result<u64, StoreError> {
+fn read_sum(row: &Row<'_>, column: usize) -> Result<u64, StoreError> {
     Ok(row.get::<_, f64>(column)? as u64)
 }
 
 fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
-    let sum = |column: usize| summed(row, first + column);
+    let sum = |column: usize| read_sum(row, first + column);
     Ok(Spending {
         calls: read_count(row, first)?,
         usage: Usage { input: sum(1)?, cache_read: sum(2)?, cache_write: sum(3)?, output: sum(4)? },
@@ -114,7 +114,7 @@ impl Reader<'_> {
 
     /// Returns the spending of a session, sub-agents included.
     pub fn session_spending(&self, session: SessionId) -> Result<Spending, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.spending_of(key)
     }
 
@@ -175,8 +175,8 @@ impl Reader<'_> {
                 Ok(MissLine {
                     class: from_word(row.get(0)?)?,
                     calls: read_count(row, 1)?,
-                    again: summed(row, 2)?,
-                    cost: Cost::from_nano_dollars(summed(row, 3)?),
+                    again: read_sum(row, 2)?,
+                    cost: Cost::from_nano_dollars(read_sum(row, 3)?),
                     unpriced: read_count(row, 4)?,
                 })
             },
@@ -222,10 +222,10 @@ impl Reader<'_> {
             [from, to],
             |row| {
                 Ok(AboveIdeal {
-                    missed: Cost::from_nano_dollars(summed(row, 0)?),
-                    warmth: Cost::from_nano_dollars(summed(row, 1)?),
-                    failed: Cost::from_nano_dollars(summed(row, 2)?),
-                    unpriced: summed(row, 3)?,
+                    missed: Cost::from_nano_dollars(read_sum(row, 0)?),
+                    warmth: Cost::from_nano_dollars(read_sum(row, 1)?),
+                    failed: Cost::from_nano_dollars(read_sum(row, 2)?),
+                    unpriced: read_sum(row, 3)?,
                 })
             },
         )?;
@@ -245,7 +245,7 @@ impl Tx<'_> {
                 session.0,
                 call.turn.map(|id| id.to_string()),
                 call.message.map(|id| id.to_string()),
-                word(&call.purpose)?,
+                to_word(&call.purpose)?,
                 call.model.map(|id| id.to_string()),
                 call.name,
                 call.at,
@@ -258,9 +258,9 @@ impl Tx<'_> {
                 call.cost.map(|cost| count(cost.as_nano_dollars())),
                 call.first_byte_ms.map(count),
                 count(call.total_ms),
-                word(&call.outcome)?,
+                to_word(&call.outcome)?,
                 call.expected_read.map(count),
-                call.miss.as_ref().map(json).transpose()?,
+                call.miss.as_ref().map(to_json).transpose()?,
                 count(call.again),
                 call.again_cost.map(|cost| count(cost.as_nano_dollars())),
             ],

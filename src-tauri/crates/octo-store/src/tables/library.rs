@@ -3,7 +3,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_word, id, id_or_null, word},
+    column::{from_word, id, id_or_null, to_word},
 };
 use octo_protocol::{
     Millis, SessionId, SkillRef, SkillVersion, SuggestionId, SuggestionKind, Switch, TurnId,
@@ -90,7 +90,7 @@ impl Reader<'_> {
         self.rows(
             "SELECT number, at FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3
              ORDER BY number DESC",
-            params![of.name, word(&of.origin)?, project(of)],
+            params![of.name, to_word(&of.origin)?, project(of)],
             |row| Ok(SkillVersion { number: row.get(0)?, at: row.get(1)? }),
         )
     }
@@ -109,7 +109,7 @@ impl Reader<'_> {
     pub fn skill_version(&self, of: &SkillRef, number: u32) -> Result<Option<String>, StoreError> {
         self.row(
             "SELECT text FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number = ?4",
-            params![of.name, word(&of.origin)?, project(of), number],
+            params![of.name, to_word(&of.origin)?, project(of), number],
             |row| Ok(row.get(0)?),
         )
     }
@@ -157,7 +157,7 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, is_on, automatic) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET is_on = coalesce(?4, is_on), automatic = coalesce(?5, automatic)",
-            params![of.name, word(&of.origin)?, project(of), on.map(is_on), automatic.map(is_on)],
+            params![of.name, to_word(&of.origin)?, project(of), on.map(is_on), automatic.map(is_on)],
         )?;
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, accepted) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET accepted = excluded.accepted",
-            params![of.name, word(&of.origin)?, project(of), fingerprint],
+            params![of.name, to_word(&of.origin)?, project(of), fingerprint],
         )?;
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, used_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET used_at = excluded.used_at",
-            params![of.name, word(&of.origin)?, project(of), at],
+            params![of.name, to_word(&of.origin)?, project(of), at],
         )?;
         Ok(())
     }
@@ -187,14 +187,14 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, quiet) VALUES (?1, ?2, ?3, 1)
              ON CONFLICT DO UPDATE SET quiet = 1",
-            params![of.name, word(&of.origin)?, project(of)],
+            params![of.name, to_word(&of.origin)?, project(of)],
         )?;
         Ok(())
     }
 
     /// Stores a `SKILL.md` that is about to be replaced.
     pub fn add_skill_version(&mut self, of: &SkillRef, text: &str, at: Millis) -> Result<(), StoreError> {
-        let origin = word(&of.origin)?;
+        let origin = to_word(&of.origin)?;
         self.change(
             "INSERT INTO skill_versions (name, origin, project, number, at, text)
              SELECT ?1, ?2, ?3, coalesce(max(number), 0) + 1, ?4, ?5 FROM skill_versions
@@ -218,7 +218,7 @@ impl Tx<'_> {
             params![
                 row.id.to_string(),
                 row.name,
-                word(&row.kind)?,
+                to_word(&row.kind)?,
                 row.reason,
                 row.session.map(|session| session.to_string()),
                 row.title,

@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_json, from_word, json, word},
+    column::{from_json, from_word, to_json, to_word},
     key::{self, SessionKey},
 };
 use octo_protocol::{ApiError, Millis, Note, NoteKind};
@@ -43,7 +43,7 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO notes (key, at, note_json, kind) VALUES (?1, ?2, ?3, ?4)",
-            params![session.event(self.last_seq(session)?)?, at, json(note)?, word(&kind)?],
+            params![session.event(self.last_seq(session)?)?, at, to_json(note)?, to_word(&kind)?],
         )?;
         Ok(())
     }

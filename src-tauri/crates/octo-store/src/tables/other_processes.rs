@@ -64,10 +64,14 @@ impl Reader<'_> {
             [token],
             |row| Ok((SessionKey(row.get(4)?), holder(row)?)),
         )?;
-        held.into_iter().map(|(key, holder)| self.neighbour(key, holder)).collect()
+        held.into_iter().map(|(key, holder)| self.other_process_session(key, holder)).collect()
     }
 
-    fn neighbour(&self, key: SessionKey, holder: Holder) -> Result<OtherProcessSession, StoreError> {
+    fn other_process_session(
+        &self,
+        key: SessionKey,
+        holder: Holder,
+    ) -> Result<OtherProcessSession, StoreError> {
         let info =
             self.row(concat!("SELECT ", head_columns!(), " FROM sessions WHERE key = ?1"), [key.0], head)?;
         let info = info.ok_or_else(|| StoreError::Failed("a lease without a session".to_owned()))?;
@@ -112,7 +116,7 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn request_stop(&mut self, session: SessionId, wish: &StopRequest) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.change(
             "INSERT INTO stop_wishes (session, what) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             params![key.0, wish.text()],

@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{count, from_json, from_json_or_null, json, read_count},
+    column::{count, from_json, from_json_or_null, read_count, to_json},
     key::SessionKey,
 };
 use octo_protocol::{BudgetStop, Question, QuestionId, QueuedMessage, Retry, Suggestion, Todo};
@@ -71,7 +71,7 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO questions (id, session, question_json) VALUES (?1, ?2, ?3)",
-            params![question.id.to_string(), session.0, json(question)?],
+            params![question.id.to_string(), session.0, to_json(question)?],
         )?;
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Tx<'_> {
         for (position, queued) in (0_i64..).zip(queue) {
             self.change(
                 "INSERT INTO queue (session, position, queued_json) VALUES (?1, ?2, ?3)",
-                params![session.0, position, json(queued)?],
+                params![session.0, position, to_json(queued)?],
             )?;
         }
         Ok(())
@@ -108,7 +108,7 @@ impl Tx<'_> {
         for (position, todo) in (0_i64..).zip(todos) {
             self.change(
                 "INSERT INTO todos (session, position, todo_json) VALUES (?1, ?2, ?3)",
-                params![session.0, position, json(todo)?],
+                params![session.0, position, to_json(todo)?],
             )?;
         }
         if let Some(last) = todos.iter().map(|todo| todo.id).max() {
@@ -123,7 +123,7 @@ impl Tx<'_> {
     pub(crate) fn project_retry(&self, session: SessionKey, retry: Option<&Retry>) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET retry_json = ?2 WHERE key = ?1 AND retry_json IS NOT ?2",
-            params![session.0, retry.map(json).transpose()?],
+            params![session.0, retry.map(to_json).transpose()?],
         )?;
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET suggestion_json = ?2 WHERE key = ?1 AND suggestion_json IS NOT ?2",
-            params![session.0, suggestion.map(json).transpose()?],
+            params![session.0, suggestion.map(to_json).transpose()?],
         )?;
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET budget_json = ?2 WHERE key = ?1 AND budget_json IS NOT ?2",
-            params![session.0, stop.map(json).transpose()?],
+            params![session.0, stop.map(to_json).transpose()?],
         )?;
         Ok(())
     }

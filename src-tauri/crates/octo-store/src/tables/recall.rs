@@ -12,16 +12,16 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// Read errors.
-    pub fn kin(&self, session: SessionId) -> Result<Vec<SessionId>, StoreError> {
-        let mut kin = Vec::new();
+    pub fn conversation_sources(&self, session: SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let mut sources = Vec::new();
         for session in self.ancestors(session)?.into_iter().rev().chain([session]) {
             if self.find_key(session)?.is_none() {
                 continue;
             }
-            kin.extend(self.forks(session)?);
-            kin.push(session);
+            sources.extend(self.sub_agents(session)?);
+            sources.push(session);
         }
-        Ok(kin)
+        Ok(sources)
     }
 
     /// Returns the calls and results of a session that contain this text, as JSON encodes it: at most the
@@ -30,8 +30,13 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn recollect(&self, session: SessionId, text: &str, most: u32) -> Result<Vec<Block>, StoreError> {
-        let rows = self.key(session)?.rows();
+    pub fn calls_containing(
+        &self,
+        session: SessionId,
+        text: &str,
+        most: u32,
+    ) -> Result<Vec<Block>, StoreError> {
+        let rows = self.require_key(session)?.rows();
         let mut found = self.rows(
             "SELECT key, text, block_json FROM blocks
              WHERE key BETWEEN ?1 AND ?2 AND instr(block_json, ?3) ORDER BY key DESC LIMIT ?4",

@@ -13,7 +13,7 @@ pub struct RestoreRecord {
     /// The target step of the conversation.
     pub conversation: StepNumber,
     /// The turns that requested it, which stay visible to the model.
-    pub kept: Vec<TurnId>,
+    pub kept_messages: Vec<TurnId>,
 }
 
 /// A message in a generation of the model's context.
@@ -28,19 +28,19 @@ struct ContextMessage {
 impl Reader<'_> {
     /// Returns the model's current context.
     pub fn context_of(&self, session: SessionId) -> Result<Vec<Message>, StoreError> {
-        self.context(self.key(session)?)
+        self.context(self.require_key(session)?)
     }
 
     /// Returns the restore that a crash interrupted, if any.
-    pub fn journey(&self, session: SessionId) -> Result<Option<RestoreRecord>, StoreError> {
+    pub fn pending_restore(&self, session: SessionId) -> Result<Option<RestoreRecord>, StoreError> {
         self.row(
             "SELECT task, coalesce(conversation, task), kept FROM time_journeys WHERE session = ?1",
-            [self.key(session)?.0],
+            [self.require_key(session)?.0],
             |row| {
                 let kept: Option<String> = row.get(2)?;
                 let kept =
                     kept.iter().flat_map(|kept| kept.split(' ')).map(turn).collect::<Result<_, _>>()?;
-                Ok(RestoreRecord { task: row.get(0)?, conversation: row.get(1)?, kept })
+                Ok(RestoreRecord { task: row.get(0)?, conversation: row.get(1)?, kept_messages: kept })
             },
         )
     }
@@ -52,7 +52,7 @@ impl Reader<'_> {
         session: SessionId,
         undone: &HashSet<TurnId>,
     ) -> Result<Vec<MessageId>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let summary =
             serde_json::to_string(&Block::Summary { text: String::new(), covers: 0, archive: None })?;
         let kind: serde_json::Value = serde_json::from_str(&summary)?;
@@ -112,11 +112,11 @@ fn context_without(
     let mut kept: Vec<MessageId> =
         base.into_iter().flatten().filter(stays).map(|seen| seen.message).collect();
     // A sound summary represents the messages it covers; everything else that is not undone appears itself.
-    let mut told: HashSet<MessageId> = kept.iter().copied().collect();
+    let mut copied: HashSet<MessageId> = kept.iter().copied().collect();
     let mut open: Vec<MessageId> = kept.iter().copied().filter(|message| sound.contains(message)).collect();
     while let Some(summary) = open.pop() {
         for seen in covered_messages(generations, &made, summary) {
-            if told.insert(seen.message) && seen.sums_up {
+            if copied.insert(seen.message) && seen.sums_up {
                 open.push(seen.message);
             }
         }
@@ -124,7 +124,7 @@ fn context_without(
     let mut others: Vec<MessageId> = generations
         .values()
         .flatten()
-        .filter(|seen| !seen.sums_up && !undone.contains(&seen.turn) && !told.contains(&seen.message))
+        .filter(|seen| !seen.sums_up && !undone.contains(&seen.turn) && !copied.contains(&seen.message))
         .map(|seen| seen.message)
         .collect();
     others.sort_unstable();
@@ -150,19 +150,19 @@ fn covered_messages<'a>(
 
 impl Tx<'_> {
     /// Records the start of a restore: files change next, the conversation after them.
-    pub fn begin_restore(&mut self, session: SessionId, journey: &RestoreRecord) -> Result<(), StoreError> {
-        let key = self.key(session)?;
-        let kept: Vec<String> = journey.kept.iter().map(TurnId::to_string).collect();
+    pub fn begin_restore(&mut self, session: SessionId, record: &RestoreRecord) -> Result<(), StoreError> {
+        let key = self.require_key(session)?;
+        let kept: Vec<String> = record.kept_messages.iter().map(TurnId::to_string).collect();
         self.change(
             "INSERT OR REPLACE INTO time_journeys (session, task, conversation, kept) VALUES (?1, ?2, ?3, ?4)",
-            params![key.0, journey.task, journey.conversation, (!kept.is_empty()).then(|| kept.join(" "))],
+            params![key.0, record.task, record.conversation, (!kept.is_empty()).then(|| kept.join(" "))],
         )?;
         Ok(())
     }
 
     /// Deletes the record of a restore that did not happen.
     pub fn drop_restore(&mut self, session: SessionId) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.change("DELETE FROM time_journeys WHERE session = ?1", [key.0])?;
         Ok(())
     }

@@ -7,8 +7,8 @@ impl Reader<'_> {
     /// Returns everything an actor needs to continue a session; `None` if it does not exist or was deleted.
     pub fn resume(&self, session: SessionId) -> Result<Option<StoredSession>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
-        let key = self.key(session)?;
-        let (system, toolset) = self.frozen(key)?.ok_or(StoreError::UnknownSession(session))?;
+        let key = self.require_key(session)?;
+        let (system, toolset) = self.frozen_prompt(key)?.ok_or(StoreError::UnknownSession(session))?;
         let (retry, context_tokens) = self.retry_and_context_tokens(key)?;
         Ok(Some(StoredSession {
             info,
@@ -28,7 +28,7 @@ impl Reader<'_> {
             draft: self.draft(key)?,
             context_tokens,
             last_calls: self.last_calls(key)?,
-            fork: self.sub_agent_by_key(key)?,
+            sub_agent: self.sub_agent_by_key(key)?,
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{count, from_json, from_word, id, id_or_null, json, read_count, word},
+    column::{count, from_json, from_word, id, id_or_null, read_count, to_json, to_word},
 };
 use octo_protocol::{
     BudgetStop, Cost, Millis, Role, RunId, RunStatus, RunTotals, SessionId, SessionStatus, TaskRun, TurnEnd,
@@ -26,7 +26,7 @@ pub struct RunRow {
     pub run: TaskRun,
     /// The time in the schedule that triggered it; `None` for a run by hand and for a retry. A task has one run
     /// per time.
-    pub slot: Option<Millis>,
+    pub scheduled_at: Option<Millis>,
     /// Its budget, as of its start.
     pub budget: Option<Cost>,
     /// Its limit in minutes of work, as of its start.
@@ -34,7 +34,7 @@ pub struct RunRow {
     /// The time it has worked, in milliseconds, without the time it waited for the person.
     pub worked: Millis,
     /// Why it is being stopped; `None` if it is not.
-    pub ending: Option<RunStopReason>,
+    pub stop_reason: Option<RunStopReason>,
 }
 
 /// Why a run is being stopped.
@@ -88,11 +88,11 @@ fn run(row: &Row<'_>) -> Result<RunRow, StoreError> {
             cost: Cost::from_nano_dollars(read_count(row, 9)?),
             result: row.get(10)?,
         },
-        slot: row.get(11)?,
+        scheduled_at: row.get(11)?,
         budget: row.get::<_, Option<i64>>(12)?.map(|nano| Cost::from_nano_dollars(nano.unsigned_abs())),
         minutes: row.get(13)?,
         worked: row.get(14)?,
-        ending: row.get::<_, Option<String>>(15)?.map(from_word).transpose()?,
+        stop_reason: row.get::<_, Option<String>>(15)?.map(from_word).transpose()?,
     })
 }
 
@@ -216,9 +216,9 @@ impl Reader<'_> {
     }
 
     /// Returns the state of a session; `None` if it does not exist or was deleted.
-    pub fn outlook(&self, session: SessionId) -> Result<Option<SessionDigest>, StoreError> {
+    pub fn session_digest(&self, session: SessionId) -> Result<Option<SessionDigest>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let end = self.last_turn(key)?.and_then(|turn| turn.end);
         let page = self.page(session, None, ANSWER_SEARCH_MESSAGES)?;
         let answers = page.messages.iter().rev().filter(|message| message.role == Role::Assistant);
@@ -228,13 +228,13 @@ impl Reader<'_> {
             end,
             budget: self.suggestion_and_budget(key)?.1,
             cost: self.spending_of(key)?.cost,
-            answer: answer.map(|text| shortened(&text)),
+            answer: answer.map(|text| excerpt(&text)),
         }))
     }
 }
 
 /// Returns the first words on one line.
-fn shortened(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(RESULT_CHARS).collect()
 }
@@ -252,19 +252,19 @@ impl Tx<'_> {
                 run.id.to_string(),
                 run.task,
                 run.name,
-                json(&run.cause)?,
+                to_json(&run.cause)?,
                 run.due,
                 run.started_at,
                 run.ended_at,
-                json(&run.status)?,
+                to_json(&run.status)?,
                 run.session.map(|id| id.to_string()),
                 count(run.cost.as_nano_dollars()),
                 run.result,
-                row.slot,
+                row.scheduled_at,
                 row.budget.map(|budget| count(budget.as_nano_dollars())),
                 row.minutes,
                 row.worked,
-                row.ending.as_ref().map(word).transpose()?,
+                row.stop_reason.as_ref().map(to_word).transpose()?,
             ],
         )?;
         if added > 0 {
@@ -288,18 +288,18 @@ impl Tx<'_> {
              WHERE id = ?1",
             params![
                 run.id.to_string(),
-                json(&run.cause)?,
+                to_json(&run.cause)?,
                 run.due,
                 run.started_at,
                 run.ended_at,
-                json(&run.status)?,
+                to_json(&run.status)?,
                 run.session.map(|id| id.to_string()),
                 count(run.cost.as_nano_dollars()),
                 run.result,
                 row.budget.map(|budget| count(budget.as_nano_dollars())),
                 row.minutes,
                 row.worked,
-                row.ending.as_ref().map(word).transpose()?,
+                row.stop_reason.as_ref().map(to_word).transpose()?,
             ],
         )
     }

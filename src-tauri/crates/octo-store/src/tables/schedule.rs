@@ -15,7 +15,7 @@ pub struct TaskStateRow {
     /// The hash of its file as the person wrote or accepted it; `None` if they never saw it.
     pub accepted: Option<String>,
     /// The time up to which its runs were decided; `None` if that begins with the next check.
-    pub decided: Option<Millis>,
+    pub decided_until: Option<Millis>,
 }
 
 impl Reader<'_> {
@@ -23,7 +23,7 @@ impl Reader<'_> {
     pub fn task_states(&self) -> Result<HashMap<String, TaskStateRow>, StoreError> {
         let rows = self.rows("SELECT task, paused, accepted, decided FROM task_states", [], |row| {
             let on = if row.get(1)? { Switch::Off } else { Switch::On };
-            Ok((row.get(0)?, TaskStateRow { on, accepted: row.get(2)?, decided: row.get(3)? }))
+            Ok((row.get(0)?, TaskStateRow { on, accepted: row.get(2)?, decided_until: row.get(3)? }))
         })?;
         Ok(rows.into_iter().collect())
     }
@@ -33,7 +33,7 @@ impl Reader<'_> {
         let row =
             self.row("SELECT paused, accepted, decided FROM task_states WHERE task = ?1", [task], |row| {
                 let on = if row.get(0)? { Switch::Off } else { Switch::On };
-                Ok(TaskStateRow { on, accepted: row.get(1)?, decided: row.get(2)? })
+                Ok(TaskStateRow { on, accepted: row.get(1)?, decided_until: row.get(2)? })
             })?;
         Ok(row.unwrap_or_default())
     }
@@ -51,7 +51,7 @@ impl Tx<'_> {
             "INSERT INTO task_states (task, paused, accepted, decided) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET
                paused = excluded.paused, accepted = excluded.accepted, decided = excluded.decided",
-            params![task, state.on == Switch::Off, state.accepted, state.decided],
+            params![task, state.on == Switch::Off, state.accepted, state.decided_until],
         )?;
         Ok(())
     }

@@ -33,15 +33,15 @@ pub(crate) struct SearchWords {
 impl SearchWords {
     /// Creates a search for the whole text.
     pub(crate) fn new(text: &str) -> Self {
-        Self::of(std::iter::once(text))
+        Self::from_words(std::iter::once(text))
     }
 
     /// Creates a search for the text's words.
-    fn words(text: &str) -> Self {
-        Self::of(text.split_whitespace())
+    fn from_text(text: &str) -> Self {
+        Self::from_words(text.split_whitespace())
     }
 
-    fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+    fn from_words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
         // The index's query language ends at a NUL.
         let words = words.map(|word| word.replace('\0', "")).filter(|word| !word.is_empty());
         let (long, short) = words.partition(|word| word.chars().count() >= SHORTEST_INDEXED);
@@ -59,13 +59,13 @@ impl SearchWords {
     }
 
     /// Returns whether the short words occur too; the index or LIKE has checked the rest.
-    fn fits(&self, text: &str) -> bool {
-        self.short.iter().all(|word| find(text, word).is_some())
+    fn contains_short_words(&self, text: &str) -> bool {
+        self.short.iter().all(|word| find_word(text, word).is_some())
     }
 
     /// Returns the text around the first match, and the positions of the matches in it.
     fn snippet(&self, text: &str) -> (String, Vec<TextMark>) {
-        let place = self.long.iter().chain(&self.short).find_map(|word| find(text, word)).unwrap_or(0);
+        let place = self.long.iter().chain(&self.short).find_map(|word| find_word(text, word)).unwrap_or(0);
         let chars: Vec<char> = text.chars().collect();
         let start = place.saturating_sub(SNIPPET_CHARS_BEFORE);
         let end = (place + SNIPPET_CHARS_FROM).min(chars.len());
@@ -114,7 +114,7 @@ impl SearchWords {
 }
 
 /// Returns the position of `word` in `text`, in characters, ignoring case.
-fn find(text: &str, word: &str) -> Option<usize> {
+fn find_word(text: &str, word: &str) -> Option<usize> {
     let text: Vec<char> = text.chars().map(fold).collect();
     let word: Vec<char> = word.chars().map(fold).collect();
     text.windows(word.len().max(1)).position(|part| part == word)
@@ -148,11 +148,11 @@ impl Reader<'_> {
         filter: &SessionFilter,
         limit: u32,
     ) -> Result<Vec<SessionHit>, StoreError> {
-        let needle = SearchWords::words(query);
+        let needle = SearchWords::from_text(query);
         let filter = FilterParams::new(filter)?;
         let mut hits = self.search_titles(&needle, &filter, limit.div_ceil(2) as usize)?;
         let limit = limit as usize;
-        let mut seen = SearchProgress { filter, hit: HashSet::new(), met: HashMap::new() };
+        let mut seen = SearchProgress { filter, hit: HashSet::new(), looked_up: HashMap::new() };
         if hits.len() < limit {
             self.search_texts(&needle, limit, &mut seen, &mut hits)?;
         }
@@ -192,12 +192,12 @@ impl Reader<'_> {
             (None, None) => return Ok(hits),
         };
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(&*filter.with(&[(":pattern", &pattern)]))?;
+        let mut rows = statement.query(&*filter.with_own(&[(":pattern", &pattern)]))?;
         while hits.len() < limit
             && let Some(row) = rows.next()?
         {
             let info = head(row)?;
-            if needle.fits(&info.title) {
+            if needle.contains_short_words(&info.title) {
                 let (snippet, marks) = needle.snippet(&info.title);
                 hits.push(SessionHit { info, message: None, snippet, marks });
             }
@@ -317,7 +317,7 @@ impl Reader<'_> {
         if seen.hit.contains(&session) {
             return Ok(None);
         }
-        if let Some(info) = seen.met.get(&session) {
+        if let Some(info) = seen.looked_up.get(&session) {
             return Ok(info.clone());
         }
         let info = self.row(
@@ -327,10 +327,10 @@ impl Reader<'_> {
                 " FROM sessions WHERE key = :key AND deleted_at IS NULL AND source <> 'sub_agent'",
                 filtered!()
             ),
-            &*seen.filter.with(&[(":key", &session.0)]),
+            &*seen.filter.with_own(&[(":key", &session.0)]),
             head,
         )?;
-        seen.met.insert(session, info.clone());
+        seen.looked_up.insert(session, info.clone());
         Ok(info)
     }
 
@@ -346,7 +346,7 @@ impl Reader<'_> {
             [block, key::message_of(block)],
             |row| Ok((id::<MessageId>(row, 0)?, row.get::<_, String>(1)?)),
         )?;
-        Ok(found.filter(|(_, text)| needle.fits(text)).map(|(message, text)| {
+        Ok(found.filter(|(_, text)| needle.contains_short_words(text)).map(|(message, text)| {
             seen.hit.insert(key::session_of(block));
             let (snippet, marks) = needle.snippet(&text);
             SessionHit { info, message: Some(message), snippet, marks }
@@ -359,12 +359,12 @@ struct SearchProgress {
     /// Sessions that already have a hit.
     hit: HashSet<SessionKey>,
     /// Sessions that were looked up; `None` for deleted and filtered ones.
-    met: HashMap<SessionKey, Option<SessionInfo>>,
+    looked_up: HashMap<SessionKey, Option<SessionInfo>>,
 }
 
 impl SearchProgress {
     /// Returns whether a session needs no further search.
     fn is_done(&self, session: SessionKey) -> bool {
-        self.hit.contains(&session) || self.met.get(&session).is_some_and(Option::is_none)
+        self.hit.contains(&session) || self.looked_up.get(&session).is_some_and(Option::is_none)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     ListSnapshot, NewSession, Reader, StoreError, ToolsetRow, Tx,
-    column::{count, from_word, id, id_or_null, read_count, word},
+    column::{count, from_word, id, id_or_null, read_count, to_word},
     key::{self, SessionKey},
     tables::search::{SearchWords, like},
 };
@@ -165,7 +165,7 @@ impl Reader<'_> {
                  WHERE folder = ?1 AND deleted_at IS NULL AND source <> 'sub_agent' AND source <> 'task' AND source <> ?2
                  ORDER BY updated_at DESC, key DESC LIMIT 1"
             ),
-            params![folder, word(&Source::Demo)?],
+            params![folder, to_word(&Source::Demo)?],
             head,
         )
     }
@@ -181,13 +181,16 @@ impl Reader<'_> {
         self.rows(
             "SELECT DISTINCT sessions.id FROM turns CROSS JOIN sessions ON sessions.key = turns.session
              WHERE turns.ended_at IS NULL AND sessions.deleted_at IS NULL AND sessions.source = ?1",
-            [word(&source)?],
+            [to_word(&source)?],
             |row| id(row, 0),
         )
     }
 
     /// Returns the frozen prompt and tools.
-    pub(crate) fn frozen(&self, session: SessionKey) -> Result<Option<(String, ToolsetRow)>, StoreError> {
+    pub(crate) fn frozen_prompt(
+        &self,
+        session: SessionKey,
+    ) -> Result<Option<(String, ToolsetRow)>, StoreError> {
         self.row(
             "SELECT prompts.text, toolsets.hash, toolsets.version, toolsets.tools_json FROM sessions
              JOIN prompts ON prompts.hash = sessions.prompt JOIN toolsets ON toolsets.hash = sessions.toolset
@@ -212,7 +215,7 @@ impl Tx<'_> {
     /// Stores a new session and emits [`Event::SessionChanged`] on its topic and
     /// [`Event::SessionListed`] on the list's.
     pub fn create_session(&mut self, new: &NewSession) -> Result<(), StoreError> {
-        let prompt = self.freeze(&new.system, &new.toolset)?;
+        let prompt = self.store_frozen_prompt(&new.system, &new.toolset)?;
         let info = &new.info;
         self.insert_session(info, &prompt, &new.toolset.hash)?;
         self.emit(StoredTopic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
@@ -234,12 +237,12 @@ impl Tx<'_> {
                 info.id.to_string(),
                 info.title,
                 info.folder,
-                word(&info.profile)?,
-                word(&info.mode)?,
+                to_word(&info.profile)?,
+                to_word(&info.mode)?,
                 info.model.map(|id| id.to_string()),
-                word(&info.source)?,
+                to_word(&info.source)?,
                 info.pinned,
-                word(&info.status)?,
+                to_word(&info.status)?,
                 info.created_at,
                 info.updated_at,
                 count(info.usage.input),
@@ -254,14 +257,14 @@ impl Tx<'_> {
     }
 
     /// Replaces the frozen prompt and tools of a session, as an application update does once.
-    pub fn refreeze(
+    pub fn replace_frozen_prompt(
         &mut self,
         session: SessionId,
         system: &str,
         toolset: &ToolsetRow,
     ) -> Result<(), StoreError> {
-        let key = self.key(session)?;
-        let prompt = self.freeze(system, toolset)?;
+        let key = self.require_key(session)?;
+        let prompt = self.store_frozen_prompt(system, toolset)?;
         self.change_one(
             "the session",
             "UPDATE sessions SET prompt = ?2, toolset = ?3 WHERE key = ?1",
@@ -270,7 +273,7 @@ impl Tx<'_> {
     }
 
     /// Stores a prompt and a toolset, each once. Returns the prompt's hash.
-    fn freeze(&self, system: &str, toolset: &ToolsetRow) -> Result<String, StoreError> {
+    fn store_frozen_prompt(&self, system: &str, toolset: &ToolsetRow) -> Result<String, StoreError> {
         let hash = blake3::hash(system.as_bytes()).to_hex().to_string();
         self.change(
             "INSERT INTO prompts (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -319,7 +322,7 @@ impl Tx<'_> {
     /// Restores a deleted session from the trash and emits [`Event::SessionListed`]. Returns its info. Leaves a
     /// session that was not deleted unchanged.
     pub fn undelete(&mut self, session: SessionId) -> Result<SessionInfo, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let changed = self.change(
             "UPDATE sessions SET deleted_at = NULL WHERE key = ?1 AND deleted_at IS NOT NULL",
             [key.0],
@@ -346,19 +349,19 @@ impl Tx<'_> {
                 ":key": key.0,
                 ":title": info.title,
                 ":folder": info.folder,
-                ":profile": word(&info.profile)?,
-                ":mode": word(&info.mode)?,
+                ":profile": to_word(&info.profile)?,
+                ":mode": to_word(&info.mode)?,
                 ":model": info.model.map(|id| id.to_string()),
-                ":source": word(&info.source)?,
+                ":source": to_word(&info.source)?,
                 ":pinned": info.pinned,
-                ":status": word(&info.status)?,
+                ":status": to_word(&info.status)?,
                 ":created_at": info.created_at,
                 ":updated_at": info.updated_at,
                 ":input": count(info.usage.input),
                 ":cache_read": count(info.usage.cache_read),
                 ":cache_write": count(info.usage.cache_write),
                 ":output": count(info.usage.output),
-                ":effort": info.effort.as_ref().map(word).transpose()?,
+                ":effort": info.effort.as_ref().map(to_word).transpose()?,
                 ":read_at": info.read_at,
             },
         )

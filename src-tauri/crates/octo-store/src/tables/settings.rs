@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, SettingsState, StoreError, Tx,
-    column::{from_json, json},
+    column::{from_json, to_json},
     key,
 };
 use octo_protocol::{ModelEntry, ModelId, Rule, Settings, SettingsSnapshot};
@@ -74,7 +74,7 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO settings (only, settings_json) VALUES (1, ?1)
              ON CONFLICT (only) DO UPDATE SET settings_json = excluded.settings_json",
-            [json(settings)?],
+            [to_json(settings)?],
         )?;
         Ok(())
     }
@@ -84,7 +84,7 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO models (id, entry_json) VALUES (?1, ?2)
              ON CONFLICT (id) DO UPDATE SET entry_json = excluded.entry_json",
-            params![model.id.to_string(), json(model)?],
+            params![model.id.to_string(), to_json(model)?],
         )?;
         Ok(())
     }
@@ -99,14 +99,17 @@ impl Tx<'_> {
     pub fn add_rule(&mut self, folder: &str, rule: &Rule) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO rules (folder, rule_json) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            params![folder, json(rule)?],
+            params![folder, to_json(rule)?],
         )?;
         Ok(())
     }
 
     /// Removes a permanent permission from a folder, if it exists.
     pub fn remove_rule(&mut self, folder: &str, rule: &Rule) -> Result<(), StoreError> {
-        self.change("DELETE FROM rules WHERE folder = ?1 AND rule_json = ?2", params![folder, json(rule)?])?;
+        self.change(
+            "DELETE FROM rules WHERE folder = ?1 AND rule_json = ?2",
+            params![folder, to_json(rule)?],
+        )?;
         Ok(())
     }
 

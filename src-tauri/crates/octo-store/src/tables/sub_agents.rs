@@ -2,7 +2,7 @@
 
 use crate::{
     InheritedContext, NewSubAgent, Reader, StoreError, StoredSubAgent, Tx,
-    column::{from_json, id, json},
+    column::{from_json, id, to_json},
     key::SessionKey,
 };
 use octo_protocol::{Event, Millis, SessionId, StoredTopic, SubAgentOrigin, TurnView};
@@ -10,7 +10,7 @@ use rusqlite::params;
 
 impl Reader<'_> {
     /// Returns the parent link of a sub-agent's session; `None` for other sessions.
-    pub fn fork(&self, session: SessionId) -> Result<Option<StoredSubAgent>, StoreError> {
+    pub fn sub_agent(&self, session: SessionId) -> Result<Option<StoredSubAgent>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(None) };
         self.sub_agent_by_key(key)
     }
@@ -34,8 +34,8 @@ impl Reader<'_> {
     }
 
     /// Returns the sub-agents of a session, deleted ones too, in the order they were started.
-    pub fn forks(&self, parent: SessionId) -> Result<Vec<SessionId>, StoreError> {
-        let key = self.key(parent)?;
+    pub fn sub_agents(&self, parent: SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let key = self.require_key(parent)?;
         self.rows(
             "SELECT sessions.id FROM forks JOIN sessions ON sessions.key = forks.session
              WHERE forks.parent = ?1 ORDER BY forks.session",
@@ -61,12 +61,12 @@ impl Tx<'_> {
     /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] if the parent does not
     /// see the message up to which the sub-agent inherits.
     pub fn create_sub_agent(&mut self, new: &NewSubAgent) -> Result<(), StoreError> {
-        let (info, origin) = (&new.info, &new.fork.origin);
+        let (info, origin) = (&new.info, &new.link.origin);
         let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
-        let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(origin.session))?;
+        let (_, toolset) = self.frozen_prompt(parent)?.ok_or(StoreError::UnknownSession(origin.session))?;
         let prompt = self.prompt_of(parent)?;
         self.insert_session(info, &prompt, &toolset.hash)?;
-        let key = self.key(info.id)?;
+        let key = self.require_key(info.id)?;
         self.change(
             "INSERT INTO forks (session, parent, turn, call, name, tools_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
@@ -75,7 +75,7 @@ impl Tx<'_> {
                 origin.turn.to_string(),
                 origin.call.to_string(),
                 origin.name,
-                json(&new.fork.forbidden)?
+                to_json(&new.link.forbidden)?
             ],
         )?;
         let upto = match new.inherits {

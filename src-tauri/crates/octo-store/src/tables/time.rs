@@ -4,7 +4,7 @@
 use crate::{
     NewTimeStep, Reader, RecordedState, StateMoment, StateSource, StepActivation, StoreError, TimeCommand,
     TimeStep, TimeSteps, Tx,
-    column::{from_json, from_word, id, id_or_null, json, word},
+    column::{from_json, from_word, id, id_or_null, to_json, to_word},
     key::SessionKey,
     tx::now,
 };
@@ -82,7 +82,7 @@ impl Reader<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn time_steps(&self, session: SessionId) -> Result<TimeSteps, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let Some((active, last, conversation)) = self.row(
             "SELECT active, last, conversation FROM time_sessions WHERE session = ?1",
             [key.0],
@@ -97,7 +97,7 @@ impl Reader<'_> {
             [key.0],
             task,
         )?;
-        Ok(TimeSteps { active, conversation, last, tasks })
+        Ok(TimeSteps { active, conversation, last, steps: tasks })
     }
 
     /// Returns all recorded states of a session's paths, by path, step and moment.
@@ -106,7 +106,7 @@ impl Reader<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn time_states(&self, session: SessionId) -> Result<Vec<RecordedState>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.rows(
             "SELECT path, number, side, source, image_json FROM time_states WHERE session = ?1
              ORDER BY path, number, side",
@@ -125,7 +125,7 @@ impl Reader<'_> {
         session: SessionId,
         paths: &[Vec<u8>],
     ) -> Result<Vec<RecordedState>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let mut all = Vec::new();
         for path in paths {
             all.extend(self.rows(
@@ -149,7 +149,7 @@ impl Reader<'_> {
         number: StepNumber,
         side: StateMoment,
     ) -> Result<Vec<RecordedState>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.rows(
             "SELECT path, number, side, source, image_json FROM time_states
              WHERE session = ?1 AND number = ?2 AND side = ?3 ORDER BY path",
@@ -164,7 +164,7 @@ impl Reader<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn time_change_counts(&self, session: SessionId) -> Result<Vec<(StepNumber, u32)>, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.rows(
             "SELECT number, count(*) FROM time_states WHERE session = ?1 AND side = 0 GROUP BY number",
             [key.0],
@@ -215,7 +215,7 @@ impl Tx<'_> {
         new: &NewTimeStep,
         activate: StepActivation,
     ) -> Result<StepNumber, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let at = now();
         let begun = self.change(
             "INSERT INTO time_sessions (session, active, last) VALUES (?1, 0, 0) ON CONFLICT DO NOTHING",
@@ -264,7 +264,7 @@ impl Tx<'_> {
                 session.0,
                 number,
                 parent,
-                word(&new.kind)?,
+                to_word(&new.kind)?,
                 new.turn.as_ref().map(TurnId::to_string),
                 new.summary,
                 new.folder,
@@ -281,7 +281,7 @@ impl Tx<'_> {
     ///
     /// [`StoreError::Failed`] for a step that does not exist.
     pub fn set_active_time_step(&mut self, session: SessionId, number: StepNumber) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.change_one(
             "the task",
             "UPDATE time_sessions SET active = ?2 WHERE session = ?1
@@ -300,7 +300,7 @@ impl Tx<'_> {
         session: SessionId,
         number: StepNumber,
     ) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.change("UPDATE time_sessions SET conversation = ?2 WHERE session = ?1", params![key.0, number])?;
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn drop_time_step(&mut self, session: SessionId, number: StepNumber) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         for table in ["time_states", "time_lasting"] {
             let sql = format!("DELETE FROM {table} WHERE session = ?1 AND number = ?2");
             self.change(&sql, params![key.0, number])?;
@@ -334,7 +334,7 @@ impl Tx<'_> {
         number: StepNumber,
         running: StepActivation,
     ) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let ended = if running == StepActivation::Running { None } else { Some(now()) };
         self.change_one(
             "the task",
@@ -354,7 +354,7 @@ impl Tx<'_> {
         session: SessionId,
         states: &[RecordedState],
     ) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         for state in states {
             self.change(
                 "INSERT INTO time_states (session, path, number, side, source, image_json)
@@ -368,7 +368,7 @@ impl Tx<'_> {
                     state.number,
                     state.side.number(),
                     state.source.number(),
-                    json(&state.image)?,
+                    to_json(&state.image)?,
                 ],
             )?;
         }
@@ -386,7 +386,7 @@ impl Tx<'_> {
         number: StepNumber,
         folder: &[u8],
     ) -> Result<i64, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         self.change(
             "INSERT INTO time_commands (session, number, folder) VALUES (?1, ?2, ?3)",
             params![key.0, number, folder],
@@ -411,7 +411,7 @@ impl Tx<'_> {
         session: SessionId,
         number: StepNumber,
     ) -> Result<usize, StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let kept = self.rows(
             "SELECT path, number, side, source, image_json FROM time_states
              WHERE session = ?1 AND number = ?2",
@@ -425,7 +425,7 @@ impl Tx<'_> {
             forgotten += self.change(
                 "UPDATE time_states SET image_json = ?5
                  WHERE session = ?1 AND path = ?2 AND number = ?3 AND side = ?4",
-                params![key.0, state.path, state.number, state.side.number(), json(&image)?],
+                params![key.0, state.path, state.number, state.side.number(), to_json(&image)?],
             )?;
         }
         Ok(forgotten)
@@ -437,7 +437,7 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`].
     pub fn forget_time(&mut self, session: SessionId) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         for table in ["time_states", "time_lasting", "time_commands", "time_tasks", "time_sessions"] {
             self.change(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }

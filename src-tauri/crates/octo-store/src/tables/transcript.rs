@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_json, from_json_or_null, from_word, id, id_or_null, json, word},
+    column::{from_json, from_json_or_null, from_word, id, id_or_null, to_json, to_word},
     key::{self, SessionKey},
 };
 use octo_protocol::{
@@ -54,7 +54,7 @@ fn columns(block: &Block, origin: Origin) -> Result<(Option<&str>, Option<String
     match block {
         // Octo's messages to the model are not part of the text a person reads or remembers.
         Block::Text { text } if origin != Origin::Octo => Ok((Some(text), None)),
-        other => Ok((None, Some(json(other)?))),
+        other => Ok((None, Some(to_json(other)?))),
     }
 }
 
@@ -69,7 +69,11 @@ impl Reader<'_> {
     }
 
     /// Returns [`Reader::message_key`] of a message the session may see: its own, or its parent's.
-    pub(crate) fn seen_key(&self, session: SessionKey, message: MessageId) -> Result<i64, StoreError> {
+    pub(crate) fn visible_message_key(
+        &self,
+        session: SessionKey,
+        message: MessageId,
+    ) -> Result<i64, StoreError> {
         match self.message_key(session, message) {
             Err(StoreError::UnknownMessage(_)) => match self.parent_key(session)? {
                 Some(parent) => self.message_key(parent, message),
@@ -135,7 +139,7 @@ impl Reader<'_> {
     /// is not stored; the actor that has it adds it.
     pub fn snapshot(&self, session: SessionId, limit: u32) -> Result<Option<SessionSnapshot>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         let (retry, context_tokens) = self.retry_and_context_tokens(key)?;
         let (suggestion, budget) = self.suggestion_and_budget(key)?;
         Ok(Some(SessionSnapshot {
@@ -196,14 +200,14 @@ impl Tx<'_> {
                 key,
                 message.id.to_string(),
                 message.turn.to_string(),
-                word(&message.role)?,
-                word(&meta.origin)?,
+                to_word(&message.role)?,
+                to_word(&meta.origin)?,
                 meta.at,
                 meta.model.map(|id| id.to_string()),
-                meta.end.as_ref().map(word).transpose()?,
-                meta.usage.as_ref().map(json).transpose()?,
+                meta.end.as_ref().map(to_word).transpose()?,
+                meta.usage.as_ref().map(to_json).transpose()?,
                 state == MessageState::Open,
-                meta.via.as_ref().map(word).transpose()?,
+                meta.via.as_ref().map(to_word).transpose()?,
             ],
         )?;
         for (index, block) in (0..).zip(&message.blocks) {
@@ -243,7 +247,7 @@ impl Tx<'_> {
         let message = self.message_key(session, message)?;
         self.change(
             "UPDATE messages SET end = ?2, usage_json = ?3, open = 0 WHERE key = ?1",
-            params![message, word(&end)?, usage.map(json).transpose()?],
+            params![message, to_word(&end)?, usage.map(to_json).transpose()?],
         )?;
         if let Some(usage) = usage {
             self.project_context_tokens(session, usage.context_tokens())?;
@@ -269,7 +273,10 @@ impl Tx<'_> {
             })
             .collect();
         if !calls.is_empty() {
-            self.change("DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?1))", [json(&calls)?])?;
+            self.change(
+                "DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?1))",
+                [to_json(&calls)?],
+            )?;
         }
         self.change("DELETE FROM blocks WHERE key BETWEEN ?1 AND ?2", range)?;
         self.change("DELETE FROM context WHERE message = ?1", [message])?;

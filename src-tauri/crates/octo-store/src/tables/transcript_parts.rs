@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError,
-    column::json,
+    column::to_json,
     key,
     tables::transcript::{attach, block, message, message_columns},
 };
@@ -16,7 +16,7 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`], [`StoreError::UnknownMessage`].
-    pub fn part(
+    pub fn transcript_part(
         &self,
         session: SessionId,
         place: TranscriptPlace,
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let messages: Vec<Message> = messages.into_iter().map(|(_, message)| message).collect();
         let turns: BTreeSet<String> = messages.iter().map(|message| message.turn.to_string()).collect();
         let calls = self.calls_of(&messages)?;
-        Ok(TranscriptPage { turns: self.turns(&json(&turns)?)?, calls, messages, earlier })
+        Ok(TranscriptPage { turns: self.turns(&to_json(&turns)?)?, calls, messages, earlier })
     }
 
     /// Returns the whole stored conversation, undone turns too.
@@ -82,7 +82,7 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn whole(&self, session: SessionId) -> Result<TranscriptPage, StoreError> {
+    pub fn whole_transcript(&self, session: SessionId) -> Result<TranscriptPage, StoreError> {
         let rows = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?.rows();
         let messages = self.rows(
             concat!("SELECT ", message_columns!(), " FROM messages WHERE key BETWEEN ?1 AND ?2 ORDER BY key"),

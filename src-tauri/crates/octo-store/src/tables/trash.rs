@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, TrashAge, TrashFilter, TrashRow, Tx,
-    column::{count, from_word, id, id_or_null, read_count, word},
+    column::{count, from_word, id, id_or_null, read_count, to_word},
     key::{self, SessionKey},
     tables::search::like,
 };
@@ -80,7 +80,7 @@ impl Reader<'_> {
     ) -> Result<(Vec<TrashRow>, TrashTotals), StoreError> {
         let query = filter.query.trim();
         let query = (!query.is_empty()).then(|| like(query));
-        let kind = filter.kind.as_ref().map(word).transpose()?;
+        let kind = filter.kind.as_ref().map(to_word).transpose()?;
         let page = self.rows(
             concat!(
                 "SELECT ",
@@ -189,8 +189,8 @@ impl Reader<'_> {
     }
 
     /// Returns the last texts of a session, deleted or not, oldest first.
-    pub fn last_words(&self, session: SessionId, limit: u32) -> Result<Vec<String>, StoreError> {
-        let range = self.key(session)?.rows();
+    pub fn last_texts(&self, session: SessionId, limit: u32) -> Result<Vec<String>, StoreError> {
+        let range = self.require_key(session)?.rows();
         let mut texts = self.rows(
             "SELECT text FROM blocks WHERE key BETWEEN ?1 AND ?2 AND text IS NOT NULL AND trim(text) <> ''
              ORDER BY key DESC LIMIT ?3",
@@ -242,8 +242,8 @@ impl Tx<'_> {
              ON CONFLICT (id) DO NOTHING",
             named_params! {
                 ":id": entry.id.to_string(),
-                ":kind": word(&entry.kind)?,
-                ":form": word(&entry.form)?,
+                ":kind": to_word(&entry.kind)?,
+                ":form": to_word(&entry.form)?,
                 ":path": row.path,
                 ":name": entry.name,
                 ":folder": entry.folder,
@@ -252,7 +252,7 @@ impl Tx<'_> {
                 ":mode": row.mode,
                 ":link": entry.link,
                 ":at": entry.at,
-                ":who": word(&entry.who)?,
+                ":who": to_word(&entry.who)?,
                 ":session": entry.session.map(|id| id.to_string()),
                 ":turn": turn.map(|id| id.to_string()),
                 ":project": entry.project,
@@ -333,13 +333,13 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for a session that was not deleted.
     pub fn purge_session(&mut self, session: SessionId) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         if self.live_key(session)?.is_some() {
             return Err(StoreError::Failed("a session that was not deleted cannot be purged".to_owned()));
         }
         // Tables refer to each other in ways only their own code knows; leftover references fail the commit.
         self.connection.execute_batch("PRAGMA defer_foreign_keys = ON")?;
-        for fork in self.forks(session)? {
+        for fork in self.sub_agents(session)? {
             self.purge_session(fork)?;
         }
         let (rows, events) = (key.rows(), key.events());

@@ -2,7 +2,7 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{count, from_json_or_null, id, json, read_count},
+    column::{count, from_json_or_null, id, read_count, to_json},
     key::SessionKey,
 };
 use octo_protocol::{Event, SessionId, StoredTopic, TurnId, TurnView, Usage};
@@ -126,7 +126,7 @@ impl Tx<'_> {
                 session.0,
                 turn.started_at,
                 turn.ended_at,
-                turn.end.as_ref().map(json).transpose()?,
+                turn.end.as_ref().map(to_json).transpose()?,
                 count(turn.usage.input),
                 count(turn.usage.cache_read),
                 count(turn.usage.cache_write),
@@ -139,7 +139,7 @@ impl Tx<'_> {
     /// Marks the session's open turn, if any, as stopped: the next process to open the session ends it. For a
     /// session that no process has open.
     pub fn stop_unfinished(&mut self, session: SessionId) -> Result<(), StoreError> {
-        let key = self.key(session)?;
+        let key = self.require_key(session)?;
         if let Some(turn) = self.unfinished_turn(key)?
             && !self.is_stopping(turn.id)?
         {
@@ -167,7 +167,7 @@ impl Tx<'_> {
                 session.0,
                 turn.started_at,
                 turn.ended_at,
-                turn.end.as_ref().map(json).transpose()?,
+                turn.end.as_ref().map(to_json).transpose()?,
                 count(turn.usage.input),
                 count(turn.usage.cache_read),
                 count(turn.usage.cache_write),

@@ -44,19 +44,19 @@ async fn branched(
         };
         messages.iter().map(words).collect::<Vec<String>>()
     };
-    let (told, seen) = store
+    let (copied, seen) = store
         .read(move |reader| {
             let resumed = reader.resume(id)?.unwrap();
             assert!(resumed.unfinished.is_none() && resumed.last_turn.is_none_or(|turn| turn.end.is_some()));
             Ok((reader.snapshot(id, 1000)?.unwrap().page.messages, reader.context_of(id)?))
         })
         .await?;
-    let known: Vec<MessageId> = told.iter().map(|message| message.id).collect();
+    let known: Vec<MessageId> = copied.iter().map(|message| message.id).collect();
     assert!(
         seen.iter().all(|message| known.contains(&message.id)),
         "the model sees nothing that is not there"
     );
-    Ok((texts(told), texts(seen)))
+    Ok((texts(copied), texts(seen)))
 }
 
 #[tokio::test]
@@ -91,9 +91,9 @@ async fn a_branch_sees_what_was_seen_then_before_and_after_a_summary() {
         // Its answer is in both views; this is the view with nothing from later.
         (BranchPoint::Through { message: second[1] }, &all[..4], &all[..4]),
     ];
-    for (at, told, seen) in cases {
+    for (at, copied, seen) in cases {
         let (found, context) = branched(&store, &info, at).await.unwrap();
-        assert_eq!((found, context), (to_vec(told), to_vec(seen)), "{at:?}");
+        assert_eq!((found, context), (to_vec(copied), to_vec(seen)), "{at:?}");
     }
     store.close();
 }
@@ -122,8 +122,8 @@ async fn what_was_undone_comes_along_only_where_the_branch_goes_on_from_it() {
     for (at, expected) in
         [(BranchPoint::Whole, right_way), (to(right[1]), right_way), (to(wrong[1]), wrong_way)]
     {
-        let (told, seen) = branched(&store, &info, at).await.unwrap();
-        assert_eq!((told, seen), (to_vec(&expected), to_vec(&expected)), "{at:?}");
+        let (copied, seen) = branched(&store, &info, at).await.unwrap();
+        assert_eq!((copied, seen), (to_vec(&expected), to_vec(&expected)), "{at:?}");
     }
     let unseen = BranchPoint::Through { message: MessageId::new() };
     assert!(matches!(branched(&store, &info, unseen).await, Err(StoreError::UnknownMessage(_))));

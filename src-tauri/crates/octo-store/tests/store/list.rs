@@ -300,6 +300,7 @@ async fn folders_are_counted_with_what_is_at_rest_in_them_and_the_last_used_come
     }
     store.write(move |tx| tx.soft_delete(gone.id, 1)).await.unwrap();
     let folders = store.read(|reader| reader.session_folders()).await.unwrap();
-    let told: Vec<_> = folders.iter().map(|one| (one.path.as_str(), one.sessions, one.updated_at)).collect();
-    assert_eq!(told, [("/new", 2, 20), ("/old", 1, 10)]);
+    let copied: Vec<_> =
+        folders.iter().map(|one| (one.path.as_str(), one.sessions, one.updated_at)).collect();
+    assert_eq!(copied, [("/new", 2, 20), ("/old", 1, 10)]);
 }

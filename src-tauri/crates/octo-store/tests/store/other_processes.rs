@@ -5,7 +5,7 @@ use octo_protocol::{Event, SessionId, StoredTopic, TurnId};
 use octo_store::{Holder, HolderState, LeaseOutcome, NewSession, StopRequest, Store, ToolsetRow};
 
 fn holder(token: &str) -> Holder {
-    Holder { token: token.to_owned(), ..Holder::of_this_process() }
+    Holder { token: token.to_owned(), ..Holder::current() }
 }
 
 async fn session(store: &Store, holder: &Holder) -> SessionId {

@@ -125,9 +125,9 @@ async fn the_context_has_generations_and_the_transcript_keeps_everything() {
     store.write(move |tx| tx.drop_from_context(id, dropped)).await.unwrap();
     let nothing = std::collections::HashSet::new();
     let back = store.read(move |reader| reader.conversation_without(id, &nothing)).await.unwrap();
-    let mut told = vec![ids[0], ids[3], ids[4]];
-    told.sort();
-    assert_eq!(back, told);
+    let mut copied = vec![ids[0], ids[3], ids[4]];
+    copied.sort();
+    assert_eq!(back, copied);
     store.write(move |tx| tx.new_generation(id, &[])).await.unwrap();
     context(&[]).await;
     store.close();
@@ -172,7 +172,7 @@ async fn prompts_and_tools_are_frozen_until_refrozen() {
     assert!(store.write(move |tx| tx.create_session(&other)).await.is_err());
     let newer = ToolsetRow { hash: "t2".to_owned(), version: 2, tools_json: "[2]".to_owned() };
     let kept = newer.clone();
-    store.write(move |tx| tx.refreeze(id, "You are Octo 2.", &newer)).await.unwrap();
+    store.write(move |tx| tx.replace_frozen_prompt(id, "You are Octo 2.", &newer)).await.unwrap();
     let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
     assert_eq!((resumed.system.as_str(), resumed.toolset), ("You are Octo 2.", kept));
     store.close();
@@ -234,7 +234,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     let info = sample::head("ledger");
     create(&store, &info).await;
     let turn = TurnId::new();
-    let told = sample::billed(turn, MessageId::new(), Some(sample::usage(3)));
+    let copied = sample::billed(turn, MessageId::new(), Some(sample::usage(3)));
     let silent = BilledCall { miss: None, ..sample::billed(turn, MessageId::new(), None) };
     let nonsense = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: 0, output: u64::MAX };
     let nonsense = BilledCall {
@@ -245,7 +245,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
         ..sample::billed(turn, MessageId::new(), Some(nonsense))
     };
     let (id, nobody) = (info.id, SessionId::new());
-    let lines = [told.clone(), silent.clone(), nonsense];
+    let lines = [copied.clone(), silent.clone(), nonsense];
     store
         .write(move |tx| {
             for call in lines {
@@ -255,9 +255,9 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
         })
         .await
         .unwrap();
-    assert_eq!(store.read(move |reader| reader.calls_billed(turn)).await.unwrap(), [told.clone(), silent]);
+    assert_eq!(store.read(move |reader| reader.calls_billed(turn)).await.unwrap(), [copied.clone(), silent]);
     let of_turn = store.read(move |reader| reader.turn_spending(turn)).await.unwrap();
-    let cost = told.cost.unwrap();
+    let cost = copied.cost.unwrap();
     assert_eq!(of_turn, Spending { calls: 2, usage: sample::usage(3), cost, unpriced: 1 });
     let all = store.read(move |reader| reader.session_spending(id)).await.unwrap();
     assert_eq!((all.calls, all.unpriced), (3, 1));
@@ -272,7 +272,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     assert_eq!(later.calls, 1);
     assert!(matches!(
         store
-            .write(move |tx| tx.emit(StoredTopic::Session { id: nobody }, Event::CallBilled { call: told }))
+            .write(move |tx| tx.emit(StoredTopic::Session { id: nobody }, Event::CallBilled { call: copied }))
             .await,
         Err(StoreError::UnknownSession(_))
     ));

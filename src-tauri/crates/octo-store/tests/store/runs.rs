@@ -22,11 +22,11 @@ fn run(task: &str, due: Millis, cause: RunCause, status: RunStatus) -> RunRow {
             cost: Cost::default(),
             result: None,
         },
-        slot: (cause == RunCause::Time).then_some(due),
+        scheduled_at: (cause == RunCause::Time).then_some(due),
         budget: None,
         minutes: 30,
         worked: 0,
-        ending: None,
+        stop_reason: None,
     }
 }
 

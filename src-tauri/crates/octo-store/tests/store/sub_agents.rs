@@ -59,7 +59,7 @@ fn forked(parent: &Parent, inherits: InheritedContext) -> NewSubAgent {
         call: parent.call,
         name: "explore".to_owned(),
     };
-    NewSubAgent { info, fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
+    NewSubAgent { info, link: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
 }
 
 /// Stores a sub-agent with its first turn; returns its id and its message.
@@ -86,13 +86,13 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     let (id, message) = fork(&store, &parent, InheritedContext::Before(parent.calling.id)).await;
     let stored = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
     assert_eq!(stored.context, [parent.said.clone(), message.clone()]);
-    assert_eq!(stored.fork, Some(forked(&parent, InheritedContext::Nothing).fork));
+    assert_eq!(stored.sub_agent, Some(forked(&parent, InheritedContext::Nothing).link));
     assert_eq!(stored.context_tokens, sample::usage(7).context_tokens());
     let of = parent.info.id;
     let parents = store.read(move |reader| reader.resume(of)).await.unwrap().unwrap();
     assert_eq!((stored.system, stored.toolset), (parents.system, parents.toolset));
     assert_eq!(parents.context.len(), 2, "the parent's own is as it was");
-    assert_eq!(parents.fork, None);
+    assert_eq!(parents.sub_agent, None);
     let page = store.read(move |reader| reader.page(id, None, 9)).await.unwrap();
     assert_eq!(page.messages, std::slice::from_ref(&message), "what it inherits is not its transcript");
 
@@ -109,7 +109,7 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     let (other, message) = fork(&store, &parent, InheritedContext::Nothing).await;
     let stored = store.read(move |reader| reader.resume(other)).await.unwrap().unwrap();
     assert_eq!((stored.context, stored.context_tokens), (vec![message], 0));
-    let forks = store.read(move |reader| reader.forks(of)).await.unwrap();
+    let forks = store.read(move |reader| reader.sub_agents(of)).await.unwrap();
     assert_eq!(forks, [id, other]);
     store.close();
 }
@@ -127,19 +127,19 @@ async fn what_was_summed_up_and_what_a_sub_agent_did_is_recollected() {
     let said = Event::BlockAdded { message, index: 1, block: sample::text("I would call it \\\"ls\\\"") };
     emit(&store, id, vec![Event::MessageStarted { message: answer }, called, said]).await.unwrap();
     store.write(move |tx| tx.new_generation(of, &[])).await.unwrap();
-    let (kin, of_parent, of_sub, none, newest) = store
+    let (sources, of_parent, of_sub, none, newest) = store
         .read(move |reader| {
             Ok((
-                reader.kin(of)?,
-                reader.recollect(of, "\\\"ls\\\"", 9)?,
-                reader.recollect(id, "\\\"ls\\\"", 9)?,
-                reader.recollect(of, "never", 9)?,
-                reader.recollect(of, "\\\"ls\\\"", 0)?,
+                reader.conversation_sources(of)?,
+                reader.calls_containing(of, "\\\"ls\\\"", 9)?,
+                reader.calls_containing(id, "\\\"ls\\\"", 9)?,
+                reader.calls_containing(of, "never", 9)?,
+                reader.calls_containing(of, "\\\"ls\\\"", 0)?,
             ))
         })
         .await
         .unwrap();
-    assert_eq!(kin, [id, of]);
+    assert_eq!(sources, [id, of]);
     assert_eq!(of_parent, [sample::tool_call(parent.call)], "though it is in no context any more");
     assert!(
         matches!(of_sub.as_slice(), [Block::ToolCall(_)]),
@@ -147,7 +147,7 @@ async fn what_was_summed_up_and_what_a_sub_agent_did_is_recollected() {
     );
     assert_eq!((none.len(), newest.len()), (0, 0));
     let stranger = SessionId::new();
-    assert_eq!(store.read(move |reader| reader.kin(stranger)).await.unwrap(), []);
+    assert_eq!(store.read(move |reader| reader.conversation_sources(stranger)).await.unwrap(), []);
     store.close();
 }
 
@@ -225,9 +225,9 @@ async fn it_goes_into_the_trash_and_out_of_it_with_its_parent_for_good_too() {
     assert!(!there(&store).await);
     store
         .read(move |reader| {
-            assert_eq!(reader.fork(id)?, None);
-            assert_eq!(reader.forks(of)?, []);
-            assert_eq!(reader.last_words(id, 9)?, Vec::<String>::new());
+            assert_eq!(reader.sub_agent(id)?, None);
+            assert_eq!(reader.sub_agents(of)?, []);
+            assert_eq!(reader.last_texts(id, 9)?, Vec::<String>::new());
             Ok(())
         })
         .await

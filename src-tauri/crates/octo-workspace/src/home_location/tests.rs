@@ -242,7 +242,7 @@ fn a_home_somebody_works_in_stays_and_the_plan_waits() {
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
     assert_eq!(names(&scene.to()), Vec::<String>::new());
-    let me = Holder::of_this_process();
+    let me = Holder::current();
     store.write_blocking(move |tx| tx.take_schedule_lease(&me, probe)).unwrap();
     store.close();
     drop(store);

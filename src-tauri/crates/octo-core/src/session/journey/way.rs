@@ -90,7 +90,11 @@ impl RestoreJob {
             RestoreExtent::Everything { kept } => {
                 let kept = with_attempts(&tree, kept);
                 let (task, said) = target_steps(&tree, target, &kept)?;
-                self.with_conversation(RestoreRecord { task, conversation: said, kept }, overwrite).await
+                self.with_conversation(
+                    RestoreRecord { task, conversation: said, kept_messages: kept },
+                    overwrite,
+                )
+                .await
             }
             RestoreExtent::Files => {
                 // The conversation stays at its step, even when the files leave that step.

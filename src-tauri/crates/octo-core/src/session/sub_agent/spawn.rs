@@ -133,7 +133,7 @@ pub(in crate::session) async fn spawn(
     };
     let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
-    let stored = NewSubAgent { info, fork: StoredSubAgent { origin, forbidden }, inherits };
+    let stored = NewSubAgent { info, link: StoredSubAgent { origin, forbidden }, inherits };
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
         tx.create_sub_agent(&stored)?;

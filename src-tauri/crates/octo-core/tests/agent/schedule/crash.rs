@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Returns a holder that surely does not run: no process has this number.
 pub fn dead() -> Holder {
-    Holder { process: u32::MAX - 1, ..Holder::of_this_process() }
+    Holder { process: u32::MAX - 1, ..Holder::current() }
 }
 
 /// Changes the store of an application that ended into the state a crash would have left.
@@ -40,11 +40,11 @@ fn claimed(slot: i64) -> RunRow {
             cost: octo_protocol::Cost::ZERO,
             result: None,
         },
-        slot: Some(slot),
+        scheduled_at: Some(slot),
         budget: None,
         minutes: 30,
         worked: 0,
-        ending: None,
+        stop_reason: None,
     }
 }
 
@@ -135,7 +135,7 @@ async fn a_run_that_was_being_stopped_is_stopped_by_the_next_process() {
     rig.end().await;
     left_by_a_crash(&rig, move |tx| {
         let row = tx.run(run.id)?.unwrap();
-        tx.put_run(&RunRow { ending: Some(octo_store::RunStopReason::TimedOut), ..row })
+        tx.put_run(&RunRow { stop_reason: Some(octo_store::RunStopReason::TimedOut), ..row })
     })
     .await;
     rig.begin_by_clock(clock.clone()).await;

@@ -49,7 +49,7 @@ fn work_is_timed_and_waiting_for_the_person_is_not() {
         row = asked.row;
     }
     let over = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
-    assert_eq!((over.session, over.row.ending), (RunSessionAction::Stop, Some(RunStopReason::TimedOut)));
+    assert_eq!((over.session, over.row.stop_reason), (RunSessionAction::Stop, Some(RunStopReason::TimedOut)));
     assert_eq!(over.row.run.ended_at, None, "it is over once its session is");
     // Not stopped yet: it is stopped again in any state.
     assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, RunSessionAction::Stop);
@@ -88,7 +88,7 @@ fn a_failed_run_is_tried_again_as_often_as_the_plan_says() {
         let retry = follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry.unwrap();
         assert_eq!(retry.run.cause, RunCause::Retry { of: row.run.id, number });
         assert_eq!(retry.run.status, RunStatus::Waiting { until: NEW_YEAR + 10 * MINUTE });
-        assert_eq!(retry.slot, None);
+        assert_eq!(retry.scheduled_at, None);
         row = retry;
         row.run.status = RunStatus::Running;
     }

@@ -106,14 +106,16 @@ fn what_has_no_events_makes_the_same_rows() {
             rows,
             reader.suggestions()?,
             reader.trash_page(&TrashFilter::default(), 0, 100)?.0,
-            (reader.chats(ChatService::Telegram)?, reader.pairing_codes()?, reader.letters(10)?),
+            (reader.chats(ChatService::Telegram)?, reader.pairing_codes()?, reader.inbound_messages(10)?),
         ))
     });
-    let (settings, rules, draft, tasks, runs, suggestions, trash, (chats, offers, letters)) = read.unwrap();
+    let (settings, rules, draft, tasks, runs, suggestions, trash, (chats, codes, messages)) = read.unwrap();
     let account = chats[0].account.clone();
     let named = account.clone();
-    let fetched =
-        from.read_blocking(move |reader| reader.fetched(ChatService::Telegram, &named)).unwrap().unwrap();
+    let fetched = from
+        .read_blocking(move |reader| reader.fetch_position(ChatService::Telegram, &named))
+        .unwrap()
+        .unwrap();
     let gone =
         trash.iter().find_map(|row| row.entry.session.filter(|_| row.entry.kind == TrashKind::Session));
     to.write_blocking(move |tx| {
@@ -137,10 +139,10 @@ fn what_has_no_events_makes_the_same_rows() {
         let chat = &chats[0];
         let who = (chat.person.as_str(), chat.name.as_str());
         let key = tx.pair(chat.service, &account, who, chat.paired_at)?.key;
-        tx.replace_pairing_codes(&offers)?;
-        let letters: Vec<(i64, String)> =
-            letters.into_iter().map(|letter| (key, letter.message_json)).collect();
-        tx.add_inbound_messages(ChatService::Telegram, &account, fetched, &letters)
+        tx.replace_pairing_codes(&codes)?;
+        let messages: Vec<(i64, String)> =
+            messages.into_iter().map(|message| (key, message.message_json)).collect();
+        tx.add_inbound_messages(ChatService::Telegram, &account, fetched, &messages)
     })
     .unwrap();
     from.close();

@@ -304,7 +304,10 @@ async fn time_machine(store: &Store, id: SessionId) {
             tx.record_time_states(id, &states)?;
             tx.add_time_command(id, 1, b"/home/me/project")?;
             tx.record_time_lasting(id, 1, &[mark])?;
-            tx.begin_restore(id, &RestoreRecord { task: 1, conversation: 0, kept: vec![TurnId::new()] })
+            tx.begin_restore(
+                id,
+                &RestoreRecord { task: 1, conversation: 0, kept_messages: vec![TurnId::new()] },
+            )
         })
         .await
         .unwrap();
@@ -322,7 +325,7 @@ async fn others(store: &Store, parent: &SessionInfo) {
     };
     let fork = NewSubAgent {
         info: fork,
-        fork: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] },
+        link: StoredSubAgent { origin, forbidden: vec!["terminal".to_owned()] },
         inherits: InheritedContext::Nothing,
     };
     let branch = NewBranch { info: head("Golden: branch"), from: parent.id, at: BranchPoint::Whole };
@@ -331,7 +334,7 @@ async fn others(store: &Store, parent: &SessionInfo) {
     let import = NewImport {
         session: crate::new(head("Golden: import")),
         file: "export.json".to_owned(),
-        told: CopiedConversation {
+        conversation: CopiedConversation {
             turns: vec![turn],
             context: vec![said.id],
             messages: vec![said],
@@ -451,15 +454,16 @@ async fn schedule(store: &Store, session: SessionId) {
                 cost: Cost::from_nano_dollars(5),
                 result: Some("Two herons.".to_owned()),
             },
-            slot: (at % causes.len() == 0).then_some(START + at as i64),
+            scheduled_at: (at % causes.len() == 0).then_some(START + at as i64),
             budget: Some(Cost::from_nano_dollars(9)),
             minutes: 30,
             worked: 7,
-            ending: endings[at % endings.len()],
+            stop_reason: endings[at % endings.len()],
         })
         .collect();
     let holder = Holder { process: 1, started: 1, boot: "golden".to_owned(), token: "s".repeat(32) };
-    let state = TaskStateRow { on: Switch::Off, accepted: Some("hash".to_owned()), decided: Some(START) };
+    let state =
+        TaskStateRow { on: Switch::Off, accepted: Some("hash".to_owned()), decided_until: Some(START) };
     store
         .write(move |tx| {
             rows.iter().try_for_each(|row| tx.add_run(row).map(drop))?;
@@ -477,8 +481,8 @@ async fn chats(store: &Store, session: SessionId) {
         person: "9".to_owned(),
         name: "Stranger".to_owned(),
         code: "123456".to_owned(),
-        until: START,
-        said_at: START,
+        expires_at: START,
+        sent_at: START,
     };
     store
         .write(move |tx| {
@@ -487,9 +491,14 @@ async fn chats(store: &Store, session: SessionId) {
             tx.record_chat_session(chat, session)?;
             tx.begin_delivery(chat, session, 4)?;
             tx.replace_pairing_codes(&[offer])?;
-            let letters = [r#"{"type":"message","text":"hi","files":[],"more":false}"#.to_owned()];
-            let letters: Vec<(i64, String)> = letters.into_iter().map(|letter| (chat, letter)).collect();
-            tx.add_inbound_messages(service, "77", FetchPosition { next: 8, at: START }, &letters)
+            let messages = [r#"{"type":"message","text":"hi","files":[],"more":false}"#.to_owned()];
+            let messages: Vec<(i64, String)> = messages.into_iter().map(|message| (chat, message)).collect();
+            tx.add_inbound_messages(
+                service,
+                "77",
+                FetchPosition { next_update: 8, fetched_at: START },
+                &messages,
+            )
         })
         .await
         .unwrap();
