@@ -26,7 +26,7 @@ pub fn serve(format: &str) -> ExitCode {
     // A library's messages about a broken document are of no use.
     std::panic::set_hook(Box::new(|_| {}));
     let mut out = CappedWriter::new(BufWriter::new(io::stdout().lock()), MAX_TEXT);
-    let read = bind()
+    let read = set_limits()
         .and_then(|()| Ok(out.inner().write_all(GREETING.as_bytes())?))
         .and_then(|()| read_standard_input(format, &mut out));
     let is_full = out.is_full();
@@ -48,7 +48,8 @@ pub fn serve(format: &str) -> ExitCode {
 }
 
 fn read_standard_input(format: &str, out: &mut dyn Write) -> Result<(), DocumentError> {
-    let format = Format::named(format).ok_or_else(|| DocumentError::Failed("no such format".to_owned()))?;
+    let format =
+        Format::from_name(format).ok_or_else(|| DocumentError::Failed("no such format".to_owned()))?;
     let mut file = standard_input()?;
     if file.rewind().is_ok() {
         return read(format, BufReader::new(file), out);
@@ -86,7 +87,9 @@ pub(crate) fn read(
         Format::Word => word::read(source, into),
         Format::Sheet => sheet::read(source, into),
         Format::Presentation => presentation::read(source, into),
-        Format::OldWord | Format::OldPresentation => Err(DocumentError::NoReader(format.words().to_owned())),
+        Format::OldWord | Format::OldPresentation => {
+            Err(DocumentError::NoReader(format.description().to_owned()))
+        }
         Format::Zip => archive::zip(source, into),
         Format::Tar => archive::tar(source, into),
         Format::Gzip => archive::gzip(source, into),
@@ -95,7 +98,7 @@ pub(crate) fn read(
 
 /// Binds this process to its limits. Without them nothing is read.
 #[cfg(unix)]
-fn bind() -> Result<(), DocumentError> {
+fn set_limits() -> Result<(), DocumentError> {
     use nix::sys::resource::{Resource, setrlimit};
     /// CPU-time limit in seconds; the parent uses the same wall-clock timeout.
     const SECONDS: u64 = 60;
@@ -104,7 +107,7 @@ fn bind() -> Result<(), DocumentError> {
             .map_err(|error| DocumentError::Failed(format!("no limit can be set: {error}")))
     };
     #[cfg(target_os = "linux")]
-    limit(Resource::RLIMIT_AS, memory_now()?.saturating_add(crate::parent::MEMORY))?;
+    limit(Resource::RLIMIT_AS, memory_now()?.saturating_add(crate::parent::CHILD_MEMORY))?;
     limit(Resource::RLIMIT_CPU, SECONDS)?;
     limit(Resource::RLIMIT_CORE, 0)?;
     // Writing to a pipe does not count as writing to a file.
@@ -127,6 +130,6 @@ fn memory_now() -> Result<u64, DocumentError> {
 
 /// The system has no such limits; the parent's limits on time and text still apply.
 #[cfg(not(unix))]
-fn bind() -> Result<(), DocumentError> {
+fn set_limits() -> Result<(), DocumentError> {
     Ok(())
 }

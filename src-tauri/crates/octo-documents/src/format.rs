@@ -42,7 +42,7 @@ const OLE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 impl Format {
     /// Detects the format of a file from its first bytes (some hundred are enough) and, for formats with the
     /// same beginning, from its name; `None` if it is not a document.
-    pub fn of(name: &str, head: &[u8]) -> Option<Self> {
+    pub fn detect(name: &str, head: &[u8]) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
         let extension = lower.rsplit_once('.').map_or("", |(_, extension)| extension);
         if head.starts_with(b"%PDF-") {
@@ -97,12 +97,12 @@ impl Format {
     }
 
     /// Returns a description of such a file: "a Word document".
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         self.row().2
     }
 
     /// Returns the format with that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, known, _)| *known == name).map(|(format, _, _)| *format)
     }
 
@@ -141,17 +141,17 @@ mod tests {
             ("a.tgz", b"\x1F\x8B\x08".to_vec(), Some(Format::Gzip)),
             ("a", Vec::new(), None),
         ] {
-            assert_eq!(Format::of(name, &head), format, "{name}");
+            assert_eq!(Format::detect(name, &head), format, "{name}");
         }
     }
 
     #[test]
     fn every_format_has_a_name_of_its_own() {
         for (format, name, words) in NAMES {
-            assert_eq!((format.name(), format.words()), (*name, *words));
-            assert_eq!(Format::named(name), Some(*format));
+            assert_eq!((format.name(), format.description()), (*name, *words));
+            assert_eq!(Format::from_name(name), Some(*format));
         }
         assert_eq!(NAMES.len(), 9);
-        assert_eq!(Format::named(""), None);
+        assert_eq!(Format::from_name(""), None);
     }
 }

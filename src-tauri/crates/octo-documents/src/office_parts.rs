@@ -69,7 +69,7 @@ pub(crate) struct Relation {
 
 impl Relation {
     /// Returns whether it has this kind, judged by its last word.
-    pub(crate) fn is(&self, kind: &str) -> bool {
+    pub(crate) fn is_kind(&self, kind: &str) -> bool {
         self.kind.rsplit('/').next() == Some(kind)
     }
 }

@@ -17,7 +17,7 @@ use std::{
 
 /// Memory that a child may use in addition to its initial usage.
 #[cfg(unix)]
-pub(crate) const MEMORY: u64 = 1 << 30;
+pub(crate) const CHILD_MEMORY: u64 = 1 << 30;
 /// Wall-clock timeout of a child.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Interval between checks of a running child.
@@ -33,7 +33,7 @@ const VARIABLES: &[&str] = &["LD_LIBRARY_PATH", "SystemRoot"];
 pub struct DocumentReader {
     program: PathBuf,
     arguments: Vec<OsString>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// Source of a document's bytes.
@@ -50,7 +50,7 @@ impl DocumentReader {
     /// [`crate::serve`] with that name.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
-        Self { program: program.into(), arguments, patience: TIME_LIMIT }
+        Self { program: program.into(), arguments, timeout: TIME_LIMIT }
     }
 
     /// Creates a reader that starts this same program, with `read-document` and the format's name.
@@ -64,8 +64,8 @@ impl DocumentReader {
     }
 
     /// Sets another time limit.
-    pub fn within(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeout(self, patience: Duration) -> Self {
+        Self { timeout: patience, ..self }
     }
 
     /// Returns the text of a document. Blocks until the child has ended; `stop` is called often, and true ends
@@ -97,7 +97,7 @@ impl DocumentReader {
         }
         let text = child.stdout.take().map(|out| collect(out, MAX_TEXT as u64 + 4_096));
         let words = child.stderr.take().map(|error| collect(error, MAX_ERROR_OUTPUT));
-        let status = wait(child, self.patience, stop)?;
+        let status = wait(child, self.timeout, stop)?;
         let gathered = |thread: Option<thread::JoinHandle<Vec<u8>>>| {
             thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
         };
@@ -144,14 +144,14 @@ fn wait(child: &mut Child, patience: Duration, stop: &dyn Fn() -> bool) -> Resul
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if stop() => return Err(DocumentError::Stopped),
-            Ok(None) if began.elapsed() > patience => return Err(took_too_long()),
+            Ok(None) if began.elapsed() > patience => return Err(timeout_error()),
             Ok(None) => thread::sleep(CHECK_INTERVAL),
             Err(error) => return Err(DocumentError::Failed(error.to_string())),
         }
     }
 }
 
-fn took_too_long() -> DocumentError {
+fn timeout_error() -> DocumentError {
     DocumentError::Limit("took too long and was stopped".to_owned())
 }
 
@@ -162,12 +162,12 @@ fn end_error(status: ExitStatus) -> DocumentError {
         use nix::sys::signal::Signal;
         use std::os::unix::process::ExitStatusExt;
         match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
-            Some(Signal::SIGXCPU) => return took_too_long(),
+            Some(Signal::SIGXCPU) => return timeout_error(),
             // Rust's reaction to exhausted memory, and to calls nested too deeply.
             Some(Signal::SIGABRT | Signal::SIGSEGV | Signal::SIGKILL | Signal::SIGBUS) => {
                 return DocumentError::Limit(format!(
                     "needed more than the {} MB of memory it may have, or too deep a nesting",
-                    MEMORY >> 20
+                    CHILD_MEMORY >> 20
                 ));
             }
             Some(_) | None => {}

@@ -37,7 +37,12 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
         match text {
             Ok(Ok(text)) => {
                 letters += text.chars().filter(|character| !character.is_whitespace()).count();
-                writeln!(into, "{}## Page {page}\n\n{}", if page == 1 { "" } else { "\n" }, tidy(&text))?;
+                writeln!(
+                    into,
+                    "{}## Page {page}\n\n{}",
+                    if page == 1 { "" } else { "\n" },
+                    collapse_blank_lines(&text)
+                )?;
             }
             Ok(Err(_)) | Err(_) => unread.push(page),
         }
@@ -56,7 +61,7 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
 }
 
 /// Returns the text with at most one consecutive empty line and no spaces at the ends of lines.
-fn tidy(text: &str) -> String {
+fn collapse_blank_lines(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     let mut empty = 1;
     for line in text.lines().map(str::trim_end) {

@@ -39,7 +39,7 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
         if !slide.text.is_empty() {
             write!(into, "\n{}", slide.text)?;
         }
-        let notes = parts.relations(part)?.into_values().find(|relation| relation.is("notesSlide"));
+        let notes = parts.relations(part)?.into_values().find(|relation| relation.is_kind("notesSlide"));
         if let Some(notes) = notes.filter(|notes| parts.has(&notes.target)) {
             let notes = self::slide(&mut parts, &notes.target)?;
             if !notes.body.trim().is_empty() {
@@ -72,7 +72,7 @@ enum ShapeRole {
     Title,
     Body,
     /// A slide's number or date: nothing to read.
-    Furniture,
+    Decoration,
 }
 
 #[derive(Default)]
@@ -102,7 +102,7 @@ impl Slide {
             "ph" => {
                 self.shape = match tag.get("type").as_deref() {
                     Some("title" | "ctrTitle") => ShapeRole::Title,
-                    Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => ShapeRole::Furniture,
+                    Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => ShapeRole::Decoration,
                     Some("body") => ShapeRole::Body,
                     Some(_) | None => ShapeRole::Text,
                 };
@@ -156,7 +156,7 @@ impl Slide {
             return;
         }
         match self.shape {
-            ShapeRole::Furniture => {}
+            ShapeRole::Decoration => {}
             ShapeRole::Title => {
                 if !self.title.is_empty() {
                     self.title.push(' ');

@@ -47,7 +47,7 @@ fn body<R: Read + Seek>(parts: &mut OfficeParts<R>) -> Result<String, DocumentEr
     if parts.has(usual) {
         return Ok(usual.to_owned());
     }
-    let main = parts.relations("")?.into_values().find(|relation| relation.is("officeDocument"));
+    let main = parts.relations("")?.into_values().find(|relation| relation.is_kind("officeDocument"));
     main.map(|relation| relation.target)
         .ok_or_else(|| DocumentError::Broken("it has no text part".to_owned()))
 }
@@ -180,7 +180,7 @@ struct TextRun {
     bold: bool,
     text: String,
     /// Whether the current properties belong to the run, and not to the paragraph mark.
-    open: bool,
+    in_properties: bool,
 }
 
 #[derive(Default)]
@@ -207,10 +207,10 @@ impl WordBody<'_> {
             "pStyle" => self.paragraph.style = tag.get("val"),
             "numId" => self.paragraph.list = tag.get("val").filter(|list| list != "0"),
             "ilvl" => self.paragraph.level = tag.number("val").unwrap_or(0),
-            "r" => self.run = TextRun { open: true, ..TextRun::default() },
-            "b" if self.run.open => self.run.bold = tag.is_on(),
+            "r" => self.run = TextRun { in_properties: true, ..TextRun::default() },
+            "b" if self.run.in_properties => self.run.bold = tag.is_on(),
             "t" => self.in_text = true,
-            "tab" if self.run.open => self.run.text.push('\t'),
+            "tab" if self.run.in_properties => self.run.text.push('\t'),
             "br" | "cr" => self.run.text.push('\n'),
             "noBreakHyphen" => self.run.text.push('-'),
             "hyperlink" => {

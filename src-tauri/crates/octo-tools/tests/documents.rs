@@ -202,7 +202,7 @@ async fn a_child_that_does_not_end_is_ended() {
     let program = desk.base.join("sleeper");
     fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
     let reader =
-        DocumentReader::new("/bin/sh", &[program.to_str().unwrap()]).within(Duration::from_millis(200));
+        DocumentReader::new("/bin/sh", &[program.to_str().unwrap()]).with_timeout(Duration::from_millis(200));
     let read = |stop: bool| {
         reader.read(octo_documents::Format::Pdf, octo_documents::DocumentSource::Bytes(vec![]), &|| stop)
     };
