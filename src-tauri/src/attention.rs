@@ -96,7 +96,7 @@ async fn follow_work(app: AppHandle, octo: Octo) {
         let work = app.state::<ShellState>().work();
         if work != before {
             tray::refresh(&app);
-            badge.show(&app, work.for_person()).await;
+            badge.show(&app, work.waiting_for_person()).await;
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'
         WindowAtStart::QuickAsk => return quick_ask::show_soon(app),
         WindowAtStart::Shown => windows::bring_to_front(app),
     }
-    for errand in start.errands {
+    for errand in start.requests {
         open_in_window(app, errand);
     }
 }
@@ -30,7 +30,7 @@ pub(crate) fn at_start(app: &AppHandle) -> WindowAtStart {
     let folder = std::env::current_dir().unwrap_or_default();
     let start = read(arguments.iter().map(String::as_str), &folder);
     let desk = app.state::<ShellState>();
-    for errand in start.errands {
+    for errand in start.requests {
         desk.push(errand);
     }
     start.window

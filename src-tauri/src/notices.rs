@@ -56,7 +56,7 @@ pub(crate) fn carry_out(app: &AppHandle, act: NoticeCommand) {
         NoticeCommand::Withdraw { of } => NoticeOrder::Withdraw { of },
         NoticeCommand::Show { of, kind, title, run } => {
             let desk = app.state::<ShellState>();
-            let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.deeds() };
+            let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.actions() };
             let deeds = offered.iter().map(|deed| (*deed, desk.say(action_key(*deed), &[]))).collect();
             let name = title.chars().take(MAX_TITLE_CHARS).collect();
             let (summary, body) = match run.and_then(|run| run.why) {

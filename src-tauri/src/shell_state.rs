@@ -45,7 +45,7 @@ impl Default for ShellStateInner {
     fn default() -> Self {
         Self {
             errands: VecDeque::new(),
-            page: PageReadiness::Away,
+            page: PageReadiness::Unavailable,
             tray: Err(ApiError::new("desktop.no_tray")),
             // Other systems need no desktop bus for that.
             reachable: cfg!(not(target_os = "linux")),
@@ -80,7 +80,7 @@ impl ShellState {
     /// Returns and removes the pending open requests. The caller is a page that can carry them out.
     pub(crate) fn take_open_requests(&self) -> Vec<OpenRequest> {
         let mut known = self.known();
-        if known.page == PageReadiness::Away {
+        if known.page == PageReadiness::Unavailable {
             known.page = PageReadiness::Ready;
         }
         known.errands.drain(..).collect()
@@ -89,20 +89,20 @@ impl ShellState {
     /// Records that the page is gone: it navigated away or crashed.
     pub(crate) fn mark_page_gone(&self) {
         let mut known = self.known();
-        if known.page != PageReadiness::Over {
-            known.page = PageReadiness::Away;
+        if known.page != PageReadiness::Deleted {
+            known.page = PageReadiness::Unavailable;
         }
     }
 
     /// Records that everything was deleted: closing the window now quits.
     pub(crate) fn end(&self) {
-        self.known().page = PageReadiness::Over;
+        self.known().page = PageReadiness::Deleted;
     }
 
     /// Stores new settings and returns the previous ones.
     pub(crate) fn set_settings(&self, settings: DesktopSettings, language: Language) -> DesktopSettings {
         let mut known = self.known();
-        known.notices.want(settings.notices);
+        known.notices.set_wanted(settings.notices);
         known.language = language;
         std::mem::replace(&mut known.settings, settings)
     }
@@ -202,14 +202,14 @@ impl ShellState {
 
     /// Records which window has the person's attention, if any.
     pub(crate) fn attend(&self, window: Option<WindowNumber>) -> Option<NoticeCommand> {
-        self.see(|sights| sights.attend(window))
+        self.see(|sights| sights.focus(window))
     }
 
     fn see(&self, change: impl FnOnce(&mut WindowViews)) -> Option<NoticeCommand> {
         let mut known = self.known();
         change(&mut known.sights);
-        let sight = known.sights.now();
-        known.notices.look(sight)
+        let view = known.sights.current();
+        known.notices.set_view(view)
     }
 
     /// Returns the window that shows a session.
@@ -234,7 +234,7 @@ impl ShellState {
 
     /// Updates an entry of the session list.
     pub(crate) fn listed(&self, info: &SessionInfo) -> Option<NoticeCommand> {
-        self.known().notices.listed(info)
+        self.known().notices.session_changed(info)
     }
 
     /// Returns whether the runs of tasks must be read before this entry is processed.
@@ -244,7 +244,7 @@ impl ShellState {
 
     /// Updates the newest runs of all tasks.
     pub(crate) fn runs(&self, list: &[TaskRun]) -> Vec<NoticeCommand> {
-        self.known().notices.runs(list)
+        self.known().notices.runs_changed(list)
     }
 
     /// Updates the activity of this process.
@@ -254,7 +254,7 @@ impl ShellState {
 
     /// Removes a session from the list.
     pub(crate) fn removed(&self, session: SessionId) -> Option<NoticeCommand> {
-        self.known().notices.removed(session)
+        self.known().notices.session_removed(session)
     }
 
     /// Returns the amount of current work.

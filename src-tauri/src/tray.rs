@@ -126,7 +126,7 @@ fn update_menu(desk: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
     for (entry, words) in &shown.others {
         entry.set_text(desk.say(words, &[]))?;
     }
-    let waiting = work.for_person();
+    let waiting = work.waiting_for_person();
     let state =
         desk.say(words(work), &[("running", work.running.to_string()), ("waiting", waiting.to_string())]);
     shown.state.set_text(&state)?;
@@ -138,7 +138,7 @@ fn update_menu(desk: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
 
 /// Returns the message key for an amount of work.
 fn words(work: CurrentWork) -> &'static str {
-    match (work.running, work.for_person()) {
+    match (work.running, work.waiting_for_person()) {
         (0, 0) => "tray.idle",
         (_, 0) => "tray.running",
         (0, _) => "tray.waiting",
@@ -147,7 +147,7 @@ fn words(work: CurrentWork) -> &'static str {
 }
 
 fn icon(work: CurrentWork) -> Image<'static> {
-    let dot = match (work.running, work.for_person()) {
+    let dot = match (work.running, work.waiting_for_person()) {
         (0, 0) => return ICON,
         (_, 0) => Dot::Running,
         (_, _) => Dot::Waiting,

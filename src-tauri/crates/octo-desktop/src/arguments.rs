@@ -1,6 +1,6 @@
 //! Parses how the window's program was started: by the person, by the system at login, for a link or a file.
 
-use crate::links::{SCHEME, link};
+use crate::links::{SCHEME, parse_link};
 use octo_protocol::{ApiError, OpenRequest};
 use std::path::{Path, PathBuf};
 use url::Url;
@@ -23,7 +23,7 @@ pub struct LaunchRequest {
     /// State of the window.
     pub window: WindowAtStart,
     /// Things to open, in the given order.
-    pub errands: Vec<OpenRequest>,
+    pub requests: Vec<OpenRequest>,
 }
 
 /// State of the window after a start.
@@ -42,17 +42,17 @@ pub enum WindowAtStart {
 /// Unknown switches are ignored: systems and toolkits add their own.
 #[must_use]
 pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> LaunchRequest {
-    let mut start = LaunchRequest { window: WindowAtStart::Shown, errands: Vec::new() };
+    let mut start = LaunchRequest { window: WindowAtStart::Shown, requests: Vec::new() };
     for argument in arguments {
         if argument == HIDDEN {
             start.window = WindowAtStart::Hidden;
         } else if argument == QUICK {
             start.window = WindowAtStart::QuickAsk;
-        } else if !argument.starts_with('-') && !argument.is_empty() && start.errands.len() < MAX_OPENED {
-            start.errands.push(open_request(argument, folder));
+        } else if !argument.starts_with('-') && !argument.is_empty() && start.requests.len() < MAX_OPENED {
+            start.requests.push(open_request(argument, folder));
         }
     }
-    if !start.errands.is_empty() {
+    if !start.requests.is_empty() {
         // A person who opens something wants to see it.
         start.window = WindowAtStart::Shown;
     }
@@ -61,7 +61,7 @@ pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> 
 
 fn open_request(argument: &str, folder: &Path) -> OpenRequest {
     if is_link(argument) {
-        return link(argument);
+        return parse_link(argument);
     }
     let path = file(argument).unwrap_or_else(|| folder.join(argument));
     let skills = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(SKILL_EXTENSION));
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use octo_protocol::OpenRequestSource;
 
-    fn inspect(path: &str) -> OpenRequest {
+    fn inspect_request(path: &str) -> OpenRequest {
         OpenRequest::InspectSkills { path: path.to_owned() }
     }
 
@@ -107,12 +107,12 @@ mod tests {
             (vec!["--gtk-debug", "-v", ""], Shown, vec![]),
             (vec!["octo://new?prompt=x"], Shown, vec![new.clone()]),
             (vec!["--hidden", "octo://new?prompt=x"], Shown, vec![new]),
-            (vec!["/srv/pdf.skill"], Shown, vec![inspect("/srv/pdf.skill")]),
-            (vec!["pdf.SKILL"], Shown, vec![inspect("/home/mei/pdf.SKILL")]),
-            (vec!["file:///srv/a%20b.skill"], Shown, vec![inspect("/srv/a b.skill")]),
+            (vec!["/srv/pdf.skill"], Shown, vec![inspect_request("/srv/pdf.skill")]),
+            (vec!["pdf.SKILL"], Shown, vec![inspect_request("/home/mei/pdf.SKILL")]),
+            (vec!["file:///srv/a%20b.skill"], Shown, vec![inspect_request("/srv/a b.skill")]),
         ] {
             let start = read(arguments.iter().copied(), Path::new("/home/mei"));
-            assert_eq!(start, LaunchRequest { window, errands }, "{arguments:?}");
+            assert_eq!(start, LaunchRequest { window, requests: errands }, "{arguments:?}");
         }
     }
 
@@ -120,7 +120,7 @@ mod tests {
     fn a_file_of_another_kind_is_not_opened() {
         for argument in ["/etc/passwd", "notes.txt", "https://example.org/x", "file://server/share/x.txt"] {
             let start = read([argument], Path::new("/home/mei"));
-            let [OpenRequest::Refused { error }] = &start.errands[..] else {
+            let [OpenRequest::Refused { error }] = &start.requests[..] else {
                 panic!("{argument}: {start:?}")
             };
             assert_eq!(error.key, "link.not_a_skill", "{argument}");
@@ -130,6 +130,6 @@ mod tests {
     #[test]
     fn one_start_does_not_ask_for_endless_things() {
         let many = vec!["octo://new"; 1000];
-        assert_eq!(read(many, Path::new("/")).errands.len(), MAX_OPENED);
+        assert_eq!(read(many, Path::new("/")).requests.len(), MAX_OPENED);
     }
 }

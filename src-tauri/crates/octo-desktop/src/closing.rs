@@ -21,9 +21,9 @@ pub enum PageReadiness {
     /// It is asking.
     Asking,
     /// It cannot: it is not loaded yet, or Octo could not start.
-    Away,
+    Unavailable,
     /// All of Octo's data was deleted: there is nothing to return to.
-    Over,
+    Deleted,
 }
 
 /// Decides the effect of closing the window; `back` is how to bring a hidden one back, `None` if impossible.
@@ -33,10 +33,10 @@ pub enum PageReadiness {
 #[must_use]
 pub fn on_close(chosen: CloseAction, back: Option<WindowRecovery>, page: PageReadiness) -> CloseStep {
     match (back, chosen, page) {
-        (None, _, _) | (_, CloseAction::Quit, _) | (_, _, PageReadiness::Over) => CloseStep::Quit,
+        (None, _, _) | (_, CloseAction::Quit, _) | (_, _, PageReadiness::Deleted) => CloseStep::Quit,
         (Some(_), CloseAction::Hide, _) => CloseStep::Hide,
         (Some(back), CloseAction::Ask, PageReadiness::Ready) => CloseStep::Ask(back),
-        (Some(_), CloseAction::Ask, PageReadiness::Asking | PageReadiness::Away) => CloseStep::Quit,
+        (Some(_), CloseAction::Ask, PageReadiness::Asking | PageReadiness::Unavailable) => CloseStep::Quit,
     }
 }
 
@@ -45,12 +45,12 @@ mod tests {
     use super::*;
 
     const ALL: [CloseAction; 3] = [CloseAction::Ask, CloseAction::Hide, CloseAction::Quit];
-    const WAYS: [WindowRecovery; 2] = [WindowRecovery::Tray, WindowRecovery::Start];
+    const RECOVERIES: [WindowRecovery; 2] = [WindowRecovery::Tray, WindowRecovery::Start];
 
     #[test]
     fn a_window_is_hidden_only_where_it_can_be_brought_back() {
         for chosen in ALL {
-            for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Away] {
+            for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Unavailable] {
                 assert_eq!(on_close(chosen, None, page), CloseStep::Quit, "{chosen:?} {page:?}");
             }
         }
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn what_is_over_is_left_whatever_was_chosen() {
-        for (chosen, back) in ALL.into_iter().flat_map(|chosen| WAYS.map(|back| (chosen, back))) {
+        for (chosen, back) in ALL.into_iter().flat_map(|chosen| RECOVERIES.map(|back| (chosen, back))) {
             assert_eq!(
-                on_close(chosen, Some(back), PageReadiness::Over),
+                on_close(chosen, Some(back), PageReadiness::Deleted),
                 CloseStep::Quit,
                 "{chosen:?} {back:?}"
             );
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_person_is_asked_once_and_told_what_brings_the_window_back() {
-        for back in WAYS {
+        for back in RECOVERIES {
             let close = |chosen, page| on_close(chosen, Some(back), page);
             assert_eq!(close(CloseAction::Ask, PageReadiness::Ready), CloseStep::Ask(back));
             assert_eq!(
@@ -77,8 +77,12 @@ mod tests {
                 CloseStep::Quit,
                 "closed again while asked"
             );
-            assert_eq!(close(CloseAction::Ask, PageReadiness::Away), CloseStep::Quit, "nobody can ask");
-            for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Away] {
+            assert_eq!(
+                close(CloseAction::Ask, PageReadiness::Unavailable),
+                CloseStep::Quit,
+                "nobody can ask"
+            );
+            for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Unavailable] {
                 assert_eq!(close(CloseAction::Hide, page), CloseStep::Hide);
                 assert_eq!(close(CloseAction::Quit, page), CloseStep::Quit);
             }

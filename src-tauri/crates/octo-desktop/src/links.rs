@@ -16,7 +16,7 @@ pub const LINK_LIMIT: usize = 16 * 1024;
 /// Returns the request of a link; a link that is unknown, too long or contains hidden text results in an
 /// explanation.
 #[must_use]
-pub fn link(text: &str) -> OpenRequest {
+pub fn parse_link(text: &str) -> OpenRequest {
     try_parse(text).unwrap_or_else(|error| OpenRequest::Refused { error })
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn refusal(text: &str) -> String {
-        match link(text) {
+        match parse_link(text) {
             OpenRequest::Refused { error } => error.key,
             other => panic!("{text} means {other:?}"),
         }
@@ -121,7 +121,7 @@ mod tests {
             folder: folder.map(str::to_owned),
             from: OpenRequestSource::Link,
         };
-        for (text, errand) in [
+        for (text, request) in [
             ("octo://new".to_owned(), new("", None)),
             ("octo://new/".to_owned(), new("", None)),
             ("OCTO://new?prompt=Look%20at%20this".to_owned(), new("Look at this", None)),
@@ -131,10 +131,10 @@ mod tests {
             ("octo://settings/models".to_owned(), OpenRequest::OpenSettings { page: "models".to_owned() }),
             ("octo://settings".to_owned(), OpenRequest::OpenSettings { page: "general".to_owned() }),
         ] {
-            assert_eq!(link(&text), errand, "{text}");
+            assert_eq!(parse_link(&text), request, "{text}");
         }
         if cfg!(unix) {
-            assert_eq!(link("octo://new?folder=/srv/a%20b&prompt=x"), new("x", Some("/srv/a b")));
+            assert_eq!(parse_link("octo://new?folder=/srv/a%20b&prompt=x"), new("x", Some("/srv/a b")));
         }
     }
 
@@ -184,9 +184,9 @@ mod tests {
     fn a_link_is_bounded() {
         let head = "octo://new?prompt=";
         let fits = format!("{head}{}", "a".repeat(LINK_LIMIT - head.len()));
-        assert!(matches!(link(&fits), OpenRequest::NewSession { .. }));
+        assert!(matches!(parse_link(&fits), OpenRequest::NewSession { .. }));
         assert_eq!(refusal(&format!("{fits}a")), "link.too_long");
-        let OpenRequest::Refused { error } = link(&format!("{head}{}", "a".repeat(100_000))) else {
+        let OpenRequest::Refused { error } = parse_link(&format!("{head}{}", "a".repeat(100_000))) else {
             panic!("read")
         };
         assert_eq!((error.args["size"].as_str(), error.args["limit"].as_str()), ("98", "16"));
@@ -196,15 +196,15 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_comes_is_answered(text in "\\PC{0,200}") {
-            let _ = link(&text);
+            let _ = parse_link(&text);
         }
 
         #[test]
         fn a_prompt_arrives_as_it_was_written(prompt in "[ -~äß你好🐙\n\t]{0,300}") {
             let mut url = Url::parse("octo://new").unwrap();
             url.query_pairs_mut().append_pair("prompt", &prompt);
-            let errand = link(url.as_str());
-            prop_assert_eq!(errand, OpenRequest::NewSession { prompt, folder: None, from: OpenRequestSource::Link });
+            let request = parse_link(url.as_str());
+            prop_assert_eq!(request, OpenRequest::NewSession { prompt, folder: None, from: OpenRequestSource::Link });
         }
     }
 }

@@ -2,7 +2,7 @@
 //! session they look at.
 
 use crate::{
-    runs::{RunNotice, RunTracker, news},
+    runs::{RunNotice, RunTracker, notice_kind},
     work_tracker::{CurrentWork, WorkTracker},
 };
 use octo_protocol::{
@@ -65,7 +65,7 @@ pub enum NoticeAction {
 impl NoticeKind {
     /// Returns the actions of a notice of this kind; a click on the notice itself runs the first.
     #[must_use]
-    pub fn deeds(self) -> &'static [NoticeAction] {
+    pub fn actions(self) -> &'static [NoticeAction] {
         match self {
             Self::Question => &[NoticeAction::Open, NoticeAction::Stop],
             Self::Finished => &[NoticeAction::Open],
@@ -126,50 +126,50 @@ impl NoticeKind {
 /// Follows the list of sessions, the runs of scheduled tasks and the person's view.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
-    census: WorkTracker,
+    work: WorkTracker,
     /// Whether the list was received once.
-    begun: bool,
+    has_list: bool,
     runs: RunTracker,
     /// Sessions whose end a run reports: a run is active in them, or ended before the session's end was
     /// received.
-    led: BTreeSet<SessionId>,
-    shown: BTreeMap<NoticeSubject, NoticeKind>,
+    reported_by_run: BTreeSet<SessionId>,
+    shown_kinds: BTreeMap<NoticeSubject, NoticeKind>,
     /// Sessions that the person stopped from outside: their end is not reported.
     stopped: BTreeSet<SessionId>,
-    sight: PersonView,
+    view: PersonView,
     wanted: NoticeSettings,
 }
 
 impl Notices {
     /// Sets the notices the person wants.
-    pub fn want(&mut self, wanted: NoticeSettings) {
+    pub fn set_wanted(&mut self, wanted: NoticeSettings) {
         self.wanted = wanted;
     }
 
     /// Returns the current work.
     #[must_use]
     pub fn work(&self) -> CurrentWork {
-        CurrentWork { asking: self.runs.asking(), ..self.census.work() }
+        CurrentWork { asking: self.runs.missed_count(), ..self.work.work() }
     }
 
     /// Records the running work.
     pub fn take_activity(&mut self, rows: &[ActivityRow]) {
-        self.census.take_activity(rows);
+        self.work.take_activity(rows);
     }
 
     /// Processes the complete list. The state at Octo's start is not reported; changes during a gap in the
     /// updates are reported as usual.
     pub fn start_over(&mut self, list: &[SessionInfo]) -> Vec<NoticeCommand> {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.census.start_over(list);
+        if !std::mem::replace(&mut self.has_list, true) {
+            self.work.start_over(list);
             return Vec::new();
         }
-        let gone = self.census.busy().into_iter().filter(|id| !list.iter().any(|info| info.id == *id));
+        let gone = self.work.busy().into_iter().filter(|id| !list.iter().any(|info| info.id == *id));
         let mut acts: Vec<NoticeCommand> =
-            gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.removed(id)).collect();
-        acts.extend(list.iter().filter_map(|info| self.listed(info)));
+            gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.session_removed(id)).collect();
+        acts.extend(list.iter().filter_map(|info| self.session_changed(info)));
         // A missed end is not awaited.
-        self.led.retain(|session| self.runs.is_open_in(*session) || self.census.is_busy(*session));
+        self.reported_by_run.retain(|session| self.runs.is_open_in(*session) || self.work.is_busy(*session));
         acts
     }
 
@@ -179,31 +179,31 @@ impl Notices {
     pub fn may_end_run(&self, info: &SessionInfo) -> bool {
         info.source == Source::Task
             && matches!(info.status, SessionStatus::Idle | SessionStatus::Failed)
-            && self.census.is_busy(info.id)
+            && self.work.is_busy(info.id)
     }
 
     /// Processes the newest runs of all scheduled tasks, newest first.
-    pub fn runs(&mut self, list: &[TaskRun]) -> Vec<NoticeCommand> {
-        let further = self.runs.heard(list);
-        self.led.extend(
+    pub fn runs_changed(&mut self, list: &[TaskRun]) -> Vec<NoticeCommand> {
+        let further = self.runs.progressed(list);
+        self.reported_by_run.extend(
             list.iter().filter_map(|run| run.session).filter(|session| self.runs.is_open_in(*session)),
         );
-        further.into_iter().filter_map(|run| self.run(run)).collect()
+        further.into_iter().filter_map(|run| self.run_changed(run)).collect()
     }
 
     /// Processes a run that has progressed.
-    fn run(&mut self, run: &TaskRun) -> Option<NoticeCommand> {
+    fn run_changed(&mut self, run: &TaskRun) -> Option<NoticeCommand> {
         if let Some(session) = run.session
             && !self.runs.is_open_in(session)
         {
-            if self.census.is_busy(session) {
-                self.led.insert(session);
+            if self.work.is_busy(session) {
+                self.reported_by_run.insert(session);
             } else {
-                self.led.remove(&session);
+                self.reported_by_run.remove(&session);
             }
         }
         let of = run.session.map_or(NoticeSubject::Run(run.id), NoticeSubject::Session);
-        match news(&run.status).filter(|(kind, _)| self.is_due(of, *kind)) {
+        match notice_kind(&run.status).filter(|(kind, _)| self.is_due(of, *kind)) {
             Some((kind, why)) => {
                 let news = RunNotice { task: run.task.clone(), why };
                 Some(self.show(of, kind, run.name.clone(), Some(news)))
@@ -215,14 +215,14 @@ impl Notices {
     }
 
     /// Processes a changed entry of the list.
-    pub fn listed(&mut self, info: &SessionInfo) -> Option<NoticeCommand> {
+    pub fn session_changed(&mut self, info: &SessionInfo) -> Option<NoticeCommand> {
         if info.source == Source::SubAgent {
             return None;
         }
-        let before = self.census.note(info);
+        let before = self.work.record(info);
         let was_busy = before.is_some();
         let is_end = matches!(info.status, SessionStatus::Idle | SessionStatus::Failed);
-        if is_end && was_busy && self.led.contains(&info.id) {
+        if is_end && was_busy && self.reported_by_run.contains(&info.id) {
             return self.end_by_run(info.id);
         }
         let news = match info.status {
@@ -240,7 +240,7 @@ impl Notices {
         };
         let stopped = is_end && self.stopped.remove(&info.id);
         // A person who started it in a terminal, or with another program, sees its end there.
-        let told_there = info.source == Source::Headless && !self.census.is_here(info.id);
+        let told_there = info.source == Source::Headless && !self.work.runs_here(info.id);
         let of = NoticeSubject::Session(info.id);
         match news.filter(|kind| !stopped && !told_there && self.is_due(of, *kind)) {
             Some(kind) => Some(self.show(of, kind, info.title.clone(), None)),
@@ -252,33 +252,33 @@ impl Notices {
     fn end_by_run(&mut self, session: SessionId) -> Option<NoticeCommand> {
         self.stopped.remove(&session);
         if !self.runs.is_open_in(session) {
-            self.led.remove(&session);
+            self.reported_by_run.remove(&session);
         }
         let of = NoticeSubject::Session(session);
         // An earlier report of its run stays.
-        if self.shown.get(&of) == Some(&NoticeKind::Question) { self.withdraw(of) } else { None }
+        if self.shown_kinds.get(&of) == Some(&NoticeKind::Question) { self.withdraw(of) } else { None }
     }
 
     /// Processes the removal of a session.
-    pub fn removed(&mut self, session: SessionId) -> Option<NoticeCommand> {
-        self.census.forget(session);
+    pub fn session_removed(&mut self, session: SessionId) -> Option<NoticeCommand> {
+        self.work.forget(session);
         self.stopped.remove(&session);
-        self.led.remove(&session);
+        self.reported_by_run.remove(&session);
         self.withdraw(NoticeSubject::Session(session))
     }
 
     /// Records a change of the person's view. A session that is visible now needs no notice.
-    pub fn look(&mut self, sight: PersonView) -> Option<NoticeCommand> {
-        self.sight = sight;
-        let session = sight.session.filter(|_| sight.attention == Attention::Here)?;
+    pub fn set_view(&mut self, view: PersonView) -> Option<NoticeCommand> {
+        self.view = view;
+        let session = view.session.filter(|_| view.attention == Attention::Here)?;
         self.withdraw(NoticeSubject::Session(session))
     }
 
     /// Records that the person stops everything. Returns the sessions to stop one by one: the others stop with
     /// the known running work.
     pub fn stop_all(&mut self) -> Vec<SessionId> {
-        self.stopped.extend(self.census.busy());
-        self.census.busy_without_activity()
+        self.stopped.extend(self.work.busy());
+        self.work.busy_without_activity()
     }
 
     /// Records that the person stops a session with its notice.
@@ -292,11 +292,11 @@ impl Notices {
             NoticeKind::Finished => self.wanted.finished,
             NoticeKind::Failed => self.wanted.failed,
         };
-        let unseen = match (self.sight.attention, kind) {
+        let unseen = match (self.view.attention, kind) {
             (Attention::Elsewhere, _) => true,
             // It waits for the person, who is occupied with something else in the window.
             (Attention::Here, NoticeKind::Question) => {
-                self.sight.session.map(NoticeSubject::Session) != Some(of)
+                self.view.session.map(NoticeSubject::Session) != Some(of)
             }
             // The list marks it unread.
             (Attention::Here, NoticeKind::Finished | NoticeKind::Failed) => false,
@@ -311,12 +311,12 @@ impl Notices {
         title: String,
         run: Option<RunNotice>,
     ) -> NoticeCommand {
-        self.shown.insert(of, kind);
+        self.shown_kinds.insert(of, kind);
         NoticeCommand::Show { of, kind, title, run }
     }
 
     fn withdraw(&mut self, of: NoticeSubject) -> Option<NoticeCommand> {
-        self.shown.remove(&of).map(|_| NoticeCommand::Withdraw { of })
+        self.shown_kinds.remove(&of).map(|_| NoticeCommand::Withdraw { of })
     }
 }
 

@@ -44,17 +44,17 @@ enum RunStage {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunTracker {
     /// Whether the list was received once.
-    begun: bool,
-    known: BTreeMap<RunId, (RunStage, Option<SessionId>)>,
+    has_list: bool,
+    stages: BTreeMap<RunId, (RunStage, Option<SessionId>)>,
 }
 
 impl RunTracker {
     /// Returns the runs that have progressed, oldest first. Runs that ended before the first list are not news;
     /// a run that asks is, however old: nothing else reports it.
-    pub(crate) fn heard<'a>(&mut self, list: &'a [TaskRun]) -> Vec<&'a TaskRun> {
-        let first = !std::mem::replace(&mut self.begun, true);
+    pub(crate) fn progressed<'a>(&mut self, list: &'a [TaskRun]) -> Vec<&'a TaskRun> {
+        let first = !std::mem::replace(&mut self.has_list, true);
         let known = list.iter().map(|run| (run.id, (stage(&run.status), run.session))).collect();
-        let before = std::mem::replace(&mut self.known, known);
+        let before = std::mem::replace(&mut self.stages, known);
         let is_further = |run: &&TaskRun| {
             let stage = stage(&run.status);
             let known = before.get(&run.id).map(|(stage, _)| *stage);
@@ -64,13 +64,13 @@ impl RunTracker {
     }
 
     /// Returns how many missed runs ask.
-    pub(crate) fn asking(&self) -> usize {
-        self.known.values().filter(|(stage, _)| *stage == RunStage::Asks).count()
+    pub(crate) fn missed_count(&self) -> usize {
+        self.stages.values().filter(|(stage, _)| *stage == RunStage::Asks).count()
     }
 
     /// Returns whether a run is active in this session.
     pub(crate) fn is_open_in(&self, session: SessionId) -> bool {
-        self.known.values().any(|known| *known == (RunStage::Open, Some(session)))
+        self.stages.values().any(|known| *known == (RunStage::Open, Some(session)))
     }
 }
 
@@ -90,7 +90,7 @@ fn stage(status: &RunStatus) -> RunStage {
 
 /// Returns the notice for a run's status; `None` if the person caused it, knows it or reads it in the list. The
 /// session reports a question in it.
-pub(crate) fn news(status: &RunStatus) -> Option<(NoticeKind, Option<RunProblem>)> {
+pub(crate) fn notice_kind(status: &RunStatus) -> Option<(NoticeKind, Option<RunProblem>)> {
     match status {
         RunStatus::Asked => Some((NoticeKind::Question, Some(RunProblem::Missed))),
         RunStatus::Finished => Some((NoticeKind::Finished, None)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const TICK: Duration = Duration::from_secs(15);
 
 /// Delay of a tick that counts as sleep. A busy machine is late by seconds.
-pub const NAP: Duration = Duration::from_secs(30);
+pub const MIN_SLEEP: Duration = Duration::from_secs(30);
 
 /// Compares the clocks at every tick.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl SleepDetector {
         let passed = wall.saturating_sub(self.wall).max(running.saturating_sub(self.running));
         *self = Self { wall, running };
         let slept = passed.saturating_sub(TICK);
-        (slept >= NAP).then_some(slept)
+        (slept >= MIN_SLEEP).then_some(slept)
     }
 }
 

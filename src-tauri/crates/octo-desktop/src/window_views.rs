@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The windows' views. The windows show different sessions; the person uses at most one of them.
 #[derive(Debug, Default)]
 pub struct WindowViews {
-    shown: BTreeMap<WindowNumber, SessionId>,
+    sessions: BTreeMap<WindowNumber, SessionId>,
     at: Option<WindowNumber>,
     last: WindowNumber,
 }
@@ -16,26 +16,26 @@ impl WindowViews {
     /// Assigns a number to a window that will open for a session; numbers are never reused.
     pub fn open(&mut self, session: SessionId) -> WindowNumber {
         self.last.0 += 1;
-        self.shown.insert(self.last, session);
+        self.sessions.insert(self.last, session);
         self.last
     }
 
     /// Records that a window shows another session, or none.
     pub fn show(&mut self, window: WindowNumber, session: Option<SessionId>) {
         match session {
-            Some(session) => self.shown.insert(window, session),
-            None => self.shown.remove(&window),
+            Some(session) => self.sessions.insert(window, session),
+            None => self.sessions.remove(&window),
         };
     }
 
     /// Records that the person uses this window, or none.
-    pub fn attend(&mut self, window: Option<WindowNumber>) {
+    pub fn focus(&mut self, window: Option<WindowNumber>) {
         self.at = window;
     }
 
     /// Records that a window was closed.
     pub fn close(&mut self, window: WindowNumber) {
-        self.shown.remove(&window);
+        self.sessions.remove(&window);
         if self.at == Some(window) {
             self.at = None;
         }
@@ -43,13 +43,13 @@ impl WindowViews {
 
     /// Returns the window that shows a session; the newest if there are several.
     pub fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
-        self.shown.iter().rev().find(|(_, shown)| **shown == session).map(|(window, _)| *window)
+        self.sessions.iter().rev().find(|(_, shown)| **shown == session).map(|(window, _)| *window)
     }
 
     /// Returns the person's current view. While they are elsewhere, it is the view of the first window.
-    pub fn now(&self) -> PersonView {
+    pub fn current(&self) -> PersonView {
         let attention = if self.at.is_some() { Attention::Here } else { Attention::Elsewhere };
-        PersonView { attention, session: self.shown.get(&self.at.unwrap_or_default()).copied() }
+        PersonView { attention, session: self.sessions.get(&self.at.unwrap_or_default()).copied() }
     }
 }
 
@@ -64,22 +64,22 @@ mod tests {
         let mut sights = WindowViews::default();
         sights.show(first, Some(one));
         let elsewhere = PersonView { attention: Attention::Elsewhere, session: Some(one) };
-        assert_eq!(sights.now(), elsewhere);
+        assert_eq!(sights.current(), elsewhere);
 
         let beside = sights.open(other);
         assert_eq!((sights.window_of(one), sights.window_of(other)), (Some(first), Some(beside)));
-        sights.attend(Some(beside));
-        assert_eq!(sights.now(), PersonView { attention: Attention::Here, session: Some(other) });
+        sights.focus(Some(beside));
+        assert_eq!(sights.current(), PersonView { attention: Attention::Here, session: Some(other) });
         // Activity in an unfocused window does not count as seen.
         sights.show(first, None);
-        assert_eq!(sights.now().session, Some(other));
+        assert_eq!(sights.current().session, Some(other));
         sights.show(beside, Some(one));
-        assert_eq!(sights.now().session, Some(one));
+        assert_eq!(sights.current().session, Some(one));
         sights.show(first, Some(one));
         assert_eq!(sights.window_of(one), Some(beside));
 
         sights.close(beside);
-        assert_eq!(sights.now(), elsewhere);
+        assert_eq!(sights.current(), elsewhere);
         assert_ne!(sights.open(other), beside);
     }
 }

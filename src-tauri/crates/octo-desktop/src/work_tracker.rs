@@ -23,7 +23,7 @@ impl CurrentWork {
 
     /// Returns how much waits for the person.
     #[must_use]
-    pub fn for_person(self) -> usize {
+    pub fn waiting_for_person(self) -> usize {
         self.waiting.saturating_add(self.asking)
     }
 
@@ -39,11 +39,11 @@ impl CurrentWork {
 pub struct WorkTracker {
     busy: BTreeMap<SessionId, SessionStatus>,
     /// Background commands, and runs that have not begun.
-    others: usize,
+    other_work: usize,
     /// Sessions whose turns are known to run, in this process or another.
-    told: BTreeSet<SessionId>,
+    known_running: BTreeSet<SessionId>,
     /// Those that run in this process.
-    here: BTreeSet<SessionId>,
+    running_here: BTreeSet<SessionId>,
 }
 
 impl WorkTracker {
@@ -51,12 +51,12 @@ impl WorkTracker {
     pub fn start_over(&mut self, list: &[SessionInfo]) {
         self.busy.clear();
         for info in list {
-            self.note(info);
+            self.record(info);
         }
     }
 
     /// Records an entry of the list; returns the session's previous status if it was busy.
-    pub fn note(&mut self, info: &SessionInfo) -> Option<SessionStatus> {
+    pub fn record(&mut self, info: &SessionInfo) -> Option<SessionStatus> {
         match info.status {
             // A sub-agent is part of the session that started it.
             _ if info.source == Source::SubAgent => None,
@@ -78,10 +78,11 @@ impl WorkTracker {
             ActivityId::Task { .. } => row.session.is_none(),
             ActivityId::Session { .. } | ActivityId::SubAgent { .. } => false,
         };
-        self.others = rows.iter().filter(is_other).count();
+        self.other_work = rows.iter().filter(is_other).count();
         let turns = || rows.iter().filter(|row| !matches!(row.id, ActivityId::Command { .. }));
-        self.told = turns().filter_map(|row| row.session).collect();
-        self.here = turns().filter(|row| row.process.is_none()).filter_map(|row| row.session).collect();
+        self.known_running = turns().filter_map(|row| row.session).collect();
+        self.running_here =
+            turns().filter(|row| row.process.is_none()).filter_map(|row| row.session).collect();
     }
 
     /// Returns the current work, excluding missed runs.
@@ -89,7 +90,7 @@ impl WorkTracker {
     pub fn work(&self) -> CurrentWork {
         let count = |status| self.busy.values().filter(|busy| **busy == status).count();
         CurrentWork {
-            running: count(SessionStatus::Running).saturating_add(self.others),
+            running: count(SessionStatus::Running).saturating_add(self.other_work),
             waiting: count(SessionStatus::Waiting),
             asking: 0,
         }
@@ -103,15 +104,15 @@ impl WorkTracker {
 
     /// Returns whether a session's turn is known to run in this process.
     #[must_use]
-    pub fn is_here(&self, session: SessionId) -> bool {
-        self.here.contains(&session)
+    pub fn runs_here(&self, session: SessionId) -> bool {
+        self.running_here.contains(&session)
     }
 
     /// Returns the busy sessions without any known running work, such as a session that has waited since an
     /// earlier start.
     #[must_use]
     pub fn busy_without_activity(&self) -> Vec<SessionId> {
-        self.busy.keys().filter(|session| !self.told.contains(session)).copied().collect()
+        self.busy.keys().filter(|session| !self.known_running.contains(session)).copied().collect()
     }
 
     /// Returns the busy sessions, oldest first.

@@ -42,7 +42,7 @@ fn one_notice_for_each_change_that_is_not_seen() {
     use NoticeKind::{Failed as F, Finished as D, Question as Q};
     let id = SessionId::new();
     let (away, other, this) = (PersonView::default(), here(None), here(Some(id)));
-    for (before, after, sight, told) in [
+    for (before, after, view, told) in [
         (Running, Waiting, away, Some(Q)),
         (Running, Waiting, other, Some(Q)),
         (Running, Waiting, this, None),
@@ -61,10 +61,10 @@ fn one_notice_for_each_change_that_is_not_seen() {
         (Waiting, Running, away, None),
     ] {
         let mut notices = Notices::default();
-        notices.listed(&line(id, before));
-        notices.look(sight);
-        assert_eq!(kind(notices.listed(&line(id, after))), told, "{before:?} {after:?} {sight:?}");
-        assert_eq!(kind(notices.listed(&line(id, after))), None, "told twice: {before:?} {after:?}");
+        notices.session_changed(&line(id, before));
+        notices.set_view(view);
+        assert_eq!(kind(notices.session_changed(&line(id, after))), told, "{before:?} {after:?} {view:?}");
+        assert_eq!(kind(notices.session_changed(&line(id, after))), None, "told twice: {before:?} {after:?}");
     }
 }
 
@@ -78,9 +78,9 @@ fn the_person_chooses_what_is_told() {
         (NoticeSettings { failed: off, ..NoticeSettings::default() }, Failed),
     ] {
         let mut notices = Notices::default();
-        notices.want(wanted);
-        notices.listed(&line(id, Running));
-        assert_eq!(notices.listed(&line(id, end)), None, "{end:?}");
+        notices.set_wanted(wanted);
+        notices.session_changed(&line(id, Running));
+        assert_eq!(notices.session_changed(&line(id, end)), None, "{end:?}");
     }
 }
 
@@ -103,17 +103,17 @@ fn a_notice_goes_when_it_was_seen_or_is_over() {
     let gone = Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) });
     let asked = || {
         let mut notices = Notices::default();
-        notices.listed(&line(id, Running));
-        assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
+        notices.session_changed(&line(id, Running));
+        assert_eq!(kind(notices.session_changed(&line(id, Waiting))), Some(NoticeKind::Question));
         notices
     };
-    assert_eq!(asked().look(here(Some(id))), gone);
-    assert_eq!(asked().look(here(None)), None);
-    assert_eq!(asked().listed(&line(id, Running)), gone, "answered elsewhere");
-    assert_eq!(asked().removed(id), gone);
+    assert_eq!(asked().set_view(here(Some(id))), gone);
+    assert_eq!(asked().set_view(here(None)), None);
+    assert_eq!(asked().session_changed(&line(id, Running)), gone, "answered elsewhere");
+    assert_eq!(asked().session_removed(id), gone);
     let mut seen = asked();
-    seen.look(here(Some(id)));
-    assert_eq!(seen.listed(&line(id, Running)), None, "withdrawn once");
+    seen.set_view(here(Some(id)));
+    assert_eq!(seen.session_changed(&line(id, Running)), None, "withdrawn once");
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn what_is_so_at_the_start_is_no_news_and_what_was_missed_is() {
 fn what_the_person_stopped_is_no_news() {
     let (a, b) = (SessionId::new(), SessionId::new());
     let mut notices = Notices::default();
-    notices.listed(&line(a, Running));
-    notices.listed(&line(b, Waiting));
+    notices.session_changed(&line(a, Running));
+    notices.session_changed(&line(b, Waiting));
     assert_eq!(notices.stop_all(), [a, b], "nothing of them runs in this process");
-    assert_eq!(kind(notices.listed(&line(a, Idle))), None);
-    assert_eq!(kind(notices.listed(&line(b, Idle))), None);
-    notices.listed(&line(a, Running));
+    assert_eq!(kind(notices.session_changed(&line(a, Idle))), None);
+    assert_eq!(kind(notices.session_changed(&line(b, Idle))), None);
+    notices.session_changed(&line(a, Running));
     assert_eq!(
-        kind(notices.listed(&line(a, Idle))),
+        kind(notices.session_changed(&line(a, Idle))),
         Some(NoticeKind::Finished),
         "only that turn was stopped"
     );
@@ -150,16 +150,16 @@ fn what_the_person_stopped_is_no_news() {
 fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
     let id = SessionId::new();
     let mut notices = Notices::default();
-    notices.listed(&line(id, Running));
-    assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
+    notices.session_changed(&line(id, Running));
+    assert_eq!(kind(notices.session_changed(&line(id, Waiting))), Some(NoticeKind::Question));
     notices.stop(id);
     assert_eq!(
-        notices.listed(&line(id, Idle)),
+        notices.session_changed(&line(id, Idle)),
         Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) })
     );
-    notices.listed(&line(id, Running));
+    notices.session_changed(&line(id, Running));
     assert_eq!(
-        kind(notices.listed(&line(id, Failed))),
+        kind(notices.session_changed(&line(id, Failed))),
         Some(NoticeKind::Failed),
         "only that turn was stopped"
     );
@@ -168,10 +168,10 @@ fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
 #[test]
 fn a_notice_offers_to_look_first_and_never_to_allow() {
     for kind in [NoticeKind::Question, NoticeKind::Finished, NoticeKind::Failed] {
-        assert_eq!(kind.deeds().first(), Some(&NoticeAction::Open), "{kind:?}");
+        assert_eq!(kind.actions().first(), Some(&NoticeAction::Open), "{kind:?}");
     }
-    assert_eq!(NoticeKind::Question.deeds(), [NoticeAction::Open, NoticeAction::Stop]);
-    assert_eq!(NoticeKind::Failed.deeds(), [NoticeAction::Open, NoticeAction::TryAgain]);
+    assert_eq!(NoticeKind::Question.actions(), [NoticeAction::Open, NoticeAction::Stop]);
+    assert_eq!(NoticeKind::Failed.actions(), [NoticeAction::Open, NoticeAction::TryAgain]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_sub_agent_is_part_of_its_session() {
     let mut notices = Notices::default();
     for status in [Running, Waiting, Idle] {
         let info = SessionInfo { source: Source::SubAgent, ..line(id, status) };
-        assert_eq!(notices.listed(&info), None);
+        assert_eq!(notices.session_changed(&info), None);
         assert!(notices.work().is_none());
     }
 }
@@ -199,11 +199,11 @@ proptest! {
         for (which, status, looks) in steps {
             let (id, status) = (ids[which], statuses[status]);
             let looked = match looks {
-                0 => notices.look(PersonView::default()),
-                1 => notices.look(here(Some(id))),
+                0 => notices.set_view(PersonView::default()),
+                1 => notices.set_view(here(Some(id))),
                 _ => None,
             };
-            let act = notices.listed(&line(id, status));
+            let act = notices.session_changed(&line(id, status));
             for act in [looked, act.clone()].into_iter().flatten() {
                 match act {
                     NoticeCommand::Show { of, .. } => {

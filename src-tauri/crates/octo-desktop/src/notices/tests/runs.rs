@@ -61,26 +61,26 @@ fn the_end_of_a_run_is_told_once_and_as_the_run_has_it_whichever_is_heard_first(
         for run_first in [false, true] {
             let (id, session) = (RunId::new(), SessionId::new());
             let mut notices = Notices::default();
-            assert_eq!(notices.runs(&[]), []);
-            notices.listed(&of_task(session, Running));
-            assert_eq!(told(notices.runs(&[run(id, Some(session), RunStatus::Running)])), []);
+            assert_eq!(notices.runs_changed(&[]), []);
+            notices.session_changed(&of_task(session, Running));
+            assert_eq!(told(notices.runs_changed(&[run(id, Some(session), RunStatus::Running)])), []);
             let over = [run(id, Some(session), status.clone())];
             let mut acts = Vec::new();
             if run_first {
-                acts.extend(notices.runs(&over));
-                acts.extend(notices.listed(&of_task(session, session_ends)));
+                acts.extend(notices.runs_changed(&over));
+                acts.extend(notices.session_changed(&of_task(session, session_ends)));
             } else {
-                acts.extend(notices.listed(&of_task(session, session_ends)));
-                acts.extend(notices.runs(&over));
+                acts.extend(notices.session_changed(&of_task(session, session_ends)));
+                acts.extend(notices.runs_changed(&over));
             }
-            acts.extend(notices.runs(&over));
+            acts.extend(notices.runs_changed(&over));
             let expected: Vec<_> = expected.clone().into_iter().collect();
             assert_eq!(told(acts), expected, "{status:?} {run_first}");
 
             // The person continues in its session: that end belongs to the session.
-            notices.listed(&of_task(session, Running));
-            notices.runs(&over);
-            let own = notices.listed(&of_task(session, Idle));
+            notices.session_changed(&of_task(session, Running));
+            notices.runs_changed(&over);
+            let own = notices.session_changed(&of_task(session, Idle));
             assert_eq!(kind(own), Some(NoticeKind::Finished), "{status:?} {run_first}");
         }
     }
@@ -90,13 +90,13 @@ fn the_end_of_a_run_is_told_once_and_as_the_run_has_it_whichever_is_heard_first(
 fn a_run_too_quick_to_be_heard_of_is_heard_before_its_session_ends() {
     let session = SessionId::new();
     let mut notices = Notices::default();
-    notices.runs(&[]);
-    notices.listed(&of_task(session, Running));
+    notices.runs_changed(&[]);
+    notices.session_changed(&of_task(session, Running));
     assert!(notices.may_end_run(&of_task(session, Idle)));
     assert!(!notices.may_end_run(&line(session, Idle)) && !notices.may_end_run(&of_task(session, Running)));
-    let acts = notices.runs(&[run(RunId::new(), Some(session), RunStatus::TimedOut)]);
+    let acts = notices.runs_changed(&[run(RunId::new(), Some(session), RunStatus::TimedOut)]);
     assert_eq!(told(acts), [(NoticeKind::Failed, Some(RunProblem::TimedOut))]);
-    assert_eq!(notices.listed(&of_task(session, Idle)), None);
+    assert_eq!(notices.session_changed(&of_task(session, Idle)), None);
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn over_its_budget_the_question_goes_and_the_end_is_told() {
     let (id, session) = (RunId::new(), SessionId::new());
     let of = NoticeSubject::Session(session);
     let mut notices = Notices::default();
-    notices.listed(&of_task(session, Running));
-    notices.runs(&[run(id, Some(session), RunStatus::Running)]);
-    assert_eq!(kind(notices.listed(&of_task(session, Waiting))), Some(NoticeKind::Question));
-    notices.runs(&[run(id, Some(session), RunStatus::NeedsYou)]);
-    assert_eq!(notices.listed(&of_task(session, Idle)), Some(NoticeCommand::Withdraw { of }));
-    let acts = notices.runs(&[run(id, Some(session), RunStatus::OverBudget)]);
+    notices.session_changed(&of_task(session, Running));
+    notices.runs_changed(&[run(id, Some(session), RunStatus::Running)]);
+    assert_eq!(kind(notices.session_changed(&of_task(session, Waiting))), Some(NoticeKind::Question));
+    notices.runs_changed(&[run(id, Some(session), RunStatus::NeedsYou)]);
+    assert_eq!(notices.session_changed(&of_task(session, Idle)), Some(NoticeCommand::Withdraw { of }));
+    let acts = notices.runs_changed(&[run(id, Some(session), RunStatus::OverBudget)]);
     assert_eq!(told(acts), [(NoticeKind::Failed, Some(RunProblem::OverBudget))]);
 }
 
@@ -135,10 +135,10 @@ fn what_has_no_session_is_told_by_its_run() {
     ] {
         let run = run(RunId::new(), None, status.clone());
         let mut notices = Notices::default();
-        notices.runs(&[]);
-        let acts = notices.runs(std::slice::from_ref(&run));
+        notices.runs_changed(&[]);
+        let acts = notices.runs_changed(std::slice::from_ref(&run));
         assert_eq!(told(acts), expected.clone().into_iter().collect::<Vec<_>>(), "{status:?}");
-        assert_eq!(notices.runs(&[run]), [], "told twice: {status:?}");
+        assert_eq!(notices.runs_changed(&[run]), [], "told twice: {status:?}");
     }
 }
 
@@ -146,7 +146,8 @@ fn what_has_no_session_is_told_by_its_run() {
 fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
     let (asks, old) = (RunId::new(), RunId::new());
     let mut notices = Notices::default();
-    let acts = notices.runs(&[run(asks, None, RunStatus::Asked), run(old, None, RunStatus::TimedOut)]);
+    let acts =
+        notices.runs_changed(&[run(asks, None, RunStatus::Asked), run(old, None, RunStatus::TimedOut)]);
     assert_eq!(
         told(acts),
         [(NoticeKind::Question, Some(RunProblem::Missed))],
@@ -154,8 +155,8 @@ fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
     );
     let work = notices.work();
     assert_eq!(work, CurrentWork { running: 0, waiting: 0, asking: 1 });
-    assert!(!work.is_none() && !work.can_stop() && work.for_person() == 1);
-    let acts = notices.runs(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
+    assert!(!work.is_none() && !work.can_stop() && work.waiting_for_person() == 1);
+    let acts = notices.runs_changed(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
     assert_eq!(acts, [NoticeCommand::Withdraw { of: NoticeSubject::Run(asks) }]);
     assert!(notices.work().is_none());
 }
@@ -205,10 +206,10 @@ fn commands_and_runs_that_wait_are_counted_and_sessions_once() {
     let work = notices.work();
     assert_eq!(work, CurrentWork { running: 1, waiting: 0, asking: 0 }, "a command alone");
     assert!(work.can_stop());
-    notices.listed(&line(own, Running));
-    notices.listed(&line(elsewhere, Waiting));
+    notices.session_changed(&line(own, Running));
+    notices.session_changed(&line(elsewhere, Waiting));
     notices.take_activity(&rows);
     assert_eq!(notices.work(), CurrentWork { running: 3, waiting: 1, asking: 0 });
     assert_eq!(notices.stop_all(), [elsewhere], "the others stop with what runs here");
-    assert_eq!(kind(notices.listed(&line(own, Idle))), None, "what the person stopped is no news");
+    assert_eq!(kind(notices.session_changed(&line(own, Idle))), None, "what the person stopped is no news");
 }
