@@ -221,7 +221,7 @@ fn path_text(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
 
 /// Returns the path of a file mentioned in a conversation.
 fn resolve_path(path: &str, folder: &Path) -> Result<PathBuf, ApiError> {
-    octo_workspace::linked(path, folder).ok_or_else(|| ApiError::new("host.no_file").arg("path", path))
+    octo_workspace::linked_file(path, folder).ok_or_else(|| ApiError::new("host.no_file").arg("path", path))
 }
 
 fn require_exists(path: &Path) -> Result<(), ApiError> {

@@ -90,7 +90,7 @@ impl Core {
         request: HomeRequest,
         why: ApiError,
     ) -> Result<Value, ApiError> {
-        let home = self.settled().await?.residence.home;
+        let home = self.settled().await?.location.home;
         octo_core::request_of_damaged(home, request, why).await
     }
 
@@ -145,7 +145,7 @@ fn open(start: AppBuilder) -> ExitCode {
     }
     // Before anything is opened in the home: this start may exchange or move it.
     let settled = octo_core::settle_home();
-    let place = settled.as_ref().ok().map(|settled| settled.residence.home.clone());
+    let place = settled.as_ref().ok().map(|settled| settled.location.home.clone());
     // Dropped last, so that buffered logs are written.
     let _logs = place.as_deref().and_then(octo_core::logging::start);
     let mut context = tauri::generate_context!();
@@ -195,7 +195,7 @@ fn open(start: AppBuilder) -> ExitCode {
 
 fn configuration(settled: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
     Config {
-        home: settled.residence.home.clone(),
+        home: settled.location.home.clone(),
         settled,
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,

@@ -33,12 +33,12 @@ struct Question {
 }
 
 const QUESTIONS: [Question; 3] = [
-    Question { what: "a rare word", pattern: "needle_in_the_haystack", case: CaseSensitivity::Counts },
-    Question { what: "a word of every file", pattern: "octopus", case: CaseSensitivity::Counts },
+    Question { what: "a rare word", pattern: "needle_in_the_haystack", case: CaseSensitivity::Sensitive },
+    Question { what: "a word of every file", pattern: "octopus", case: CaseSensitivity::Sensitive },
     Question {
         what: "a pattern in any case",
         pattern: r"ERROR\w* (when|after)",
-        case: CaseSensitivity::Ignored,
+        case: CaseSensitivity::Insensitive,
     },
 ];
 
@@ -121,7 +121,7 @@ fn rg(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
     command
         .args(["--no-config", "--hidden", "--no-require-git", "--crlf", "--line-number", "--no-heading"])
         .arg(format!("--threads={}", threads()));
-    if question.case == CaseSensitivity::Ignored {
+    if question.case == CaseSensitivity::Insensitive {
         command.arg("--ignore-case");
     }
     command.arg("--regexp").arg(question.pattern).arg(tree);

@@ -46,7 +46,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     let choice = ModelChoice::read(&arguments, |name| std::env::var(name).ok())?;
     let folder = folder(arguments.cwd.as_deref())?;
     let settled = settle_home()?;
-    let home = settled.residence.home.clone();
+    let home = settled.location.home.clone();
     let _logs = octo_core::logging::start(&home);
     for remark in &settled.remarks {
         explain(*language, remark);

@@ -172,7 +172,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let config = Config {
             home: home.path().to_owned(),
-            settled: HomeAtStart::at(HomeLocation::by_variable(home.path().to_owned())),
+            settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.path().to_owned())),
             source: Source::Headless,
             open_turns: OpenTurnPolicy::WaitForUse,
             keys: KeyStorage::Memory,

@@ -54,7 +54,7 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
     };
     let writer = OutputThread::start();
     let settled = settle_home();
-    let _logs = settled.as_ref().ok().and_then(|settled| octo_core::logging::start(&settled.residence.home));
+    let _logs = settled.as_ref().ok().and_then(|settled| octo_core::logging::start(&settled.location.home));
     for remark in settled.as_ref().map(|settled| settled.remarks.as_slice()).unwrap_or_default() {
         explain(Language::System, remark);
     }
@@ -88,7 +88,7 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
 async fn start(settled: Result<HomeAtStart, ApiError>, pace: ServeTiming) -> Result<Octo, ApiError> {
     let settled = settled?;
     let config = Config {
-        home: settled.residence.home.clone(),
+        home: settled.location.home.clone(),
         settled,
         source: Source::Headless,
         open_turns: OpenTurnPolicy::GoOnAtStart,

@@ -41,7 +41,7 @@ impl Base {
     pub fn new(config: Config, store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         Self {
             blobs: Blobs::new(config.home.join("blobs")),
-            paths: HomePaths::new(&config.home, &config.settled.residence),
+            paths: HomePaths::new(&config.home, &config.settled.location),
             unfinished: UnfinishedWrites::begin(&config.home),
             clock,
             lease: Holder::current(),

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use octo_keys::KeyStorage;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
 use octo_trash::Remover;
-use octo_workspace::{HomeAtStart, HomeLocation, settle};
+use octo_workspace::{HomeAtStart, HomeLocation, carry_out_home_plan};
 use std::{
     path::{self, PathBuf},
     sync::Arc,
@@ -83,5 +83,5 @@ pub fn settle_home() -> Result<HomeAtStart, ApiError> {
             HomeLocation::by_octo(path::absolute(own.join(".octo")).map_err(|_| no_home())?)?
         }
     };
-    Ok(settle(residence)?)
+    Ok(carry_out_home_plan(residence)?)
 }

@@ -314,7 +314,7 @@ fn services(
         base.updates.clone(),
     );
     let trash =
-        HomeTrash::new(&config.settled.residence, &config.home, store.clone(), Arc::clone(&base.clock));
+        HomeTrash::new(&config.settled.location, &config.home, store.clone(), Arc::clone(&base.clock));
     trash.install(&config.remover)?;
     let chats = Arc::new(Chats::new(store.clone(), keys.clone(), &settings.chats, base.updates.clone()));
     let browser = HomeBrowser::new(
@@ -344,7 +344,7 @@ fn services(
 /// Logs which of the person's scripts were replaced by newer ones.
 fn report(installed: &[(&'static str, ScriptInstallOutcome)]) {
     for (name, outcome) in installed {
-        if let ScriptInstallOutcome::PutAside { backup } = outcome {
+        if let ScriptInstallOutcome::BackedUp { backup } = outcome {
             tracing::warn!(name, backup = %backup.display(), "a changed script was put aside for a newer one");
         }
     }

@@ -67,9 +67,9 @@ impl Tool for GrepTool {
                 base: base(&input, &context.cwd)?,
                 file_pattern: input.file_pattern,
                 case: if input.case_insensitive == Some(true) {
-                    CaseSensitivity::Ignored
+                    CaseSensitivity::Insensitive
                 } else {
-                    CaseSensitivity::Counts
+                    CaseSensitivity::Sensitive
                 },
                 context: input.context_lines.unwrap_or(0).min(MAX_CONTEXT) as usize,
                 max_files: limit(input.max_files, DEFAULT_MAX_FILES),

@@ -47,7 +47,7 @@ impl Bench {
         let session = SessionId::new();
         let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
         let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), TimeLimits::default());
-        let trash = Trash::of_home(&base.join("octo"));
+        let trash = Trash::in_home(&base.join("octo"));
         let context = ToolContext {
             session,
             call: CallId::new(),
@@ -136,7 +136,7 @@ impl Bench {
         fs::write(&path, "elsewhere").unwrap();
         let project = Some(self.out.display().to_string());
         let removal = Removal { who: RemovedBy::Agent, session: None, project, command: None };
-        self.trash.take(&path, &removal).unwrap();
+        self.trash.move_in(&path, &removal).unwrap();
     }
 
     pub(crate) fn get(&self, name: &str) -> Vec<u8> {
@@ -150,8 +150,8 @@ struct DiskTrash(Trash);
 impl DiskTrash {
     fn all(&self) -> Vec<TrashFile> {
         let here = |arrival| match arrival {
-            PendingEntry::Here(slip) => Some(*slip),
-            PendingEntry::Nothing(_) => None,
+            PendingEntry::InTrash(slip) => Some(*slip),
+            PendingEntry::NotInTrash(_) => None,
         };
         let mut slips: Vec<TrashSlip> =
             self.0.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect();
@@ -222,7 +222,7 @@ impl Trashcan for DiskTrash {
     fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
         let done = self
             .0
-            .put_back(id, to, &TakenNamePolicy::Refuse)
+            .restore(id, to, &TakenNamePolicy::Refuse)
             .map(|_| ())
             .map_err(|error| crate::restore_error(&error));
         Box::pin(async { done })

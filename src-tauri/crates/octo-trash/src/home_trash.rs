@@ -51,7 +51,7 @@ impl HomeTrash {
             store,
             clock,
             residence: residence.clone(),
-            files: Trash::of_home(home),
+            files: Trash::in_home(home),
             home: home.to_owned(),
             taking_in: Arc::default(),
             emptying: Arc::default(),
@@ -80,7 +80,7 @@ impl HomeTrash {
         let files = self.files.clone();
         let id = blocking(move || {
             files
-                .take(&path, &removal)
+                .move_in(&path, &removal)
                 .map(|slip| slip.id)
                 .map_err(|error| ApiError::new("trash.not_deleted").arg("path", path.display()).detail(error))
         })
@@ -134,13 +134,13 @@ impl HomeTrash {
         let kind = move |path: &Path| known.kind_of(path);
         let (rows, mut gone) = blocking(move || {
             let (mut rows, mut gone) = (Vec::new(), Vec::new());
-            for arrival in files.arrivals(sweep).map_err(unreadable)? {
+            for arrival in files.pending_entries(sweep).map_err(unreadable)? {
                 match arrival {
-                    PendingEntry::Here(slip) => match files.measure(slip.id, &slip.path) {
+                    PendingEntry::InTrash(slip) => match files.measure(slip.id, &slip.path) {
                         Ok(measure) => rows.push(row_of(&slip, kind(&slip.path), measure)),
                         Err(error) => tracing::warn!(id = %slip.id, %error, "a thing could not be looked at"),
                     },
-                    PendingEntry::Nothing(id) => gone.push(id),
+                    PendingEntry::NotInTrash(id) => gone.push(id),
                 }
             }
             Ok((rows, gone))
@@ -149,7 +149,7 @@ impl HomeTrash {
         if sweep == TrashScan::All {
             let known = self.store.read(|reader| reader.trash_files()).await?;
             let files = self.files.clone();
-            let missing = move || Ok(known.into_iter().filter(|id| !files.holds(*id)).collect::<Vec<_>>());
+            let missing = move || Ok(known.into_iter().filter(|id| !files.contains(*id)).collect::<Vec<_>>());
             gone.extend(blocking(missing).await?);
         }
         for batch in rows.chunks(BATCH) {
@@ -158,7 +158,7 @@ impl HomeTrash {
             self.store.write(move |tx| tx.trash_add(&batch)).await?;
             let files = self.files.clone();
             blocking(move || {
-                ids.into_iter().for_each(|id| files.taken_in(id));
+                ids.into_iter().for_each(|id| files.mark_recorded(id));
                 Ok(())
             })
             .await?;
@@ -175,7 +175,7 @@ fn row_of(slip: &TrashSlip, kind: TrashKind, measure: ItemProperties) -> TrashRo
     TrashRow {
         path: path_bytes(&slip.path),
         mode: measure.mode,
-        made_again: measure.made_again,
+        made_again: measure.recreatable,
         entry: TrashEntry {
             id: slip.id,
             kind,
@@ -206,7 +206,7 @@ pub(crate) fn explained(error: &TrashError) -> ApiError {
         TrashError::Elsewhere(path) => ApiError::new("trash.elsewhere").arg("path", path.display()),
         TrashError::Gone => ApiError::new("trash.gone"),
         TrashError::NoRoom(_)
-        | TrashError::Thing(_)
+        | TrashError::Item(_)
         | TrashError::Refused(_)
         | TrashError::TooLarge
         | TrashError::Special(_)

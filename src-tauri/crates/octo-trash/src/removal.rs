@@ -76,7 +76,7 @@ impl HomeTrash {
         if_taken: TakenNamePolicy,
     ) -> Result<Result<PathBuf, TrashError>, ApiError> {
         let files = self.files.clone();
-        let done = blocking(move || Ok(files.put_back(id, &to, &if_taken))).await?;
+        let done = blocking(move || Ok(files.restore(id, &to, &if_taken))).await?;
         match done {
             Ok(back) => {
                 self.store.write(move |tx| tx.trash_drop(&[id])).await?;
@@ -162,7 +162,7 @@ impl HomeTrash {
     pub async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
         let files = self.files.clone();
         blocking(move || {
-            Ok(match files.look(id).map_err(unreadable)? {
+            Ok(match files.preview(id).map_err(unreadable)? {
                 ItemPreview::Text { text, more } => TrashExcerpt::Text { text, more },
                 ItemPreview::Picture(bytes) => match blobs.put(&bytes) {
                     Ok(blob) => TrashExcerpt::Picture { blob },

@@ -46,7 +46,7 @@ impl Archives {
     }
 
     /// Removes an archive that nothing refers to. If removal fails, the file only wastes space.
-    pub fn take_back(&self, path: &Path) {
+    pub fn remove(&self, path: &Path) {
         for half in [path.to_owned(), path.with_extension("jsonl")] {
             if half.parent() == Some(&self.folder)
                 && let Err(error) = fs::remove_file(&half)
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!(archives.list(), [third.clone(), second.clone()]);
         assert_eq!(fs::read_to_string(&second).unwrap(), "# two");
         assert_eq!(fs::read_to_string(third.with_extension("jsonl")).unwrap(), "");
-        archives.take_back(&third);
-        archives.take_back(home.path());
+        archives.remove(&third);
+        archives.remove(home.path());
         assert_eq!(archives.list(), std::slice::from_ref(&second));
         let third = archives.add("# three again", "").unwrap();
         assert!(third.ends_with("0003.md"));

@@ -49,7 +49,7 @@ pub enum FlushTiming {
     /// Before the call returns.
     Now,
     /// When [`Blobs::flush`] is called: for many blobs at once, where flushing each would take minutes.
-    Later,
+    Deferred,
 }
 
 /// The largest content that is read into memory at once, which reads it from its file only once.
@@ -86,7 +86,7 @@ impl Blobs {
         }
         let (mut temporary, _) = self.temporary(&path)?;
         temporary.write_all(bytes)?;
-        self.keep(temporary, &path, flush)?;
+        self.persist(temporary, &path, flush)?;
         Ok(hash)
     }
 
@@ -130,11 +130,11 @@ impl Blobs {
         if hasher.finalize().to_hex().as_str() != hash.0 {
             return Err(BlobError::Changed);
         }
-        self.keep(temporary, &path, flush)?;
+        self.persist(temporary, &path, flush)?;
         Ok((hash, len))
     }
 
-    /// Flushes everything put with [`FlushTiming::Later`] to disk.
+    /// Flushes everything put with [`FlushTiming::Deferred`] to disk.
     pub fn flush(&self) -> Result<(), BlobError> {
         let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
         if files.len() > MAX_SINGLE_FLUSHES {
@@ -151,12 +151,12 @@ impl Blobs {
         Ok(())
     }
 
-    fn keep(&self, temporary: NamedTempFile, path: &Path, flush: FlushTiming) -> Result<(), BlobError> {
+    fn persist(&self, temporary: NamedTempFile, path: &Path, flush: FlushTiming) -> Result<(), BlobError> {
         if flush == FlushTiming::Now || cfg!(not(unix)) {
             temporary.as_file().sync_all()?;
         }
         temporary.persist(path).map_err(|error| error.error)?;
-        if flush == FlushTiming::Later && cfg!(unix) {
+        if flush == FlushTiming::Deferred && cfg!(unix) {
             self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
         Ok(())

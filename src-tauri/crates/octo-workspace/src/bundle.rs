@@ -86,7 +86,7 @@ fn is_intact(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
     expected.insert(folder.join(STAMP));
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
     is_folder
-        && found(folder, expected.len()).is_ok_and(|found| found == expected)
+        && list_files(folder, expected.len()).is_ok_and(|found| found == expected)
         && fs::read_to_string(folder.join(STAMP)).is_ok_and(|present| present == stamp)
         && files
             .iter()
@@ -94,7 +94,7 @@ fn is_intact(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
 }
 
 /// Returns the files below a folder. Fails at more than `most` of them, and at a link.
-fn found(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
+fn list_files(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
     let (mut all, mut folders) = (BTreeSet::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {

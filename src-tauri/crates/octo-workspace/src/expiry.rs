@@ -13,7 +13,7 @@ const MAX_GAP: Duration = Duration::from_secs(24 * 60 * 60);
 /// Returns the files of these folders that are older than `keep` now. Of consecutive days without a write to
 /// any of the folders only one counts; a long pause or a wrong clock can therefore only keep files longer.
 /// Unreadable files are left out.
-pub fn outlived<'a>(folders: impl IntoIterator<Item = &'a Path>, keep: Duration) -> Vec<PathBuf> {
+pub fn expired_files<'a>(folders: impl IntoIterator<Item = &'a Path>, keep: Duration) -> Vec<PathBuf> {
     let entries = folders.into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
     let written = |data: Metadata| data.is_file().then(|| data.modified().ok()).flatten();
     let files = entries
@@ -44,7 +44,7 @@ mod tests {
     const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
     /// Returns, of files written on these day numbers, those that are removed on day `today`.
-    fn gone(written: &[u32], today: u32) -> Vec<u32> {
+    fn is_gone(written: &[u32], today: u32) -> Vec<u32> {
         let at = |day: u32| SystemTime::UNIX_EPOCH + DAY * day;
         let files = written.iter().map(|day| (at(*day), PathBuf::from(day.to_string())));
         let gone = older(files.collect(), WEEK, at(today));
@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn files_go_after_their_time_and_a_clock_that_is_wrong_for_a_while_makes_none_old() {
         let daily: Vec<u32> = (0..10).collect();
-        assert_eq!(gone(&daily, 9), [0, 1]);
-        assert_eq!(gone(&daily, 10), [0, 1, 2]);
+        assert_eq!(is_gone(&daily, 9), [0, 1]);
+        assert_eq!(is_gone(&daily, 10), [0, 1, 2]);
         // A year ahead, also after a write on that day; then the clock is set right.
-        assert_eq!(gone(&daily, 9 + 365), [0, 1, 2], "a day went by at most");
+        assert_eq!(is_gone(&daily, 9 + 365), [0, 1, 2], "a day went by at most");
         let ahead: Vec<u32> = daily.iter().copied().chain([375, 375]).collect();
-        assert_eq!(gone(&ahead, 375), [0, 1, 2]);
-        assert_eq!(gone(&ahead, 10), [0, 1, 2]);
+        assert_eq!(is_gone(&ahead, 375), [0, 1, 2]);
+        assert_eq!(is_gone(&ahead, 10), [0, 1, 2]);
         // A year behind: files written then are removed with the oldest, and none of today's are.
-        assert_eq!(gone(&[1000, 1001, 640], 1001), Vec::<u32>::new());
+        assert_eq!(is_gone(&[1000, 1001, 640], 1001), Vec::<u32>::new());
     }
 }

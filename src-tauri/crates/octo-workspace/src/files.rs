@@ -35,13 +35,13 @@ pub struct FileScope {
 ///
 /// Regardless of earlier decisions, every operation resolves its path again when it runs, and refuses a path
 /// that is neither in the [`FileScope`] nor granted. A file that usually contains secrets ([`is_secret`]) or was
-/// closed as one ([`Files::closing`]) is refused even inside the scope unless the grant names it.
+/// closed as one ([`Files::with_closed_paths`]) is refused even inside the scope unless the grant names it.
 #[derive(Clone, Debug)]
 pub struct Files {
     scope: Arc<FileScope>,
     grants: Arc<FileGrants>,
     closed: Option<Arc<dyn ClosedPaths>>,
-    seen: ReadLedger,
+    ledger: ReadLedger,
     recorder: Option<ChangeRecorder>,
     unfinished: Option<UnfinishedWrites>,
 }
@@ -110,7 +110,7 @@ impl Files {
             scope: Arc::new(scope),
             grants: Arc::default(),
             closed: None,
-            seen: ReadLedger::default(),
+            ledger: ReadLedger::default(),
             recorder: None,
             unfinished: None,
         }
@@ -118,24 +118,24 @@ impl Files {
 
     /// Returns these files without the closed paths: they cannot be opened, and no search finds them, wherever
     /// they are.
-    pub fn closing(&self, closed: Arc<dyn ClosedPaths>) -> Self {
+    pub fn with_closed_paths(&self, closed: Arc<dyn ClosedPaths>) -> Self {
         Self { closed: Some(closed), ..self.clone() }
     }
 
     /// Returns these files with a recorder, which stores the state of each file before a change. A file that
     /// cannot be recorded is not changed.
-    pub fn recording(&self, recorder: ChangeRecorder) -> Self {
+    pub fn with_recorder(&self, recorder: ChangeRecorder) -> Self {
         Self { recorder: Some(recorder), ..self.clone() }
     }
 
     /// Returns these files with every temporary file noted: a file left by a killed process is removed later.
-    pub fn noting(&self, unfinished: UnfinishedWrites) -> Self {
+    pub fn with_write_notes(&self, unfinished: UnfinishedWrites) -> Self {
         Self { unfinished: Some(unfinished), ..self.clone() }
     }
 
     /// Returns these files with `reads` (each path and everything below it) and `writes` (exactly these paths,
     /// also readable) permitted too: the grants of one call.
-    pub fn granting(&self, reads: &[PathBuf], writes: &[PathBuf]) -> Self {
+    pub fn with_grants(&self, reads: &[PathBuf], writes: &[PathBuf]) -> Self {
         let mut grants = (*self.grants).clone();
         grants.reads.extend_from_slice(reads);
         grants.writes.extend_from_slice(writes);
@@ -169,8 +169,8 @@ impl Files {
     }
 
     /// Returns the restriction of a real path, by its name or by the person's rules.
-    pub(crate) fn closed(&self, path: &Path) -> PathRestriction {
-        match self.closed.as_ref().map_or(PathRestriction::No, |closed| closed.closed(path)) {
+    pub(crate) fn restriction(&self, path: &Path) -> PathRestriction {
+        match self.closed.as_ref().map_or(PathRestriction::No, |closed| closed.restriction(path)) {
             PathRestriction::No if is_secret(path) => PathRestriction::Secret,
             said => said,
         }
@@ -179,7 +179,7 @@ impl Files {
     /// Resolves `path` now and checks that it may be read.
     pub fn check_read(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
-        let closed = self.closed(&real);
+        let closed = self.restriction(&real);
         if closed == PathRestriction::Denied {
             return Err(FilesError::Closed { path: real });
         }
@@ -189,7 +189,7 @@ impl Files {
                 // A grant for a secret folder includes its content.
                 paths::is_same(grant, &real)
                     || (is_inside(grant, &real)
-                        && (closed == PathRestriction::No || self.closed(grant) != PathRestriction::No))
+                        && (closed == PathRestriction::No || self.restriction(grant) != PathRestriction::No))
             });
         if granted || (self.in_readable_scope(&real) && closed == PathRestriction::No) {
             return Ok(real);
@@ -200,7 +200,7 @@ impl Files {
     /// Resolves `path` now and checks that it may be written.
     pub fn check_write(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
-        let closed = self.closed(&real);
+        let closed = self.restriction(&real);
         if closed == PathRestriction::Denied {
             return Err(FilesError::Closed { path: real });
         }
@@ -217,7 +217,7 @@ impl Files {
     /// Returns the metadata of the path.
     pub fn stat(&self, path: &Path) -> Result<FileStat, FilesError> {
         let path = self.check_read(path)?;
-        let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
+        let meta = fs::metadata(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
         Ok(FileStat { kind: kind(&meta), len: meta.len(), modified: meta.modified().ok() })
     }
 
@@ -226,7 +226,7 @@ impl Files {
     pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
         if self.grants.person == PersonOnly::No {
-            self.seen.note(&path, SeenFileStamp::new(&meta, Some(&content)));
+            self.ledger.note(&path, SeenFileStamp::new(&meta, Some(&content)));
         }
         Ok(content)
     }
@@ -237,11 +237,11 @@ impl Files {
     pub fn read_to_change(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
         let hash = blake3::hash(&content);
-        if !self.seen.is_current(&path, &meta, hash) {
+        if !self.ledger.is_current(&path, &meta, hash) {
             return Err(FilesError::Changed { path });
         }
         if self.grants.person == PersonOnly::No {
-            self.seen.note(&path, SeenFileStamp::of_hash(&meta, hash));
+            self.ledger.note(&path, SeenFileStamp::of_hash(&meta, hash));
         }
         Ok(content)
     }
@@ -255,7 +255,7 @@ impl Files {
         // The length may be wrong (a file in /proc) or grow meanwhile: the limit applies anyway.
         file.take(limit.saturating_add(1))
             .read_to_end(&mut content)
-            .map_err(|error| self.failed(&path, Access::Read, &error))?;
+            .map_err(|error| self.access_error(&path, Access::Read, &error))?;
         let len = content.len() as u64;
         if len > limit {
             return Err(FilesError::TooLarge { path, len, limit });
@@ -267,7 +267,7 @@ impl Files {
     pub fn open(&self, path: &Path) -> Result<(File, FileStat), FilesError> {
         let (file, path, meta) = self.open_file(path)?;
         if self.grants.person == PersonOnly::No {
-            self.seen.note(&path, SeenFileStamp::new(&meta, None));
+            self.ledger.note(&path, SeenFileStamp::new(&meta, None));
         }
         Ok((file, FileStat { kind: FileKind::File, len: meta.len(), modified: meta.modified().ok() }))
     }
@@ -275,14 +275,14 @@ impl Files {
     /// Returns the entries of a folder, at most `limit` of them.
     pub fn list(&self, path: &Path, limit: usize) -> Result<FolderListing, FilesError> {
         let path = self.check_read(path)?;
-        let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
+        let meta = fs::metadata(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
         if !meta.is_dir() {
             return Err(FilesError::NotFolder { path });
         }
-        let entries = fs::read_dir(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
+        let entries = fs::read_dir(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
         let (mut folders, mut files) = (FirstNames::new(limit), FirstNames::new(limit));
         for entry in entries {
-            let entry = entry.map_err(|error| self.failed(&path, Access::Read, &error))?;
+            let entry = entry.map_err(|error| self.access_error(&path, Access::Read, &error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.add(ListEntry { name, kind: FileKind::Folder }),
@@ -302,10 +302,10 @@ impl Files {
     fn open_file(&self, path: &Path) -> Result<(File, PathBuf, Metadata), FilesError> {
         let path = self.check_read(path)?;
         // Checked before opening: opening a pipe would wait for its other end.
-        let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
+        let meta = fs::metadata(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
         self.require_file(&path, &meta)?;
-        let file = File::open(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
-        let meta = file.metadata().map_err(|error| self.failed(&path, Access::Read, &error))?;
+        let file = File::open(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
+        let meta = file.metadata().map_err(|error| self.access_error(&path, Access::Read, &error))?;
         self.require_file(&path, &meta)?;
         Ok((file, path, meta))
     }
@@ -319,7 +319,7 @@ impl Files {
     }
 
     /// Returns the error, or its cause: if the session's folder is missing, everything in it is.
-    fn failed(&self, path: &Path, access: Access, error: &std::io::Error) -> FilesError {
+    fn access_error(&self, path: &Path, access: Access, error: &std::io::Error) -> FilesError {
         if error.kind() == std::io::ErrorKind::NotFound
             && is_inside(&self.scope.folder, path)
             && !self.scope.folder.is_dir()

@@ -22,8 +22,8 @@ mod prepare;
 mod tests;
 mod tree;
 
-pub use carry_out::{HomeAtStart, MOVED_NOTE, settle};
-pub use copies::{CopyManifest, CopySummary, look_at_copy, write_copy_manifest};
+pub use carry_out::{HomeAtStart, MOVED_NOTE, carry_out_home_plan};
+pub use copies::{CopyManifest, CopySummary, inspect_copy, write_copy_manifest};
 pub use former::{FORMER_HOME_INFIX, FormerHome, delete_former_home, erase_all, former_homes};
 pub use plan::{HomeChange, PendingHomePlan};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
@@ -40,9 +40,9 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HomeAuthority {
     /// The variable `OCTO_HOME`, set by the process that started Octo: Octo cannot move the home then.
-    ByVariable,
+    Variable,
     /// Octo: the usual path, or the one the person moved it to.
-    ByOcto,
+    Octo,
 }
 
 /// The location of the home, and of plans for it.
@@ -51,17 +51,17 @@ pub struct HomeLocation {
     /// The home.
     pub home: PathBuf,
     /// The authority that chose this location.
-    pub chosen: HomeAuthority,
+    pub authority: HomeAuthority,
     /// Its former locations, the newest last: paths stored under a former location are found here.
     pub former: Vec<PathBuf>,
     /// The usual path: files next to it survive any change of the home.
-    usual: PathBuf,
+    default_home: PathBuf,
 }
 
 impl HomeLocation {
     /// Returns the home named by the variable.
     pub fn by_variable(home: PathBuf) -> Self {
-        Self { usual: home.clone(), home, chosen: HomeAuthority::ByVariable, former: Vec::new() }
+        Self { default_home: home.clone(), home, authority: HomeAuthority::Variable, former: Vec::new() }
     }
 
     /// Returns the home at its usual path, or at the one it was moved to. [`settle`] checks that it exists.
@@ -73,15 +73,15 @@ impl HomeLocation {
         let pointer = HomePointer::read(&usual)?;
         let (home, former) =
             pointer.map_or_else(|| (usual.clone(), Vec::new()), |pointer| (pointer.home, pointer.former));
-        Ok(Self { home, chosen: HomeAuthority::ByOcto, former, usual })
+        Ok(Self { home, authority: HomeAuthority::Octo, former, default_home: usual })
     }
 
     /// Fails if a moved home is missing (a disk that is not connected), instead of starting a new one, which
     /// would look like total loss. The folder's existence proves little: it may be the mount point of the disk.
     fn require_home(self) -> Result<Self, HomePlanError> {
-        if self.home != self.usual && !octo_store::has_database(&self.home) {
-            let pointer = HomePointer::place(&self.usual);
-            return Err(HomePlanError::Away { home: self.home, pointer });
+        if self.home != self.default_home && !octo_store::has_database(&self.home) {
+            let pointer = HomePointer::path(&self.default_home);
+            return Err(HomePlanError::Missing { home: self.home, pointer });
         }
         Ok(self)
     }
@@ -102,7 +102,7 @@ impl HomeLocation {
     /// I/O errors.
     pub fn forget(&self) -> io::Result<()> {
         cancel_plan(self)?;
-        HomePointer::remove(&self.usual)
+        HomePointer::remove(&self.default_home)
     }
 }
 
@@ -115,7 +115,7 @@ const PENDING: &str = ".pending";
 const STAGED: &str = ".incoming";
 
 /// Returns the path next to another one: its name plus a suffix.
-fn beside(place: &Path, word: &str) -> PathBuf {
+fn sibling_path(place: &Path, word: &str) -> PathBuf {
     let mut name = place.as_os_str().to_owned();
     name.push(word);
     PathBuf::from(name)
@@ -132,7 +132,7 @@ fn write_sibling(path: &Path, content: &impl serde::Serialize) -> io::Result<()>
 pub enum HomePlanError {
     /// The home was moved, and its location is empty.
     #[error("{home} holds no home")]
-    Away {
+    Missing {
         /// Its expected path.
         home: PathBuf,
         /// The file that names this path.
@@ -208,7 +208,7 @@ pub enum HomePlanError {
 
 impl HomePlanError {
     /// Wraps a system error at a path.
-    fn of(path: &Path, error: io::Error) -> Self {
+    fn from_io(path: &Path, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Self::NoRoom { path: path.to_owned(), needed: None }
@@ -221,7 +221,7 @@ impl HomePlanError {
 impl From<HomePlanError> for ApiError {
     fn from(error: HomePlanError) -> Self {
         match error {
-            HomePlanError::Away { home, pointer } => ApiError::new("start.home_away")
+            HomePlanError::Missing { home, pointer } => ApiError::new("start.home_away")
                 .arg("home", home.display())
                 .arg("pointer", pointer.display())
                 .retryable(),

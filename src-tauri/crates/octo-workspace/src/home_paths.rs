@@ -11,13 +11,13 @@ const READABLE: [&str; 6] = ["archives", "logs", "skills", "memories", "scripts"
 #[derive(Clone, Debug)]
 pub struct HomePaths {
     home: PathBuf,
-    residence: HomeLocation,
+    location: HomeLocation,
 }
 
 impl HomePaths {
     /// Creates the paths of a home found at this location.
     pub fn new(home: &Path, residence: &HomeLocation) -> Self {
-        Self { home: home.to_owned(), residence: residence.clone() }
+        Self { home: home.to_owned(), location: residence.clone() }
     }
 
     /// Returns the home as this process's settings give it, without resolving links.
@@ -35,7 +35,7 @@ impl HomePaths {
     pub fn other_homes(&self) -> Vec<PathBuf> {
         let home = self.real_home();
         let mut others = Vec::new();
-        for path in self.residence.former.iter().chain([&self.residence.home, &self.home]) {
+        for path in self.location.former.iter().chain([&self.location.home, &self.home]) {
             let above = path.parent().and_then(|above| real(above).ok());
             others.extend(above.zip(path.file_name()).map(|(above, name)| above.join(name)));
             others.extend(real(path).ok());

@@ -36,7 +36,7 @@ pub use archives::Archives;
 pub use blobs::{BlobError, BlobSweepReport, BlobTotals, Blobs, FlushTiming, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
-pub use expiry::outlived;
+pub use expiry::expired_files;
 pub use files::{
     Access, ClosedPaths, FileKind, FileScope, FileStat, FileState, Files, FilesError, FolderListing,
     ListEntry, PathRestriction, ReadLedger, WriteReport,
@@ -45,13 +45,13 @@ pub use home::{HomeCopy, copy_home, erase_home, measure_home};
 pub use home_location::{
     CopyManifest, CopySummary, FORMER_HOME_INFIX, FormerHome, HOME_SIBLING_SUFFIXES, HomeAtStart,
     HomeAuthority, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
-    delete_former_home, erase_all, former_homes, look_at_copy, plan_move, plan_restore, settle,
+    carry_out_home_plan, delete_former_home, erase_all, former_homes, inspect_copy, plan_move, plan_restore,
     write_copy_manifest,
 };
 pub use home_paths::{HomePaths, session_folder};
-pub use links::linked;
+pub use links::linked_file;
 pub use outputs::Outputs;
-pub use paths::{PathError, is_inside, real, resolve, shown};
+pub use paths::{PathError, display_path, is_inside, real, resolve};
 pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use scripts::{ScriptInstallOutcome, Scripts, ShippedScript};
 pub use search::{

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Addresses may be escaped or not, and often point to a part of the file (`main.rs#L12`, `main.rs:12`). The
 /// interpretation that exists wins; if none exists, the first one counts.
 #[must_use]
-pub fn linked(address: &str, folder: &Path) -> Option<PathBuf> {
+pub fn linked_file(address: &str, folder: &Path) -> Option<PathBuf> {
     let path = match address.split_once(':') {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => local_file_path(rest)?,
         // A single letter is a drive, and text that is not a valid scheme is a file name.
@@ -25,7 +25,7 @@ pub fn linked(address: &str, folder: &Path) -> Option<PathBuf> {
     if readings.iter().any(|path| is_elsewhere(path) || path.contains(char::is_control)) {
         return None;
     }
-    let readings = readings.into_iter().flat_map(|path| [path, whole(path)]);
+    let readings = readings.into_iter().flat_map(|path| [path, without_position(path)]);
     let mut places: Vec<PathBuf> = readings.filter_map(|path| paths::resolve(path, folder).ok()).collect();
     let there = places.iter().position(|place| place.exists()).unwrap_or_default();
     (there < places.len()).then(|| places.swap_remove(there))
@@ -57,11 +57,11 @@ fn is_scheme(text: &str) -> bool {
 
 /// Whether the address is like `main.rs:12`, which also looks like a scheme.
 fn is_file_position(address: &str) -> bool {
-    whole(address) != address && !whole(address).contains(':')
+    without_position(address) != address && !without_position(address).contains(':')
 }
 
 /// Returns the path without the position in the file: `#L12`, `:12` or `:12:5`.
-fn whole(path: &str) -> &str {
+fn without_position(path: &str) -> &str {
     if let Some((path, _)) = path.split_once('#') {
         return path;
     }
@@ -91,7 +91,7 @@ mod tests {
         for name in ["a.png", "two words.txt", "100%25.txt", "图.png", "a#1.md", "main.rs"] {
             fs::write(folder.join(name), "").unwrap();
         }
-        let named = |address: &str| linked(address, &folder);
+        let named = |address: &str| linked_file(address, &folder);
         let here = |name: &str| Some(folder.join(name));
         for (address, name) in [
             ("a.png", "a.png"),

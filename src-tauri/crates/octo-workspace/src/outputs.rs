@@ -30,7 +30,7 @@ impl Outputs {
     /// I/O errors; a name that is not a plain file name is invalid input.
     pub fn keep(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         let folder = crate::private_folder(&self.folder)?;
-        let path = folder.join(plain(name)?);
+        let path = folder.join(check_plain_name(name)?);
         self.prune();
         let mut temporary = tempfile::Builder::new().prefix(".output-").tempfile_in(&folder)?;
         temporary.write_all(text.as_bytes())?;
@@ -40,12 +40,12 @@ impl Outputs {
 
     /// Returns the path of the output with this name, or `None` if it does not exist.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
-        let path = self.folder.join(plain(name).ok()?);
+        let path = self.folder.join(check_plain_name(name).ok()?);
         path.is_file().then(|| path.canonicalize().ok()).flatten()
     }
 
     fn prune(&self) {
-        for old in crate::outlived([self.folder.as_path()], KEEP) {
+        for old in crate::expired_files([self.folder.as_path()], KEEP) {
             if let Err(error) = fs::remove_file(old) {
                 tracing::warn!(%error, "an old output stays");
             }
@@ -54,7 +54,7 @@ impl Outputs {
 }
 
 /// Checks that the name is a plain file name in the folder.
-fn plain(name: &str) -> io::Result<&Path> {
+fn check_plain_name(name: &str) -> io::Result<&Path> {
     let is_plain = !name.is_empty()
         && !name.starts_with('.')
         && name

@@ -61,11 +61,11 @@ pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Resul
             .join(rest.trim_start_matches(['/', std::path::MAIN_SEPARATOR])),
         None => cwd.join(text),
     };
-    real(&plain(&named))
+    real(&remove_dots(&named))
 }
 
 /// Returns `path` with `.` and `..` removed as text.
-fn plain(path: &Path) -> PathBuf {
+fn remove_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
@@ -184,7 +184,7 @@ fn is_real(path: &Path) -> bool {
 }
 
 /// Returns `path` as shown to the model and the person: relative to `cwd` if inside it, else absolute.
-pub fn shown(path: &Path, cwd: &Path) -> String {
+pub fn display_path(path: &Path, cwd: &Path) -> String {
     match path.strip_prefix(cwd) {
         Ok(relative) if relative.as_os_str().is_empty() => ".".to_owned(),
         Ok(relative) => relative.to_string_lossy().into_owned(),

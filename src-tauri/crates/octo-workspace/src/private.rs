@@ -22,7 +22,7 @@ pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
 ///
 /// I/O errors; the old file is unchanged then.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_draft(path, bytes)?.place()
+    write_draft(path, bytes)?.commit()
 }
 
 /// The name prefix of drafts. It hides them, which keeps a listing of the folder from taking one for a regular
@@ -43,7 +43,7 @@ impl PrivateDraft {
     /// # Errors
     ///
     /// I/O errors; the existing file stays then.
-    pub fn place(self) -> io::Result<()> {
+    pub fn commit(self) -> io::Result<()> {
         self.temporary.persist(self.path).map_err(|error| error.error)?;
         Ok(())
     }
@@ -101,7 +101,7 @@ mod tests {
         let draft = write_draft(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one");
         fs::remove_file(&path).unwrap();
-        draft.place().unwrap();
+        draft.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
     }
 }

@@ -118,7 +118,7 @@ pub fn run(program: RmProgram, arguments: &[OsString]) -> u8 {
         removal: removal(program, arguments),
         failed: false,
     };
-    run.everything(program, arguments)
+    run.run_all(program, arguments)
 }
 
 /// Whether the input is a terminal.
@@ -141,21 +141,21 @@ struct RmRun<'a> {
 }
 
 impl RmRun<'_> {
-    fn everything(&mut self, program: RmProgram, arguments: &[OsString]) -> u8 {
+    fn run_all(&mut self, program: RmProgram, arguments: &[OsString]) -> u8 {
         let asked = match program {
-            RmProgram::Rm => options::rm(arguments),
-            RmProgram::Unlink => options::unlink(arguments),
+            RmProgram::Rm => options::parse_rm(arguments),
+            RmProgram::Unlink => options::parse_unlink(arguments),
         };
         let (options, paths) = match asked {
             Ok(RmRequest::Remove(options, paths)) => (options, paths),
-            Ok(RmRequest::Say(text)) => {
-                self.say(&text);
+            Ok(RmRequest::Print(text)) => {
+                self.print(&text);
                 return 0;
             }
             Err(wrong) => {
-                self.complain(&wrong);
+                self.report_error(&wrong);
                 let name = self.program;
-                self.tell(&format!("Try '{name} --help' for more information.\n"));
+                self.print_error(&format!("Try '{name} --help' for more information.\n"));
                 return 1;
             }
         };
@@ -163,7 +163,7 @@ impl RmRun<'_> {
             let how = if options.recursive { " recursively" } else { "" };
             let many = if paths.len() == 1 { "argument" } else { "arguments" };
             let question = format!("{}: remove {} {many}{how}? ", self.program, paths.len());
-            if !self.agrees(&question) {
+            if !self.confirm(&question) {
                 return 0;
             }
         }
@@ -175,31 +175,31 @@ impl RmRun<'_> {
 
     fn trash(&mut self) -> Option<Trash> {
         if self.trash.is_none() {
-            self.trash = home().map(|home| Trash::of_home(&home));
+            self.trash = home().map(|home| Trash::in_home(&home));
         }
         self.trash.clone()
     }
 
     /// Prints to standard output. A closed one is ignored.
-    fn say(&mut self, text: &str) {
+    fn print(&mut self, text: &str) {
         let _ = self.output.write_all(text.as_bytes());
     }
 
     /// Prints to standard error.
-    fn tell(&mut self, text: &str) {
+    fn print_error(&mut self, text: &str) {
         let _ = self.errors.write_all(text.as_bytes());
     }
 
     /// Prints an error message in the program's format.
-    fn complain(&mut self, text: &str) {
+    fn report_error(&mut self, text: &str) {
         self.failed = true;
         let line = format!("{}: {text}\n", self.program);
-        self.tell(&line);
+        self.print_error(&line);
     }
 
     /// Asks a question; only an answer that begins with y counts as yes.
-    fn agrees(&mut self, question: &str) -> bool {
-        self.tell(question);
+    fn confirm(&mut self, question: &str) -> bool {
+        self.print_error(question);
         let _ = self.errors.flush();
         let mut answer = Vec::new();
         let read = self.input.read_until(b'\n', &mut answer);

@@ -28,11 +28,11 @@ pub enum ScriptInstallOutcome {
     /// The script did not exist.
     New,
     /// The script exists in this version or a newer one, as shipped or changed.
-    Kept,
+    Unchanged,
     /// An older, unchanged script was replaced.
     Replaced,
     /// An older, changed script was renamed, and this one took its name.
-    PutAside {
+    BackedUp {
         /// The new path of the changed script.
         backup: PathBuf,
     },
@@ -74,7 +74,7 @@ impl Scripts {
             let known = hashes.get(script.name).and_then(Value::as_str).map(str::to_owned);
             let outcome = self.install_one(script, known.as_deref())?;
             let hash = blake3::hash(script.text.as_bytes()).to_hex().to_string();
-            if outcome != ScriptInstallOutcome::Kept || self.is_as(script.name, &hash) {
+            if outcome != ScriptInstallOutcome::Unchanged || self.has_hash(script.name, &hash) {
                 hashes.insert(script.name.to_owned(), Value::from(hash));
             }
             done.push((script.name, outcome));
@@ -96,7 +96,7 @@ impl Scripts {
         let text = String::from_utf8_lossy(&present);
         let old = version(&text);
         if present == script.text.as_bytes() || old >= version(script.text) {
-            return Ok(ScriptInstallOutcome::Kept);
+            return Ok(ScriptInstallOutcome::Unchanged);
         }
         if known == Some(blake3::hash(&present).to_hex().as_str()) {
             self.put(script.name, script.text, 0o700)?;
@@ -105,7 +105,7 @@ impl Scripts {
         let backup = self.free_backup(script.name, old)?;
         fs::rename(&path, &backup)?;
         self.put(script.name, script.text, 0o700)?;
-        Ok(ScriptInstallOutcome::PutAside { backup })
+        Ok(ScriptInstallOutcome::BackedUp { backup })
     }
 
     fn free_backup(&self, name: &str, version: u32) -> io::Result<PathBuf> {
@@ -116,7 +116,7 @@ impl Scripts {
             .ok_or_else(|| io::Error::other("too many versions were put aside"))
     }
 
-    fn is_as(&self, name: &str, hash: &str) -> bool {
+    fn has_hash(&self, name: &str, hash: &str) -> bool {
         fs::read(self.folder.join(name)).is_ok_and(|present| blake3::hash(&present).to_hex().as_str() == hash)
     }
 
@@ -174,7 +174,7 @@ mod tests {
         let scripts = Scripts::new(home.path().join("scripts"));
         assert_eq!(scripts.find("read.sh"), None);
         assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::New);
-        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::Kept);
+        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::Unchanged);
         assert_eq!(outcome(&scripts, TWO), ScriptInstallOutcome::Replaced);
         let path = scripts.find("read.sh").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), TWO.text);
@@ -183,20 +183,24 @@ mod tests {
         fs::write(&path, mine).unwrap();
         assert_eq!(
             outcome(&scripts, TWO),
-            ScriptInstallOutcome::Kept,
+            ScriptInstallOutcome::Unchanged,
             "of the same version, it stays in use"
         );
-        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::Kept, "an older Octo takes nothing back");
+        assert_eq!(
+            outcome(&scripts, ONE),
+            ScriptInstallOutcome::Unchanged,
+            "an older Octo takes nothing back"
+        );
         let three = ShippedScript { text: "#!/bin/sh\n# VERSION: 3\necho three\n", ..TWO };
         let backup = path.with_file_name("read.sh.v2.bak");
-        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::PutAside { backup: backup.clone() });
+        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::BackedUp { backup: backup.clone() });
         assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
         assert_eq!(fs::read_to_string(&path).unwrap(), three.text);
 
         // A second changed script of the same version does not overwrite the backup of the first.
         fs::write(&path, "# VERSION: 2\nagain\n").unwrap();
         let second = path.with_file_name("read.sh.v2-2.bak");
-        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::PutAside { backup: second });
+        assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::BackedUp { backup: second });
         assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
         fs::remove_file(&path).unwrap();
         assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::New, "one that was removed comes back");
@@ -209,7 +213,7 @@ mod tests {
         fs::write(home.path().join("read.sh"), "echo no version\n").unwrap();
         fs::write(home.path().join(SHIPPED), "broken").unwrap();
         let backup = home.path().join("read.sh.v0.bak");
-        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::PutAside { backup: backup.clone() });
+        assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::BackedUp { backup: backup.clone() });
         assert_eq!(fs::read_to_string(backup).unwrap(), "echo no version\n");
         #[cfg(unix)]
         {

@@ -70,22 +70,27 @@ pub struct StepId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimits {
     /// The maximum bytes of one file. Larger files are recorded as not kept.
-    pub largest: u64,
+    pub max_file_bytes: u64,
     /// The maximum total bytes of one folder's snapshot. Small files come first; the rest is left out and
     /// reported.
-    pub picture: u64,
+    pub max_snapshot_bytes: u64,
     /// The maximum number of files and folders in one folder's snapshot. The rest is left out and reported.
-    pub entries: usize,
+    pub max_entries: usize,
     /// The maximum number of watched subfolders per folder, which spares a snapshot from checking everything; 0
     /// disables watching. A folder with more subfolders is always checked completely.
-    pub watched: usize,
+    pub max_watched: usize,
 }
 
 impl Default for TimeLimits {
     /// 128 MiB for a file, 2 GiB and 400,000 entries for a folder: more than nearly all source trees need, and
     /// less disk space than a person would miss. 32,768 watched folders take about 40 MB in the kernel.
     fn default() -> Self {
-        Self { largest: 128 << 20, picture: 2 << 30, entries: 400_000, watched: 1 << 15 }
+        Self {
+            max_file_bytes: 128 << 20,
+            max_snapshot_bytes: 2 << 30,
+            max_entries: 400_000,
+            max_watched: 1 << 15,
+        }
     }
 }
 
@@ -108,8 +113,8 @@ struct TimeMachineInner {
     home: PathBuf,
     journals: Journals,
     limits: TimeLimits,
-    desks: Mutex<HashMap<SessionId, Arc<Mutex<steps::SessionSteps>>>>,
-    albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
+    sessions: Mutex<HashMap<SessionId, Arc<Mutex<steps::SessionSteps>>>>,
+    folders: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
     /// The watched folders, the longest watched first.
     watched: Mutex<VecDeque<PathBuf>>,
 }
@@ -126,8 +131,8 @@ impl TimeMachine {
                 home,
                 journals,
                 limits,
-                desks: Mutex::default(),
-                albums: Mutex::default(),
+                sessions: Mutex::default(),
+                folders: Mutex::default(),
                 watched: Mutex::default(),
             }),
         }
@@ -135,8 +140,8 @@ impl TimeMachine {
 }
 
 impl TimeMachineInner {
-    fn desk(&self, session: SessionId) -> Arc<Mutex<steps::SessionSteps>> {
-        let mut desks = lock(&self.desks);
+    fn session_steps(&self, session: SessionId) -> Arc<Mutex<steps::SessionSteps>> {
+        let mut desks = lock(&self.sessions);
         if !desks.contains_key(&session) {
             // Sessions without an open step have no state. While this table is locked, no caller can start to
             // use an entry.

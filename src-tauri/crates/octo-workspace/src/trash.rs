@@ -6,7 +6,7 @@
 //!
 //! On the same file system an item is renamed, which is one step regardless of its size. Otherwise it is
 //! copied, compared byte for byte and flushed before the original is removed, up to [`COPY_BYTES`]. A kill at
-//! any moment loses nothing and duplicates nothing: [`Trash::arrivals`] finishes or undoes interrupted moves. A
+//! any moment loses nothing and duplicates nothing: [`Trash::pending_entries`] finishes or undoes interrupted moves. A
 //! process that works on an entry locks its slip, so other processes leave it alone.
 //!
 //! Links are never followed and keep their target's text. Folders are accessed through an open directory: one
@@ -57,7 +57,7 @@ pub enum TrashError {
     Refused(DeleteRefusal),
     /// A system error about the item itself.
     #[error("{0}")]
-    Thing(io::Error),
+    Item(io::Error),
     /// The trash cannot take it: it is full, or not writable.
     #[error("the trash cannot take it: {0}")]
     NoRoom(io::Error),
@@ -85,9 +85,9 @@ pub enum TrashError {
 #[derive(Clone, Debug)]
 pub enum PendingEntry {
     /// An entry exists.
-    Here(Box<TrashSlip>),
+    InTrash(Box<TrashSlip>),
     /// The item is not in the trash: it was never moved, or was restored.
-    Nothing(TrashId),
+    NotInTrash(TrashId),
 }
 
 /// How thoroughly the trash is searched.
@@ -101,7 +101,7 @@ pub enum TrashScan {
 
 impl Trash {
     /// Returns the trash of a home (`<home>/trash`), which the first entry creates.
-    pub fn of_home(home: &Path) -> Self {
+    pub fn in_home(home: &Path) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
         Self { root: home.join("trash"), home }
     }
@@ -111,17 +111,17 @@ impl Trash {
         &self.home
     }
 
-    fn entry(&self, id: TrashId) -> PathBuf {
+    fn entry_path(&self, id: TrashId) -> PathBuf {
         self.root.join(id.to_string())
     }
 
-    fn mark(&self, id: TrashId) -> PathBuf {
+    fn marker_path(&self, id: TrashId) -> PathBuf {
         self.root.join("new").join(id.to_string())
     }
 
     /// Returns the path of an item while it is in the trash.
-    pub fn content(&self, id: TrashId) -> PathBuf {
-        self.entry(id).join("content")
+    pub fn content_path(&self, id: TrashId) -> PathBuf {
+        self.entry_path(id).join("content")
     }
 
     /// Returns new entries, oldest first, after finishing or undoing moves that a kill interrupted. Leaves out
@@ -130,7 +130,7 @@ impl Trash {
     /// # Errors
     ///
     /// I/O errors of listing the trash; a missing trash is no error.
-    pub fn arrivals(&self, sweep: TrashScan) -> io::Result<Vec<PendingEntry>> {
+    pub fn pending_entries(&self, sweep: TrashScan) -> io::Result<Vec<PendingEntry>> {
         let folder = match sweep {
             TrashScan::New => self.root.join("new"),
             TrashScan::All => self.root.clone(),
@@ -139,31 +139,31 @@ impl Trash {
         for name in names(&folder)? {
             match TrashId::from_str(&name) {
                 Ok(id) => ids.push(id),
-                Err(_) if sweep == TrashScan::All => self.tidy(&name),
+                Err(_) if sweep == TrashScan::All => self.remove_leftover(&name),
                 Err(_) => {}
             }
         }
         ids.sort_unstable();
-        Ok(ids.into_iter().filter_map(|id| self.arrival(id)).collect())
+        Ok(ids.into_iter().filter_map(|id| self.entry_state(id)).collect())
     }
 
-    fn arrival(&self, id: TrashId) -> Option<PendingEntry> {
-        match slip::SlipAccess::of(&self.entry(id)) {
+    fn entry_state(&self, id: TrashId) -> Option<PendingEntry> {
+        match slip::SlipAccess::of(&self.entry_path(id)) {
             slip::SlipAccess::Locked => None,
             slip::SlipAccess::Unreadable => {
-                if !exists(&self.content(id)) {
+                if !exists(&self.content_path(id)) {
                     self.drop_entry(id);
-                    return Some(PendingEntry::Nothing(id));
+                    return Some(PendingEntry::NotInTrash(id));
                 }
                 // A power cut may lose a slip's text and keep the content: that is never discarded.
                 tracing::error!(%id, "a thing in the trash has no readable slip; it is left where it is");
                 None
             }
             slip::SlipAccess::Read(slip, _lock) => match self.finish_interrupted(&slip) {
-                Ok(move_in::MoveOutcome::Here) => Some(PendingEntry::Here(slip)),
-                Ok(move_in::MoveOutcome::Nothing) => {
+                Ok(move_in::MoveOutcome::InTrash) => Some(PendingEntry::InTrash(slip)),
+                Ok(move_in::MoveOutcome::AtOrigin) => {
                     self.drop_entry(id);
-                    Some(PendingEntry::Nothing(id))
+                    Some(PendingEntry::NotInTrash(id))
                 }
                 Err(error) => {
                     tracing::warn!(%id, %error, "a thing could not be moved to its end; it is tried again later");
@@ -176,16 +176,16 @@ impl Trash {
     /// Finishes a move into the trash, then one out of it.
     fn finish_interrupted(&self, slip: &TrashSlip) -> io::Result<move_in::MoveOutcome> {
         match self.finish(slip)? {
-            move_in::MoveOutcome::Here if self.was_restored_by_copy(slip.id) => {
-                Ok(move_in::MoveOutcome::Nothing)
+            move_in::MoveOutcome::InTrash if self.was_restored_by_copy(slip.id) => {
+                Ok(move_in::MoveOutcome::AtOrigin)
             }
             finished => Ok(finished),
         }
     }
 
     /// Removes the mark of a new entry: the store has recorded it.
-    pub fn taken_in(&self, id: TrashId) {
-        if let Err(error) = fs::remove_file(self.mark(id))
+    pub fn mark_recorded(&self, id: TrashId) {
+        if let Err(error) = fs::remove_file(self.marker_path(id))
             && error.kind() != io::ErrorKind::NotFound
         {
             tracing::warn!(%id, %error, "a thing in the trash stays marked as new");
@@ -193,8 +193,8 @@ impl Trash {
     }
 
     /// Whether an item is in the trash.
-    pub fn holds(&self, id: TrashId) -> bool {
-        exists(&self.content(id))
+    pub fn contains(&self, id: TrashId) -> bool {
+        exists(&self.content_path(id))
     }
 
     /// Deletes an item for good. A missing one is no error.
@@ -204,12 +204,12 @@ impl Trash {
     /// I/O errors; the item has then left the trash, and the next start removes the rest of it.
     pub fn purge(&self, id: TrashId) -> io::Result<()> {
         let gone = self.root.join(format!("gone-{id}"));
-        match fs::rename(self.entry(id), &gone) {
+        match fs::rename(self.entry_path(id), &gone) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        self.taken_in(id);
+        self.mark_recorded(id);
         tree::remove(&gone)
     }
 
@@ -233,7 +233,7 @@ impl Trash {
     }
 
     /// Removes the remains of an ended process: entries never completed and half-removed items.
-    fn tidy(&self, name: &str) {
+    fn remove_leftover(&self, name: &str) {
         let left = self.root.join(name);
         let begun = name.starts_with("begin-") && is_older(&left, ABANDONED_AFTER) && !slip::is_locked(&left);
         if (begun || name.starts_with("gone-"))

@@ -25,7 +25,7 @@ const FOLDER: &str = "unfinished";
 /// The suffix of a list's name.
 const LIST: &str = ".list";
 /// The prefix of Octo's own names outside its home.
-const OWN: &str = ".octo-";
+const OWN_PREFIX: &str = ".octo-";
 /// How long a list with unreachable paths is kept: their disk may be reconnected.
 const KEEP_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -46,7 +46,7 @@ struct WriteList {
 struct State {
     /// The list, locked while the process lives.
     file: Option<File>,
-    under_way: usize,
+    in_progress: usize,
 }
 
 /// A noted path; dropping it removes the note.
@@ -65,18 +65,18 @@ impl UnfinishedWrites {
                 (None, None)
             }
         };
-        Self { list: Arc::new(WriteList { place, state: Mutex::new(State { file, under_way: 0 }) }) }
+        Self { list: Arc::new(WriteList { place, state: Mutex::new(State { file, in_progress: 0 }) }) }
     }
 
     /// Notes a path before it is created.
-    pub(crate) fn note(&self, path: &Path) -> WriteNote {
+    pub(crate) fn note_path(&self, path: &Path) -> WriteNote {
         let mut state = self.list.lock();
         if let Some(file) = &mut state.file
-            && let Err(error) = file.write_all(&written(path))
+            && let Err(error) = file.write_all(&encode_path(path))
         {
             tracing::warn!(%error, "what is being written is not noted");
         }
-        state.under_way += 1;
+        state.in_progress += 1;
         WriteNote { list: Arc::clone(&self.list) }
     }
 
@@ -88,9 +88,9 @@ impl UnfinishedWrites {
     ) -> io::Result<(NamedTempFile, Option<WriteNote>)> {
         let mut noted = None;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(OWN).suffix(".tmp");
+        builder.prefix(OWN_PREFIX).suffix(".tmp");
         let file = builder.make_in(folder, |place| {
-            noted = noting.map(|unfinished| unfinished.note(place));
+            noted = noting.map(|unfinished| unfinished.note_path(place));
             new_file(place, mode)
         })?;
         Ok((file, noted))
@@ -125,11 +125,11 @@ impl UnfinishedWrites {
     ) -> Result<T, E> {
         let is_taken = || place.symlink_metadata().is_ok();
         let name = place.file_name().unwrap_or_default().to_string_lossy();
-        let half = place.with_file_name(format!("{OWN}{name}"));
+        let half = place.with_file_name(format!("{OWN_PREFIX}{name}"));
         if is_taken() || half.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
-        let _noted = self.note(&half);
+        let _noted = self.note_path(&half);
         let filled = private_folder(&half).map_err(&failed).and_then(|_| fill(&half)).and_then(|filled| {
             if is_taken() {
                 return Err(failed(io::ErrorKind::AlreadyExists.into()));
@@ -177,9 +177,9 @@ impl Drop for WriteList {
 impl Drop for WriteNote {
     fn drop(&mut self) {
         let mut state = self.list.lock();
-        state.under_way = state.under_way.saturating_sub(1);
+        state.in_progress = state.in_progress.saturating_sub(1);
         // With nothing in progress, the list is emptied: it stays short in a long-lived process.
-        if state.under_way == 0
+        if state.in_progress == 0
             && let Some(file) = &mut state.file
             && let Err(error) = file.set_len(0).and_then(|()| io::Seek::rewind(file))
         {
@@ -203,14 +203,14 @@ fn new_list(home: &Path) -> io::Result<(File, PathBuf)> {
 }
 
 /// Encodes a path for a list: its length in bytes, then the bytes.
-fn written(path: &Path) -> Vec<u8> {
+fn encode_path(path: &Path) -> Vec<u8> {
     let bytes = path_bytes(path);
     let length = u32::try_from(bytes.len()).unwrap_or_default();
     [&length.to_le_bytes(), &*bytes].concat()
 }
 
 /// Returns the paths of a list. An incomplete path at its end was being noted, and its file not created yet.
-fn paths(mut bytes: &[u8]) -> Vec<PathBuf> {
+fn decode_paths(mut bytes: &[u8]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk() {
         let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
@@ -232,7 +232,7 @@ fn sweep_list(place: &Path) -> io::Result<()> {
     let (mut bytes, mut left) = (Vec::new(), false);
     // Through the same file: some systems keep other handles from reading a locked file.
     (&file).read_to_end(&mut bytes)?;
-    for path in paths(&bytes).into_iter().filter(|path| is_own(path)) {
+    for path in decode_paths(&bytes).into_iter().filter(|path| is_own(path)) {
         if let Err(error) = remove(&path) {
             tracing::warn!(path = %path.display(), %error, "what was left unfinished stays for now");
             left = true;
@@ -245,7 +245,8 @@ fn sweep_list(place: &Path) -> io::Result<()> {
 /// Whether a path still has one of Octo's own names: a list is only a file, and another program may have
 /// written it.
 fn is_own(path: &Path) -> bool {
-    path.is_absolute() && path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(OWN))
+    path.is_absolute()
+        && path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(OWN_PREFIX))
 }
 
 /// Removes a file, or a folder with its content. A missing path is no error, but a missing parent folder is:

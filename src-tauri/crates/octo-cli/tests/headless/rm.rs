@@ -54,7 +54,7 @@ impl RmFolders {
         fs::create_dir(&home).unwrap();
         fs::create_dir(&work).unwrap();
         let bin = rm::install(&home, Path::new(BINARY)).unwrap();
-        Self { trash: Trash::of_home(&home), work, bin, _keep: keep }
+        Self { trash: Trash::in_home(&home), work, bin, _keep: keep }
     }
 
     fn ours(&self, program: &str, arguments: &[&str]) -> Command {
@@ -76,10 +76,10 @@ impl RmFolders {
 
     fn in_trash(&self) -> Vec<TrashSlip> {
         let here = |arrival| match arrival {
-            PendingEntry::Here(slip) => Some(*slip),
-            PendingEntry::Nothing(_) => None,
+            PendingEntry::InTrash(slip) => Some(*slip),
+            PendingEntry::NotInTrash(_) => None,
         };
-        self.trash.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect()
+        self.trash.pending_entries(TrashScan::All).unwrap().into_iter().filter_map(here).collect()
     }
 }
 
@@ -276,8 +276,8 @@ fn a_command_removes_in_a_fresh_home_outside_the_temporary_folders() {
         run(&home, &server, &["--mode", mode, "remove it"]).expect(0);
         let said = &server.requests()[1].results()[0].text;
         assert!(!home.work().join("file").exists(), "{mode}: {said}");
-        let arrivals = Trash::of_home(&home.octo()).arrivals(TrashScan::All).unwrap();
-        assert!(matches!(arrivals.as_slice(), [PendingEntry::Here(_)]), "{mode}: {said}");
+        let arrivals = Trash::in_home(&home.octo()).pending_entries(TrashScan::All).unwrap();
+        assert!(matches!(arrivals.as_slice(), [PendingEntry::InTrash(_)]), "{mode}: {said}");
         server.assert_clean();
     }
 }
@@ -324,7 +324,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
             }
             [slip] => {
                 assert!(left.is_empty(), "round {round}: {left:?}");
-                assert_eq!(tree(&place.trash.content(slip.id)), before, "round {round}");
+                assert_eq!(tree(&place.trash.content_path(slip.id)), before, "round {round}");
             }
             several => panic!("round {round}: {several:?}"),
         }

@@ -153,7 +153,7 @@ impl Library {
             old = Some(trash.throw_away(path.clone(), removal).await?);
         }
         if let Some(draft) = draft
-            && let Err(error) = blocking(move || draft.place().map_err(unwritable)).await
+            && let Err(error) = blocking(move || draft.commit().map_err(unwritable)).await
         {
             if let Some(old) = old
                 && let Err(error) = trash.put_back(old, path, TakenNamePolicy::Refuse).await?

@@ -113,7 +113,7 @@ impl Octo {
         tracing::info!("everything is deleted, as the person asked");
         self.shutdown().await;
         let keys = self.forget_keys().await.err();
-        let residence = self.base.config.settled.residence.clone();
+        let residence = self.base.config.settled.location.clone();
         let left = blocking(move || {
             erase_all(&residence, &home)
                 .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))

@@ -6,7 +6,7 @@ use octo_runtime::blocking;
 use octo_store::{HolderState, probe};
 use octo_workspace::{
     HomeAuthority, HomeChange, HomeLocation, HomePlanError, MOVED_NOTE, PendingHomePlan, cancel_plan,
-    delete_former_home, former_homes, look_at_copy, plan_move, plan_restore,
+    delete_former_home, former_homes, inspect_copy, plan_move, plan_restore,
 };
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ impl Octo {
     }
 
     pub(super) async fn look_at_copy(&self, from: PathBuf) -> Result<CopyInspection, ApiError> {
-        let found = blocking(move || Ok(look_at_copy(&from)?)).await?;
+        let found = blocking(move || Ok(inspect_copy(&from)?)).await?;
         Ok(CopyInspection {
             path: found.path.display().to_string(),
             at: found.at,
@@ -77,7 +77,7 @@ impl Octo {
 
     /// Returns the home this process works in.
     fn home_now(&self) -> HomeLocation {
-        self.base.config.settled.residence.clone()
+        self.base.config.settled.location.clone()
     }
 
     /// Fails if another process works in this home: its work would be missing from the new one.
@@ -105,9 +105,9 @@ pub(super) fn check_not_moved(home: &Path) -> Result<(), ApiError> {
 }
 
 fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
-    let fixed = match residence.chosen {
-        HomeAuthority::ByVariable => Some(HomePlanError::ByVariable.into()),
-        HomeAuthority::ByOcto => None,
+    let fixed = match residence.authority {
+        HomeAuthority::Variable => Some(HomePlanError::ByVariable.into()),
+        HomeAuthority::Octo => None,
     };
     let planned = PendingHomePlan::read(residence)?.map(|planned| match planned.plan {
         HomeChange::Restore { from, aside, .. } => {

@@ -94,7 +94,7 @@ impl Session {
             session: self.id(),
             call,
             cwd: self.workspace.folder().to_owned(),
-            files: self.workspace.files().closing(Arc::new(closed)),
+            files: self.workspace.files().with_closed_paths(Arc::new(closed)),
             shell: self.workspace.shell().clone(),
             blobs: self.runtime.base.blobs.clone(),
             outputs: Outputs::new(self.runtime.base.paths.outputs(self.id())),

@@ -339,7 +339,7 @@ impl Session {
             // The context did not shrink after all: the next summary must not list this archive.
             if let Ok(archived) = report.outcome {
                 let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
-                tokio::task::spawn_blocking(move || archives.take_back(&archived.path));
+                tokio::task::spawn_blocking(move || archives.remove(&archived.path));
             }
             return Ok(());
         };

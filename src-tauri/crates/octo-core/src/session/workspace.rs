@@ -60,8 +60,8 @@ impl Owner {
         }
         let scope = FileScope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
         Ok(Files::new(scope)
-            .recording(runtime.services.time.recorder(self.root))
-            .noting(runtime.base.unfinished.clone()))
+            .with_recorder(runtime.services.time.recorder(self.root))
+            .with_write_notes(runtime.base.unfinished.clone()))
     }
 }
 

@@ -17,7 +17,7 @@ impl Sessions {
     async fn end_unfinished(&self) {
         let machine = self.runtime.services.time.clone();
         let unfinished = blocking(move || {
-            machine.put_back()?;
+            machine.restore_set_apart_blobs()?;
             Ok(machine.unfinished()?)
         });
         match unfinished.await {

@@ -7,7 +7,7 @@ use octo_protocol::{
     Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
-use octo_workspace::settle;
+use octo_workspace::carry_out_home_plan;
 use std::{fs, path::Path};
 
 fn text(path: &Path) -> String {
@@ -21,8 +21,9 @@ async fn titles(octo: &Octo) -> usize {
 
 /// Starts an Octo on `home` as found.
 async fn start_at(home: &TempHome) -> Octo {
-    let settled = settle(HomeLocation::by_octo(home.octo()).expect("a home")).expect("it is settled");
-    let config = Config { home: settled.residence.home.clone(), settled, ..config(home) };
+    let settled =
+        carry_out_home_plan(HomeLocation::by_octo(home.octo()).expect("a home")).expect("it is settled");
+    let config = Config { home: settled.location.home.clone(), settled, ..config(home) };
     Octo::start(config).await.expect("the application starts")
 }
 

@@ -25,7 +25,7 @@ fn removed(rig: &Rig, name: &str, content: &str) {
     let path = rig.home.write(name, content).canonicalize().unwrap();
     let removal =
         Removal { who: RemovedBy::Agent, session: None, project: None, command: Some(format!("rm {name}")) };
-    Trash::of_home(&rig.home.octo()).take(&path, &removal).unwrap();
+    Trash::in_home(&rig.home.octo()).move_in(&path, &removal).unwrap();
 }
 
 async fn restore(
@@ -165,7 +165,7 @@ async fn a_smaller_limit_takes_effect_at_once_and_spares_the_last_day() {
     let modules = rig.home.write("node_modules/x/index.js", "x").canonicalize().unwrap();
     let modules = modules.parent().unwrap().parent().unwrap().to_owned();
     let removal = Removal { who: RemovedBy::Agent, session: None, project: None, command: None };
-    Trash::of_home(&rig.home.octo()).take(&modules, &removal).unwrap();
+    Trash::in_home(&rig.home.octo()).move_in(&modules, &removal).unwrap();
     assert_eq!(listed(&rig.octo).await.len(), 2);
     rig.event("both", |event| matches!(event, Event::TrashChanged { .. }).then_some(())).await;
     let patch = SettingsPatch {

@@ -96,7 +96,7 @@ impl PolicyPaths {
 }
 
 impl ClosedPaths for PolicyPaths {
-    fn closed(&self, path: &Path) -> PathRestriction {
+    fn restriction(&self, path: &Path) -> PathRestriction {
         if self.around.is_own(path) {
             return PathRestriction::Denied;
         }

@@ -159,7 +159,7 @@ fn harmless(
         return Err(None);
     }
     let closed = PolicyPaths::new(policy, around);
-    let says = |path: &Path| match closed.closed(path) {
+    let says = |path: &Path| match closed.restriction(path) {
         PathRestriction::No if is_secret(path) => PathRestriction::Secret,
         said => said,
     };

@@ -89,7 +89,7 @@ fn quoted(path: &Path) -> String {
 
 /// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
-    for old in octo_workspace::outlived(folders, KEEP_LOGS) {
+    for old in octo_workspace::expired_files(folders, KEEP_LOGS) {
         let _ = fs::remove_file(old);
     }
 }

@@ -11,7 +11,7 @@ impl Bench {
             project: Some(self.folder.display().to_string()),
             command: Some("rm".to_owned()),
         };
-        self.trash.take(&self.folder.join(name), &removal).unwrap()
+        self.trash.move_in(&self.folder.join(name), &removal).unwrap()
     }
 
     fn trash(&self, arguments: Value) -> Result<String, String> {

@@ -4,7 +4,7 @@
 //! later. The sweep therefore keeps every blob put or requested within [`GRACE`], and never unlinks one
 //! directly: it first moves the blob into a separate folder and checks its time again. A concurrent put of the
 //! same content has either renewed the time, which brings the blob back, or finds no file and writes the blob
-//! again. A process killed in between leaves blobs in that folder; [`Blobs::put_back`] restores them.
+//! again. A process killed in between leaves blobs in that folder; [`Blobs::restore_set_apart`] restores them.
 
 use super::{BlobError, Blobs, GRACE, TEMPORARY_PREFIX};
 use octo_protocol::BlobHash;
@@ -115,7 +115,7 @@ impl Blobs {
     /// # Errors
     ///
     /// I/O errors.
-    pub fn put_back(&self) -> Result<(), BlobError> {
+    pub fn restore_set_apart(&self) -> Result<(), BlobError> {
         for away in entries(&self.root.join(REMOVAL_FOLDER))? {
             let Some(name) = away.file_name() else { continue };
             let Ok(path) = self.path(&BlobHash(name.to_string_lossy().into_owned())) else { continue };

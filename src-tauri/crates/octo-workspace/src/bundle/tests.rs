@@ -56,7 +56,7 @@ fn whatever_was_changed_in_it_is_put_right() {
     ];
     for (at, spoil) in spoil.iter().enumerate() {
         install_bundle(&folder, ONE).unwrap();
-        for path in found(&folder, 10).unwrap() {
+        for path in list_files(&folder, 10).unwrap() {
             set_writable(path.parent().unwrap()).unwrap();
             set_writable(&path).unwrap();
         }
@@ -73,7 +73,7 @@ fn nobody_may_write_into_it_and_no_link_is_followed_out_of_it() {
     use std::os::unix::fs::PermissionsExt;
     let (home, folder) = home();
     install_bundle(&folder, ONE).unwrap();
-    for path in found(&folder, 10).unwrap() {
+    for path in list_files(&folder, 10).unwrap() {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o222, 0, "{}", path.display());
     }
     assert_eq!(fs::metadata(folder.join("a/docs")).unwrap().permissions().mode() & 0o222, 0);

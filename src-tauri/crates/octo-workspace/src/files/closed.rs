@@ -16,5 +16,5 @@ pub enum PathRestriction {
 /// The closed paths. Searches query it for thousands of real paths (see [`crate::resolve`]).
 pub trait ClosedPaths: fmt::Debug + Send + Sync {
     /// Returns the restriction of this path.
-    fn closed(&self, path: &Path) -> PathRestriction;
+    fn restriction(&self, path: &Path) -> PathRestriction;
 }

@@ -9,7 +9,7 @@ use std::{io, path::PathBuf};
 pub enum FilesError {
     /// The text is not a path.
     #[error("{0}")]
-    Path(#[from] PathError),
+    BadPath(#[from] PathError),
     /// The path is outside the scope of this call.
     #[error("{} is outside what this call may {access}. Nothing was done.", .path.display())]
     Outside {
@@ -110,7 +110,7 @@ pub enum FilesError {
         reason: String,
     },
     /// Any other system error. After a failed write the old content is intact.
-    #[error("{} cannot be {}: {reason}.", .path.display(), .access.past())]
+    #[error("{} cannot be {}: {reason}.", .path.display(), .access.past_participle())]
     Failed {
         /// The path.
         path: PathBuf,
@@ -131,7 +131,7 @@ pub enum Access {
 }
 
 impl Access {
-    fn past(self) -> &'static str {
+    fn past_participle(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "written",

@@ -28,7 +28,7 @@ impl SeenFileStamp {
 
     /// Whether a file in this state is still the version that was seen. If it was seen as a whole, the content
     /// decides, so a merely touched file is not refused; otherwise length and time decide.
-    fn still_holds(&self, meta: &Metadata, content: blake3::Hash) -> bool {
+    fn matches(&self, meta: &Metadata, content: blake3::Hash) -> bool {
         match self.hash {
             Some(seen) => seen == content,
             None => self.len == meta.len() && self.modified == meta.modified().ok(),
@@ -49,6 +49,6 @@ impl ReadLedger {
     /// Whether the file is the version the session saw last. A file it never saw counts as unchanged.
     pub(crate) fn is_current(&self, path: &Path, meta: &Metadata, content: blake3::Hash) -> bool {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get(path).is_none_or(|stamp| stamp.still_holds(meta, content))
+        seen.get(path).is_none_or(|stamp| stamp.matches(meta, content))
     }
 }

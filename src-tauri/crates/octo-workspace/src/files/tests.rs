@@ -48,8 +48,9 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
     for name in ["in/a", "in/.env", "lib/a", "lib/.env", "tmp/a", "out/a", "out/b", "out/.env"] {
         fs::write(home.base.join(name), "x").unwrap();
     }
-    let granted =
-        home.files.granting(&[home.base.join("out")], &[home.base.join("out/b"), home.base.join("in/.env")]);
+    let granted = home
+        .files
+        .with_grants(&[home.base.join("out")], &[home.base.join("out/b"), home.base.join("in/.env")]);
     // path, readable, writable, readable if granted, writable if granted
     for (path, read, write, granted_read, granted_write) in [
         ("in/a", true, true, true, true),
@@ -75,7 +76,7 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
     }
     let secret_folder = home.base.join("out/.ssh");
     fs::create_dir(&secret_folder).unwrap();
-    let granted = home.files.granting(std::slice::from_ref(&secret_folder), &[]);
+    let granted = home.files.with_grants(std::slice::from_ref(&secret_folder), &[]);
     assert!(
         granted.check_read(&secret_folder.join("config")).is_ok(),
         "who granted .ssh meant what is in it"
@@ -87,7 +88,7 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
 struct Rules(PathBuf);
 
 impl ClosedPaths for Rules {
-    fn closed(&self, path: &Path) -> PathRestriction {
+    fn restriction(&self, path: &Path) -> PathRestriction {
         let text = path.to_string_lossy();
         if path.starts_with(&self.0) {
             PathRestriction::Denied
@@ -108,18 +109,18 @@ fn what_is_closed_is_closed_wherever_it_lies() {
     }
     let (open, token) = (home.folder.join("a"), home.folder.join("x.token"));
     let (denied, vault) = (home.folder.join("private/a"), home.folder.join("vault"));
-    let files = home.files.closing(Arc::new(Rules(home.folder.join("private"))));
+    let files = home.files.with_closed_paths(Arc::new(Rules(home.folder.join("private"))));
     assert!(files.read(&open, LIMIT).is_ok() && files.write(&open, b"y").is_ok());
     for secret in [&token, &vault.join("a")] {
         assert!(matches!(files.read(secret, LIMIT), Err(FilesError::Outside { .. })));
         assert!(matches!(files.write(secret, b"y"), Err(FilesError::Outside { .. })));
     }
-    let granted = files.granting(&[home.folder.clone(), vault.clone()], std::slice::from_ref(&token));
+    let granted = files.with_grants(&[home.folder.clone(), vault.clone()], std::slice::from_ref(&token));
     assert!(granted.write(&token, b"y").is_ok());
     assert!(granted.read(&vault.join("a"), LIMIT).is_ok(), "who granted the folder meant what is in it");
     // No grant opens a denied path, not even to show it to the person.
     let all = [home.folder.join("private"), denied.clone()];
-    for files in [&files, &files.granting(&all, &all), &files.for_person()] {
+    for files in [&files, &files.with_grants(&all, &all), &files.for_person()] {
         assert_eq!(files.read(&denied, LIMIT), Err(FilesError::Closed { path: denied.clone() }));
         assert_eq!(files.write(&denied, b"y"), Err(FilesError::Closed { path: denied.clone() }));
     }
@@ -226,7 +227,7 @@ fn pipes_are_judged_without_opening_them() {
         let made = std::process::Command::new("mkfifo").arg(home.base.join(name)).status().unwrap();
         assert!(made.success());
     }
-    let granted = home.files.granting(&[], &[home.base.join("in/a")]);
+    let granted = home.files.with_grants(&[], &[home.base.join("in/a")]);
     assert!(matches!(granted.read(&home.base.join("out/pipe"), LIMIT), Err(FilesError::Outside { .. })));
     assert!(matches!(granted.read(&home.base.join("in/pipe"), LIMIT), Err(FilesError::Special { .. })));
     assert!(matches!(granted.write(&home.base.join("in/pipe"), b"x"), Err(FilesError::Special { .. })));
@@ -273,7 +274,7 @@ fn links_are_written_through_and_judged_by_their_target() {
     assert!(home.files.check_write(&allowed).is_ok());
     symlink("../out/real", &allowed).unwrap();
     assert!(matches!(home.files.write(&allowed, b"new"), Err(FilesError::Outside { .. })));
-    let granted = home.files.granting(&[], std::slice::from_ref(&allowed));
+    let granted = home.files.with_grants(&[], std::slice::from_ref(&allowed));
     assert!(
         matches!(granted.write(&allowed, b"new"), Err(FilesError::Outside { .. })),
         "a grant is for the real path"
@@ -304,7 +305,7 @@ fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
     assert_eq!(home.files.write(&path, b"new"), Err(changed.clone()));
     assert_eq!(home.files.read_to_change(&path, LIMIT), Err(changed.clone()));
     assert_eq!(
-        home.files.clone().granting(&[], &[]).write(&path, b"new"),
+        home.files.clone().with_grants(&[], &[]).write(&path, b"new"),
         Err(changed.clone()),
         "all clones know"
     );

@@ -49,7 +49,7 @@ impl Files {
             // Creating the parents would recreate the lost folder, empty.
             return Err(FilesError::FolderVanished { folder: self.scope.folder.clone() });
         }
-        let failed = |error: &io::Error| self.failed(&real, Access::Write, error);
+        let failed = |error: &io::Error| self.access_error(&real, Access::Write, error);
         let before = match fs::symlink_metadata(&real) {
             Ok(meta) => Some(self.state_to_replace(&real, meta)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -80,7 +80,7 @@ impl Files {
         sync_folder(parent);
         let after = FileState { len: content.len() as u64, hash: blake3::hash(content) };
         if let Ok(meta) = written.metadata() {
-            self.seen.note(&real, SeenFileStamp::of_hash(&meta, after.hash));
+            self.ledger.note(&real, SeenFileStamp::of_hash(&meta, after.hash));
         }
         Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after, recorded })
     }
@@ -101,8 +101,8 @@ impl Files {
         if meta.permissions().readonly() {
             return Err(FilesError::ReadOnly { path: real.to_owned() });
         }
-        let state = hash_file(real).map_err(|error| self.failed(real, Access::Read, &error))?;
-        if !self.seen.is_current(real, &meta, state.hash) {
+        let state = hash_file(real).map_err(|error| self.access_error(real, Access::Read, &error))?;
+        if !self.ledger.is_current(real, &meta, state.hash) {
             return Err(FilesError::Changed { path: real.to_owned() });
         }
         Ok((state, meta))

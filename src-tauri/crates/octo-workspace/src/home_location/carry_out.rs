@@ -1,9 +1,10 @@
 //! The steps at startup, before anything opens the home.
 
 use super::{
-    HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
+    HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED,
     pointer::HomePointer,
-    prepare::{free_name, has_room, is_moved, usable},
+    prepare::{check_target, is_moved, require_space, unused_name},
+    sibling_path,
     tree::{self, ChangeHook, LinkTreatment},
 };
 use crate::{private::DRAFT, write_private};
@@ -26,15 +27,15 @@ const MARK: &str = ".octo-arriving";
 #[derive(Clone, Debug)]
 pub struct HomeAtStart {
     /// Its location.
-    pub residence: HomeLocation,
+    pub location: HomeLocation,
     /// The reasons why a plan was not carried out, if so; the home is unchanged then.
     pub remarks: Vec<ApiError>,
 }
 
 impl HomeAtStart {
     /// Returns a home without a plan.
-    pub fn at(residence: HomeLocation) -> Self {
-        Self { residence, remarks: Vec::new() }
+    pub fn without_plan(location: HomeLocation) -> Self {
+        Self { location: location, remarks: Vec::new() }
     }
 }
 
@@ -48,28 +49,25 @@ const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 /// # Errors
 ///
 /// When the home's location cannot be read; see [`HomeLocation::by_octo`].
-pub fn settle(residence: HomeLocation) -> Result<HomeAtStart, HomePlanError> {
-    carry_out_observed(residence, &mut || {})
+pub fn carry_out_home_plan(location: HomeLocation) -> Result<HomeAtStart, HomePlanError> {
+    carry_out_observed(location, &mut || {})
 }
 
 pub(super) fn carry_out_observed(
-    residence: HomeLocation,
+    location: HomeLocation,
     watch: ChangeHook<'_>,
 ) -> Result<HomeAtStart, HomePlanError> {
-    let usual = residence.usual.clone();
-    let Some((planned, held)) = PendingHomePlan::hold(&usual)? else {
+    let usual = location.default_home.clone();
+    let Some((planned, held)) = PendingHomePlan::lock(&usual)? else {
         // Another process may just have carried it out.
-        let residence = reread_location(residence)?;
-        remove_stale_staging(&residence.home);
-        return Ok(HomeAtStart { residence: residence.require_home()?, remarks: Vec::new() });
+        let location = reread_location(location)?;
+        remove_stale_staging(&location.home);
+        return Ok(HomeAtStart { location: location.require_home()?, remarks: Vec::new() });
     };
     if !sources_exist(&planned) {
         // Its disk is not connected: the plan waits too.
         drop(held);
-        return Ok(HomeAtStart {
-            residence: reread_location(residence)?.require_home()?,
-            remarks: Vec::new(),
-        });
+        return Ok(HomeAtStart { location: reread_location(location)?.require_home()?, remarks: Vec::new() });
     }
     let outcome = match &planned.plan {
         HomeChange::Restore { .. } => replace_home(&planned, watch),
@@ -91,7 +89,7 @@ pub(super) fn carry_out_observed(
         }
     };
     drop(held);
-    Ok(HomeAtStart { residence: reread_location(residence)?.require_home()?, remarks })
+    Ok(HomeAtStart { location: reread_location(location)?.require_home()?, remarks })
 }
 
 /// Whether the sources of a plan exist.
@@ -106,17 +104,17 @@ fn sources_exist(planned: &PendingHomePlan) -> bool {
 }
 
 /// Reads the home's location again.
-fn reread_location(residence: HomeLocation) -> Result<HomeLocation, HomePlanError> {
-    match residence.chosen {
-        HomeAuthority::ByVariable => Ok(residence),
-        HomeAuthority::ByOcto => HomeLocation::by_octo(residence.usual),
+fn reread_location(location: HomeLocation) -> Result<HomeLocation, HomePlanError> {
+    match location.authority {
+        HomeAuthority::Variable => Ok(location),
+        HomeAuthority::Octo => HomeLocation::by_octo(location.default_home),
     }
 }
 
 /// Removes the unpacked copy of a plan that was never completed. Not called while another process may be about
 /// to make a plan.
 fn remove_stale_staging(home: &Path) {
-    let staged = beside(home, STAGED);
+    let staged = sibling_path(home, STAGED);
     if staged.symlink_metadata().is_ok()
         && let Ok(HomeClaim::Alone(_lock)) = claim(home)
         && let Err(error) = tree::remove(&staged)
@@ -148,7 +146,7 @@ fn replace_home(planned: &PendingHomePlan, watch: ChangeHook<'_>) -> Result<(), 
     let home = &planned.home;
     let _lock = claim_exclusively(home)?;
     let there = |place: &Path| place.symlink_metadata().is_ok();
-    let failed = |path: &Path, error| HomePlanError::of(path, error);
+    let failed = |path: &Path, error| HomePlanError::from_io(path, error);
     if !there(staged) {
         if there(home) {
             // Done already, or the unpacked copy is gone.
@@ -159,7 +157,7 @@ fn replace_home(planned: &PendingHomePlan, watch: ChangeHook<'_>) -> Result<(), 
     }
     if there(home) {
         // If both exist, a process created a home between the two steps: it is kept too.
-        let aside = if there(aside) { free_name(home, "again") } else { aside.clone() };
+        let aside = if there(aside) { unused_name(home, "again") } else { aside.clone() };
         if let Err(error) = tree::rename(home, &aside) {
             tree::remove(staged)?;
             return Err(failed(home, error));
@@ -193,10 +191,10 @@ fn move_home(
             }
             return Err(error);
         }
-        let pointer = HomePointer::moved(before, home, to);
+        let pointer = HomePointer::after_move(before, home, to);
         if let Err(error) = pointer.write(usual) {
             clear_target(to, mark)?;
-            return Err(HomePlanError::of(usual, error));
+            return Err(HomePlanError::from_io(usual, error));
         }
         watch();
     }
@@ -224,20 +222,20 @@ fn moved_to(to: &Path) -> String {
 
 /// Builds the whole home in a folder that is empty, or was left unfinished by this same plan.
 fn fill_target(home: &Path, to: &Path, mark: &str, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
-    let real = usable(home, to)?;
+    let real = check_target(home, to)?;
     let names = tree::entries(&real)?;
     // A process that was killed while writing the mark left only its draft.
     let untouched = names.iter().all(|name| name.to_string_lossy().starts_with(DRAFT));
     if !untouched && !is_marked(to, mark) {
         return Err(HomePlanError::NotEmpty(real));
     }
-    closed_to_others(&real)?;
-    write_private(&to.join(MARK), mark.as_bytes()).map_err(|error| HomePlanError::of(to, error))?;
+    restrict_to_owner(&real)?;
+    write_private(&to.join(MARK), mark.as_bytes()).map_err(|error| HomePlanError::from_io(to, error))?;
     watch();
     tree::clear(to, MARK, watch)?;
     let size = tree::measure(home, &|name| !is_moved(name))?;
-    has_room(to, size.bytes)?;
-    let copied = tree::copy_content(home, to, LinkTreatment::Kept, &|name| !is_moved(name), watch)?;
+    require_space(to, size.bytes)?;
+    let copied = tree::copy_content(home, to, LinkTreatment::Recreate, &|name| !is_moved(name), watch)?;
     let arrived = tree::measure(to, &|name| name == MARK)?;
     if copied != size || copied != arrived {
         let error = io::Error::other(format!(
@@ -246,13 +244,13 @@ fn fill_target(home: &Path, to: &Path, mark: &str, watch: ChangeHook<'_>) -> Res
         ));
         return Err(HomePlanError::Failed { path: to.to_owned(), error });
     }
-    tree::sync_folder_of(to).map_err(|error| HomePlanError::of(to, error))
+    tree::sync_folder_of(to).map_err(|error| HomePlanError::from_io(to, error))
 }
 
 /// Closes the folder to other users: the person may have created it readable for all, and a home's content is
 /// private.
 #[cfg(unix)]
-fn closed_to_others(folder: &Path) -> Result<(), HomePlanError> {
+fn restrict_to_owner(folder: &Path) -> Result<(), HomePlanError> {
     use std::os::unix::fs::PermissionsExt as _;
     let closed = fs::Permissions::from_mode(0o700);
     fs::set_permissions(folder, closed)
@@ -260,7 +258,7 @@ fn closed_to_others(folder: &Path) -> Result<(), HomePlanError> {
 }
 
 #[cfg(not(unix))]
-fn closed_to_others(_folder: &Path) -> Result<(), HomePlanError> {
+fn restrict_to_owner(_folder: &Path) -> Result<(), HomePlanError> {
     Ok(())
 }
 
@@ -281,7 +279,7 @@ fn is_marked(folder: &Path, mark: &str) -> bool {
 fn claim_exclusively(home: &Path) -> Result<Option<fs::File>, HomePlanError> {
     let begun = Instant::now();
     loop {
-        match claim(home).map_err(|error| HomePlanError::of(home, error))? {
+        match claim(home).map_err(|error| HomePlanError::from_io(home, error))? {
             // There, a folder with an open file in it cannot be renamed.
             HomeClaim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
             HomeClaim::Occupied if begun.elapsed() >= IN_USE_TIMEOUT => return Err(HomePlanError::InUse),

@@ -62,7 +62,7 @@ pub fn write_copy_manifest(copy: &Path, octo: &str, at: Millis) -> io::Result<()
 ///
 /// [`HomePlanError::NoCopy`], [`HomePlanError::Copy`] for a copy that is damaged or from a newer Octo,
 /// [`HomePlanError::Incomplete`].
-pub fn look_at_copy(copy: &Path) -> Result<CopySummary, HomePlanError> {
+pub fn inspect_copy(copy: &Path) -> Result<CopySummary, HomePlanError> {
     let path = crate::real(copy).ok().filter(|path| path.is_dir());
     let path = path.ok_or_else(|| HomePlanError::NoCopy(copy.to_owned()))?;
     let database = path.join("octo.db");

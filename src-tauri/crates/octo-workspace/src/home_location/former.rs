@@ -20,14 +20,14 @@ pub struct FormerHome {
 }
 
 /// Returns the former homes: those replaced by a copy, and those at earlier locations.
-pub fn former_homes(residence: &HomeLocation) -> Vec<FormerHome> {
-    let mut places: Vec<PathBuf> = residence.former.clone();
-    for home in residence.former.iter().chain([&residence.home]) {
+pub fn former_homes(location: &HomeLocation) -> Vec<FormerHome> {
+    let mut places: Vec<PathBuf> = location.former.clone();
+    for home in location.former.iter().chain([&location.home]) {
         places.extend(former_homes_next_to(home));
     }
     places.sort();
     places.dedup();
-    let is_home = |place: &PathBuf| *place != residence.home && place.join("octo.db").is_file();
+    let is_home = |place: &PathBuf| *place != location.home && place.join("octo.db").is_file();
     places
         .into_iter()
         .filter(is_home)
@@ -43,8 +43,8 @@ pub fn former_homes(residence: &HomeLocation) -> Vec<FormerHome> {
 /// # Errors
 ///
 /// I/O errors; `NotFound` for any other folder.
-pub fn delete_former_home(residence: &HomeLocation, path: &Path) -> io::Result<Vec<String>> {
-    if !former_homes(residence).iter().any(|kept| kept.path == path) {
+pub fn delete_former_home(location: &HomeLocation, path: &Path) -> io::Result<Vec<String>> {
+    if !former_homes(location).iter().any(|kept| kept.path == path) {
         return Err(io::ErrorKind::NotFound.into());
     }
     erase_home(path)
@@ -56,13 +56,13 @@ pub fn delete_former_home(residence: &HomeLocation, path: &Path) -> io::Result<V
 /// # Errors
 ///
 /// I/O errors of reading the home.
-pub fn erase_all(residence: &HomeLocation, home: &Path) -> io::Result<Vec<String>> {
+pub fn erase_all(location: &HomeLocation, home: &Path) -> io::Result<Vec<String>> {
     let mut others = Vec::new();
-    for kept in former_homes(residence) {
+    for kept in former_homes(location) {
         let left = erase_home(&kept.path).unwrap_or_else(|_| vec![".".to_owned()]);
         others.extend(left.iter().map(|name| kept.path.join(name).display().to_string()));
     }
-    if let Err(error) = residence.forget() {
+    if let Err(error) = location.forget() {
         others.push(error.to_string());
     }
     let mut left = erase_home(home)?;
@@ -82,7 +82,7 @@ fn former_homes_next_to(home: &Path) -> Vec<PathBuf> {
 
 impl HomePointer {
     /// Returns the pointer after the home moved from one path to another.
-    pub(super) fn moved(before: Option<Self>, from: &Path, to: &Path) -> Self {
+    pub(super) fn after_move(before: Option<Self>, from: &Path, to: &Path) -> Self {
         let mut former = before.map(|pointer| pointer.former).unwrap_or_default();
         former.retain(|place| place != from && place != to);
         former.push(from.to_owned());

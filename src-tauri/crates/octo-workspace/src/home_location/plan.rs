@@ -1,6 +1,6 @@
 //! The plan for the next start: a file next to the usual home.
 
-use super::{HomeLocation, HomePlanError, PENDING, beside, tree, write_sibling};
+use super::{HomeLocation, HomePlanError, PENDING, sibling_path, tree, write_sibling};
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -44,8 +44,8 @@ pub enum HomeChange {
 }
 
 impl PendingHomePlan {
-    pub(super) fn place(usual: &Path) -> PathBuf {
-        beside(usual, PENDING)
+    pub(super) fn path(usual: &Path) -> PathBuf {
+        sibling_path(usual, PENDING)
     }
 
     /// Returns the plan for a home, or `None` if no plan exists.
@@ -53,22 +53,22 @@ impl PendingHomePlan {
     /// # Errors
     ///
     /// [`HomePlanError::Unreadable`].
-    pub fn read(residence: &HomeLocation) -> Result<Option<Self>, HomePlanError> {
-        read(&Self::place(&residence.usual))
+    pub fn read(location: &HomeLocation) -> Result<Option<Self>, HomePlanError> {
+        read(&Self::path(&location.default_home))
     }
 
     pub(super) fn write(&self, usual: &Path) -> io::Result<()> {
-        write_sibling(&Self::place(usual), self)
+        write_sibling(&Self::path(usual), self)
     }
 
     pub(super) fn remove(usual: &Path) -> io::Result<()> {
-        tree::remove_file_if_there(&Self::place(usual))
+        tree::remove_file_if_there(&Self::path(usual))
     }
 
     /// Returns the plan, locked by this process: another process waits and then finds it carried out. Returns
     /// `None` if no plan exists.
-    pub(super) fn hold(usual: &Path) -> Result<Option<(Self, File)>, HomePlanError> {
-        let path = Self::place(usual);
+    pub(super) fn lock(usual: &Path) -> Result<Option<(Self, File)>, HomePlanError> {
+        let path = Self::path(usual);
         loop {
             let file = match File::open(&path) {
                 Ok(file) => file,

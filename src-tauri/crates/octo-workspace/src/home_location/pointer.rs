@@ -1,6 +1,6 @@
 //! The location of a moved home: a file next to the usual path.
 
-use super::{HomePlanError, POINTER, beside, tree, write_sibling};
+use super::{HomePlanError, POINTER, sibling_path, tree, write_sibling};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -18,8 +18,8 @@ pub(super) struct HomePointer {
 
 impl HomePointer {
     /// Returns the file's path for a usual home.
-    pub(super) fn place(usual: &Path) -> PathBuf {
-        beside(usual, POINTER)
+    pub(super) fn path(usual: &Path) -> PathBuf {
+        sibling_path(usual, POINTER)
     }
 
     /// Reads the pointer; `None` if the home was never moved.
@@ -28,7 +28,7 @@ impl HomePointer {
     ///
     /// [`HomePlanError::Unreadable`]: the home's location is unknown then, and a new home would hide it.
     pub(super) fn read(usual: &Path) -> Result<Option<Self>, HomePlanError> {
-        let path = Self::place(usual);
+        let path = Self::path(usual);
         let unreadable = |detail: String| HomePlanError::Unreadable { path: path.clone(), detail };
         match fs::read(&path) {
             Ok(bytes) => {
@@ -45,10 +45,10 @@ impl HomePointer {
     }
 
     pub(super) fn write(&self, usual: &Path) -> io::Result<()> {
-        write_sibling(&Self::place(usual), self)
+        write_sibling(&Self::path(usual), self)
     }
 
     pub(super) fn remove(usual: &Path) -> io::Result<()> {
-        tree::remove_file_if_there(&Self::place(usual))
+        tree::remove_file_if_there(&Self::path(usual))
     }
 }

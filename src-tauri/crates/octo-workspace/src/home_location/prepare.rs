@@ -1,9 +1,9 @@
 //! The steps while Octo runs: makes a plan and checks all its requirements. Nothing in the home changes.
 
 use super::{
-    CopySummary, HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED, beside,
+    CopySummary, HomeAuthority, HomeChange, HomeLocation, HomePlanError, PendingHomePlan, STAGED,
     copies::is_folder_local,
-    look_at_copy,
+    inspect_copy, sibling_path,
     tree::{self, ChangeHook, LinkTreatment},
 };
 use crate::{is_inside, private_folder};
@@ -23,24 +23,24 @@ const SPARE_BYTES: u64 = 64 << 20;
 ///
 /// See [`HomePlanError`]; partial work is removed again.
 pub fn plan_restore(
-    residence: &HomeLocation,
+    location: &HomeLocation,
     copy: &Path,
     at: Millis,
     stamp: &str,
 ) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
-    restore(residence, copy, at, stamp, &mut || {})
+    restore(location, copy, at, stamp, &mut || {})
 }
 
 pub(super) fn restore(
-    residence: &HomeLocation,
+    location: &HomeLocation,
     copy: &Path,
     at: Millis,
     stamp: &str,
     watch: ChangeHook<'_>,
 ) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
-    require_no_plan(residence)?;
-    let found = look_at_copy(copy)?;
-    let home = &residence.home;
+    require_no_plan(location)?;
+    let found = inspect_copy(copy)?;
+    let home = &location.home;
     if let Ok(real) = crate::real(home)
         && (is_inside(&found.path, &real) || is_inside(&real, &found.path))
     {
@@ -49,19 +49,19 @@ pub(super) fn restore(
     if tree::is_mount(home) {
         return Err(HomePlanError::Fixed(home.clone()));
     }
-    let staged = beside(home, STAGED);
+    let staged = sibling_path(home, STAGED);
     let above = home.parent().unwrap_or_else(|| Path::new("/"));
-    has_room(above, found.bytes)?;
+    require_space(above, found.bytes)?;
     // Left by an unfinished attempt.
     tree::remove(&staged)?;
     private_folder(&staged).map_err(|_| HomePlanError::Fixed(home.clone()))?;
     let planned = (|| {
         watch();
-        tree::copy_content(&found.path, &staged, LinkTreatment::LeftOut, &is_folder_local, watch)?;
-        let aside = free_name(home, stamp);
+        tree::copy_content(&found.path, &staged, LinkTreatment::Skip, &is_folder_local, watch)?;
+        let aside = unused_name(home, stamp);
         let plan = HomeChange::Restore { from: found.path.clone(), staged: staged.clone(), aside };
         let planned = PendingHomePlan { at, home: home.clone(), plan };
-        planned.write(&residence.usual).map_err(|error| HomePlanError::of(&staged, error))?;
+        planned.write(&location.default_home).map_err(|error| HomePlanError::from_io(&staged, error))?;
         watch();
         Ok(planned)
     })();
@@ -81,22 +81,22 @@ pub(super) fn restore(
 /// # Errors
 ///
 /// See [`HomePlanError`].
-pub fn plan_move(residence: &HomeLocation, to: &Path, at: Millis) -> Result<PendingHomePlan, HomePlanError> {
-    if residence.chosen == HomeAuthority::ByVariable {
+pub fn plan_move(location: &HomeLocation, to: &Path, at: Millis) -> Result<PendingHomePlan, HomePlanError> {
+    if location.authority == HomeAuthority::Variable {
         return Err(HomePlanError::ByVariable);
     }
-    require_no_plan(residence)?;
-    let to = usable(&residence.home, to)?;
+    require_no_plan(location)?;
+    let to = check_target(&location.home, to)?;
     if !tree::entries(&to)?.is_empty() {
         return Err(HomePlanError::NotEmpty(to));
     }
     can_write(&to)?;
-    let size = tree::measure(&residence.home, &|name| !is_moved(name))?;
-    has_room(&to, size.bytes)?;
+    let size = tree::measure(&location.home, &|name| !is_moved(name))?;
+    require_space(&to, size.bytes)?;
     let mark = blake3::hash(format!("{at} {} {}", std::process::id(), to.display()).as_bytes()).to_hex();
     let plan = HomeChange::Move { to: to.clone(), mark: mark.to_string() };
-    let planned = PendingHomePlan { at, home: residence.home.clone(), plan };
-    planned.write(&residence.usual).map_err(|error| HomePlanError::of(&to, error))?;
+    let planned = PendingHomePlan { at, home: location.home.clone(), plan };
+    planned.write(&location.default_home).map_err(|error| HomePlanError::from_io(&to, error))?;
     Ok(planned)
 }
 
@@ -105,10 +105,10 @@ pub fn plan_move(residence: &HomeLocation, to: &Path, at: Millis) -> Result<Pend
 /// # Errors
 ///
 /// I/O errors.
-pub fn cancel_plan(residence: &HomeLocation) -> io::Result<()> {
+pub fn cancel_plan(location: &HomeLocation) -> io::Result<()> {
     // Whatever the plan says, and even if it cannot be read.
-    let planned = PendingHomePlan::read(residence);
-    PendingHomePlan::remove(&residence.usual)?;
+    let planned = PendingHomePlan::read(location);
+    PendingHomePlan::remove(&location.default_home)?;
     if let Ok(Some(PendingHomePlan { plan: HomeChange::Restore { staged, .. }, .. })) = planned {
         tree::remove(&staged).map_err(io::Error::other)?;
     }
@@ -121,7 +121,7 @@ pub(super) fn is_moved(name: &str) -> bool {
 }
 
 /// Returns the target folder without links; it must exist, and neither contain the home nor be inside it.
-pub(super) fn usable(home: &Path, to: &Path) -> Result<PathBuf, HomePlanError> {
+pub(super) fn check_target(home: &Path, to: &Path) -> Result<PathBuf, HomePlanError> {
     let unusable = |error| HomePlanError::Unusable { path: to.to_owned(), error };
     if !to.is_absolute() {
         return Err(unusable(io::ErrorKind::InvalidInput.into()));
@@ -145,9 +145,9 @@ fn can_write(folder: &Path) -> Result<(), HomePlanError> {
         .map_err(|error| HomePlanError::Unusable { path: folder.to_owned(), error })
 }
 
-pub(super) fn has_room(folder: &Path, bytes: u64) -> Result<(), HomePlanError> {
+pub(super) fn require_space(folder: &Path, bytes: u64) -> Result<(), HomePlanError> {
     let needed = bytes.saturating_add(SPARE_BYTES);
-    match tree::room(folder) {
+    match tree::free_space(folder) {
         Some(room) if room < needed => {
             Err(HomePlanError::NoRoom { path: folder.to_owned(), needed: Some(needed) })
         }
@@ -155,17 +155,17 @@ pub(super) fn has_room(folder: &Path, bytes: u64) -> Result<(), HomePlanError> {
     }
 }
 
-fn require_no_plan(residence: &HomeLocation) -> Result<(), HomePlanError> {
-    match PendingHomePlan::read(residence)? {
+fn require_no_plan(location: &HomeLocation) -> Result<(), HomePlanError> {
+    match PendingHomePlan::read(location)? {
         Some(_) => Err(HomePlanError::Planned),
         None => Ok(()),
     }
 }
 
 /// Returns an unused name next to the home.
-pub(super) fn free_name(home: &Path, stamp: &str) -> PathBuf {
-    let first = beside(home, &format!("{}{stamp}", super::FORMER_HOME_INFIX));
-    let others = (2..).map(|number| beside(&first, &format!("-{number}")));
+pub(super) fn unused_name(home: &Path, stamp: &str) -> PathBuf {
+    let first = sibling_path(home, &format!("{}{stamp}", super::FORMER_HOME_INFIX));
+    let others = (2..).map(|number| sibling_path(&first, &format!("-{number}")));
     let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
     std::iter::once(first.clone()).chain(others.take(1_000)).find(is_free).unwrap_or(first)
 }

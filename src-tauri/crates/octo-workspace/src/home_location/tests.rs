@@ -17,36 +17,33 @@ use std::{
 #[test]
 fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
     let scene = Scene::with_copy();
-    let found = look_at_copy(&scene.copy()).unwrap();
+    let found = inspect_copy(&scene.copy()).unwrap();
     assert_eq!((found.octo.as_deref(), found.at, found.sessions), (Some("0.9.0"), Some(AT), 0));
     assert_eq!(found.files, 5, "the database, three files and how to go back");
-    let (planned, _) = plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    let (planned, _) = plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
     assert_eq!(which(&scene.home()).unwrap(), "old", "until the next start nothing changes");
-    assert_eq!(PendingHomePlan::read(&scene.residence()).unwrap().as_ref(), Some(&planned));
-    assert!(matches!(
-        plan_restore(&scene.residence(), &scene.copy(), AT, STAMP),
-        Err(HomePlanError::Planned)
-    ));
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!((settled.residence.home.clone(), settled.remarks), (scene.home(), vec![]));
+    assert_eq!(PendingHomePlan::read(&scene.location()).unwrap().as_ref(), Some(&planned));
+    assert!(matches!(plan_restore(&scene.location(), &scene.copy(), AT, STAMP), Err(HomePlanError::Planned)));
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((settled.location.home.clone(), settled.remarks), (scene.home(), vec![]));
     assert_eq!(which(&scene.home()).unwrap(), "new");
     assert!(!scene.home().join("README.txt").exists() && !scene.home().join("octo-copy.json").exists());
-    let kept = former_homes(&scene.residence());
+    let kept = former_homes(&scene.location());
     assert_eq!(
         kept.iter().map(|kept| kept.path.clone()).collect::<Vec<_>>(),
         [scene.base.join(format!(".octo-before-{STAMP}"))]
     );
     assert_eq!(which(&kept[0].path).unwrap(), "old");
-    assert_eq!(scene.beside(), [format!(".octo-before-{STAMP}")]);
+    assert_eq!(scene.siblings(), [format!(".octo-before-{STAMP}")]);
     // The second time, the same name is taken.
-    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
-    settle(scene.residence()).unwrap();
-    assert_eq!(former_homes(&scene.residence()).len(), 2);
+    plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
+    carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!(former_homes(&scene.location()).len(), 2);
     // Only a former home is deleted, and only Octo's files in it.
-    assert!(delete_former_home(&scene.residence(), &scene.base.join("other")).is_err());
-    assert!(delete_former_home(&scene.residence(), &scene.home()).is_err());
-    assert_eq!(delete_former_home(&scene.residence(), &kept[0].path).unwrap(), ["diary.md"]);
-    assert_eq!(former_homes(&scene.residence()).len(), 1);
+    assert!(delete_former_home(&scene.location(), &scene.base.join("other")).is_err());
+    assert!(delete_former_home(&scene.location(), &scene.home()).is_err());
+    assert_eq!(delete_former_home(&scene.location(), &kept[0].path).unwrap(), ["diary.md"]);
+    assert_eq!(former_homes(&scene.location()).len(), 1);
 }
 
 #[test]
@@ -54,31 +51,31 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
     let scene = Scene::new();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/nowhere", scene.home().join("skills/linked")).unwrap();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
-    assert_eq!(scene.residence().home, scene.home(), "until the next start nothing changes");
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!((settled.residence.home.clone(), settled.remarks), (scene.to(), vec![]));
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
+    assert_eq!(scene.location().home, scene.home(), "until the next start nothing changes");
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((settled.location.home.clone(), settled.remarks), (scene.to(), vec![]));
     assert_eq!(which(&scene.to()).unwrap(), "old");
     #[cfg(unix)]
     assert_eq!(fs::read_link(scene.to().join("skills/linked")).unwrap(), Path::new("/nowhere"));
     assert!(
         fs::read_to_string(scene.home().join(MOVED_NOTE)).unwrap().contains(scene.to().to_str().unwrap())
     );
-    assert_eq!(scene.beside(), [".octo.place"]);
+    assert_eq!(scene.siblings(), [".octo.place"]);
     // Every process finds it, and so does a path stored under the old location.
-    let residence = settle(scene.residence()).unwrap().residence;
-    assert_eq!(residence.home, scene.to());
-    assert_eq!(residence.current_path(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
-    assert_eq!(residence.current_path(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
+    let location = carry_out_home_plan(scene.location()).unwrap().location;
+    assert_eq!(location.home, scene.to());
+    assert_eq!(location.current_path(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
+    assert_eq!(location.current_path(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
     // A copy can replace the moved home, too.
-    let kept: Vec<PathBuf> = former_homes(&residence).into_iter().map(|kept| kept.path).collect();
+    let kept: Vec<PathBuf> = former_homes(&location).into_iter().map(|kept| kept.path).collect();
     assert_eq!(kept, [scene.home()]);
-    assert_eq!(delete_former_home(&residence, &scene.home()).unwrap(), ["diary.md"]);
+    assert_eq!(delete_former_home(&location, &scene.home()).unwrap(), ["diary.md"]);
     fs::remove_dir_all(scene.home()).unwrap();
     // And back to its old location.
     fs::create_dir(scene.home()).unwrap();
-    plan_move(&residence, &scene.home(), AT).unwrap();
-    let back = settle(scene.residence()).unwrap().residence;
+    plan_move(&location, &scene.home(), AT).unwrap();
+    let back = carry_out_home_plan(scene.location()).unwrap().location;
     assert_eq!((back.home.clone(), back.former), (scene.home(), vec![scene.to()]));
     assert_eq!(which(&scene.home()).unwrap(), "old");
     assert!(!scene.home().join(MOVED_NOTE).exists());
@@ -90,18 +87,18 @@ fn a_process_that_ends_anywhere_while_a_copy_comes_back_leaves_one_home_or_the_o
     for n in 0.. {
         let scene = Scene::with_copy();
         let over = killed_at(n, |watch| {
-            restore(&scene.residence(), &scene.copy(), AT, STAMP, watch).unwrap();
-            carry_out_observed(scene.residence(), watch).unwrap();
+            restore(&scene.location(), &scene.copy(), AT, STAMP, watch).unwrap();
+            carry_out_observed(scene.location(), watch).unwrap();
         });
-        let settled = settle(scene.residence()).unwrap();
+        let settled = carry_out_home_plan(scene.location()).unwrap();
         assert_eq!(settled.remarks, [], "killed at {n}");
-        let found = which(&settled.residence.home).unwrap_or_else(|error| panic!("killed at {n}: {error}"));
-        let kept = former_homes(&settled.residence);
+        let found = which(&settled.location.home).unwrap_or_else(|error| panic!("killed at {n}: {error}"));
+        let kept = former_homes(&settled.location);
         match found.as_str() {
             "old" => assert_eq!(kept, [], "killed at {n}"),
             _ => assert_eq!(which(&kept[0].path).as_deref(), Ok("old"), "killed at {n}"),
         }
-        assert!(scene.beside().iter().all(|name| name.contains("-before-")), "{n}: {:?}", scene.beside());
+        assert!(scene.siblings().iter().all(|name| name.contains("-before-")), "{n}: {:?}", scene.siblings());
         *outcomes.entry(found).or_insert(0) += 1;
         if over {
             break;
@@ -115,24 +112,24 @@ fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
     let mut outcomes = BTreeMap::new();
     for n in 0.. {
         let scene = Scene::new();
-        plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+        plan_move(&scene.location(), &scene.to(), AT).unwrap();
         let over = killed_at(n, |watch| {
-            carry_out_observed(scene.residence(), watch).unwrap();
+            carry_out_observed(scene.location(), watch).unwrap();
         });
         // After the kill, the old home is intact; a start that cannot continue opens it there.
-        let residence = scene.residence();
-        assert_eq!(which(&residence.home).as_deref(), Ok("old"), "killed at {n}");
-        *outcomes.entry(residence.home == scene.to()).or_insert(0) += 1;
+        let location = scene.location();
+        assert_eq!(which(&location.home).as_deref(), Ok("old"), "killed at {n}");
+        *outcomes.entry(location.home == scene.to()).or_insert(0) += 1;
         // The next start continues; it is killed too, and the one after it is not.
         killed_at(3, |watch| {
-            carry_out_observed(scene.residence(), watch).unwrap();
+            carry_out_observed(scene.location(), watch).unwrap();
         });
-        let settled = settle(scene.residence()).unwrap();
-        assert_eq!((settled.residence.home, settled.remarks), (scene.to(), vec![]), "killed at {n}");
+        let settled = carry_out_home_plan(scene.location()).unwrap();
+        assert_eq!((settled.location.home, settled.remarks), (scene.to(), vec![]), "killed at {n}");
         assert_eq!(which(&scene.to()).as_deref(), Ok("old"), "killed at {n}");
         assert_eq!(which(&scene.home()).as_deref(), Ok("old"), "the one before is kept, killed at {n}");
         assert!(!scene.to().join(".octo-arriving").exists() && scene.home().join(MOVED_NOTE).exists());
-        assert_eq!(scene.beside(), [".octo.place"]);
+        assert_eq!(scene.siblings(), [".octo.place"]);
         if over {
             break;
         }
@@ -144,8 +141,8 @@ fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
 fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
     let scene = Scene::with_copy();
     let key = |path: &Path| {
-        let refused = plan_restore(&scene.residence(), path, AT, STAMP).unwrap_err();
-        assert_eq!(scene.beside(), Vec::<String>::new(), "nothing is left of it");
+        let refused = plan_restore(&scene.location(), path, AT, STAMP).unwrap_err();
+        assert_eq!(scene.siblings(), Vec::<String>::new(), "nothing is left of it");
         ApiError::from(refused).key
     };
     let copy = scene.copy();
@@ -171,7 +168,7 @@ fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
     assert_eq!(key(&copy), "home.copy_damaged");
     // A copy without a description, like Octo's first copies, can be used.
     fs::remove_file(copy.join("octo-copy.json")).unwrap();
-    let found = look_at_copy(&copy).unwrap();
+    let found = inspect_copy(&copy).unwrap();
     assert!(found.octo.is_none() && found.at.is_some());
     assert_eq!(which(&scene.home()).unwrap(), "old");
 }
@@ -179,28 +176,28 @@ fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
 #[test]
 fn what_was_made_of_a_copy_and_is_gone_leaves_the_home_as_it_is() {
     let scene = Scene::with_copy();
-    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
     fs::remove_dir_all(scene.base.join(".octo.incoming")).unwrap();
-    let settled = settle(scene.residence()).unwrap();
+    let settled = carry_out_home_plan(scene.location()).unwrap();
     let keys: Vec<&str> = settled.remarks.iter().map(|error| error.key.as_str()).collect();
     assert_eq!(keys, ["home.not_restored", "home.no_copy"]);
     assert_eq!(which(&scene.home()).unwrap(), "old");
-    assert_eq!(settle(scene.residence()).unwrap().remarks, [], "it is said once");
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().remarks, [], "it is said once");
 }
 
 #[test]
 fn a_plan_that_is_taken_back_leaves_nothing() {
     let scene = Scene::with_copy();
-    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
-    cancel_plan(&scene.residence()).unwrap();
-    assert_eq!(scene.beside(), Vec::<String>::new());
-    cancel_plan(&scene.residence()).unwrap();
-    assert_eq!(settle(scene.residence()).unwrap().remarks, []);
+    plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
+    cancel_plan(&scene.location()).unwrap();
+    assert_eq!(scene.siblings(), Vec::<String>::new());
+    cancel_plan(&scene.location()).unwrap();
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().remarks, []);
     assert_eq!(which(&scene.home()).unwrap(), "old");
     // So does the unpacked copy of a plan that was never completed.
     fs::create_dir(scene.base.join(".octo.incoming")).unwrap();
-    settle(scene.residence()).unwrap();
-    assert_eq!(scene.beside(), Vec::<String>::new());
+    carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!(scene.siblings(), Vec::<String>::new());
 }
 
 #[test]
@@ -218,54 +215,54 @@ fn a_folder_that_cannot_be_moved_into_is_refused() {
         (full.join("letter"), "home.unusable"),
         (PathBuf::from("to"), "home.unusable"),
     ] {
-        let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
+        let refused = plan_move(&scene.location(), &to, AT).unwrap_err();
         assert_eq!(ApiError::from(refused).key, key, "{}", to.display());
     }
     let by_variable = HomeLocation::by_variable(scene.home());
     let refused = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
     assert_eq!(ApiError::from(refused).key, "home.by_variable");
-    assert_eq!(settle(by_variable).unwrap().residence.home, scene.home());
+    assert_eq!(carry_out_home_plan(by_variable).unwrap().location.home, scene.home());
     // Files added to the folder since then stay, and so does the home.
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("letter"), "mine").unwrap();
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!((settled.residence.home, settled.remarks[1].key.as_str()), (scene.home(), "home.not_empty"));
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((settled.location.home, settled.remarks[1].key.as_str()), (scene.home(), "home.not_empty"));
     assert_eq!(names(&scene.to()), ["letter"]);
-    assert_eq!(scene.beside(), Vec::<String>::new());
+    assert_eq!(scene.siblings(), Vec::<String>::new());
 }
 
 #[test]
 fn a_home_somebody_works_in_stays_and_the_plan_waits() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
     let store = Store::open(&scene.home()).unwrap();
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((settled.location.home, settled.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
     assert_eq!(names(&scene.to()), Vec::<String>::new());
     let me = Holder::current();
     store.write_blocking(move |tx| tx.take_schedule_lease(&me, probe)).unwrap();
     store.close();
     drop(store);
-    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, scene.to());
 }
 
 #[test]
 fn a_moved_home_that_is_not_there_is_never_begun_anew() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
-    settle(scene.residence()).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
+    carry_out_home_plan(scene.location()).unwrap();
     fs::rename(scene.to(), scene.base.join("unplugged")).unwrap();
     // The mount point may exist without the disk.
     for empty in [false, true] {
         if empty {
             fs::create_dir(scene.base.join("to")).unwrap();
         }
-        let error = settle(scene.residence()).unwrap_err();
+        let error = carry_out_home_plan(scene.location()).unwrap_err();
         assert_eq!(ApiError::from(error).key, "start.home_away");
     }
     fs::remove_dir(scene.base.join("to")).unwrap();
     fs::rename(scene.base.join("unplugged"), scene.base.join("to")).unwrap();
-    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.base.join("to"));
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, scene.base.join("to"));
     fs::write(scene.base.join(".octo.place"), "{ half").unwrap();
     assert_eq!(ApiError::from(HomeLocation::by_octo(scene.home()).unwrap_err()).key, "start.plan_unreadable");
 }
@@ -276,8 +273,8 @@ fn a_moved_home_is_closed_to_others_however_its_folder_was_made() {
     use std::os::unix::fs::PermissionsExt as _;
     let scene = Scene::new();
     fs::set_permissions(scene.to(), fs::Permissions::from_mode(0o777)).unwrap();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
-    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, scene.to());
     assert_eq!(fs::metadata(scene.to()).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
@@ -288,8 +285,8 @@ fn a_copy_that_was_protected_becomes_a_home_that_can_be_written() {
     let scene = Scene::with_copy();
     let database = scene.copy().join("octo.db");
     fs::set_permissions(&database, fs::Permissions::from_mode(0o444)).unwrap();
-    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
-    settle(scene.residence()).unwrap();
+    plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
+    carry_out_home_plan(scene.location()).unwrap();
     let mode = fs::metadata(scene.home().join("octo.db")).unwrap().permissions().mode();
     assert_eq!(mode & 0o600, 0o600, "{mode:o}");
 }
@@ -297,38 +294,38 @@ fn a_copy_that_was_protected_becomes_a_home_that_can_be_written() {
 #[test]
 fn a_plan_waits_for_the_disk_its_home_is_on() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
-    settle(scene.residence()).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
+    carry_out_home_plan(scene.location()).unwrap();
     let (to, elsewhere, away) = (scene.to(), scene.base.join("third"), scene.base.join("unplugged"));
     fs::create_dir(&elsewhere).unwrap();
-    plan_move(&scene.residence(), &elsewhere, AT).unwrap();
+    plan_move(&scene.location(), &elsewhere, AT).unwrap();
     // The mount point still exists as a folder.
     fs::rename(&to, &away).unwrap();
     fs::create_dir(&to).unwrap();
-    assert!(matches!(settle(scene.residence()), Err(HomePlanError::Away { .. })));
+    assert!(matches!(carry_out_home_plan(scene.location()), Err(HomePlanError::Missing { .. })));
     assert!(names(&elsewhere).is_empty(), "nothing is not a home");
-    assert!(PendingHomePlan::read(&scene.residence()).unwrap().is_some());
+    assert!(PendingHomePlan::read(&scene.location()).unwrap().is_some());
     fs::remove_dir_all(&to).unwrap();
     fs::rename(&away, &to).unwrap();
-    assert_eq!(settle(scene.residence()).unwrap().residence.home, elsewhere);
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, elsewhere);
     assert_eq!(which(&elsewhere).unwrap(), "old");
 }
 
 #[test]
 fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
-    let (first, second) = (scene.residence(), scene.residence());
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
+    let (first, second) = (scene.location(), scene.location());
     let found = std::thread::scope(|threads| {
         let mut other = None;
         carry_out_observed(first, &mut || {
-            let residence = second.clone();
-            other.get_or_insert_with(|| threads.spawn(move || settle(residence).unwrap()));
+            let location = second.clone();
+            other.get_or_insert_with(|| threads.spawn(move || carry_out_home_plan(location).unwrap()));
         })
         .unwrap();
         other.unwrap().join().unwrap()
     });
-    assert_eq!((found.residence.home, found.remarks), (scene.to(), vec![]));
+    assert_eq!((found.location.home, found.remarks), (scene.to(), vec![]));
 }
 
 /// A separate file system; unmounted when dropped.
@@ -362,22 +359,22 @@ impl Drop for Disk {
 fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     let scene = Scene::with_copy();
     let Some(small) = Disk::mount(scene.base.join("small"), "size=3m") else { return };
-    let refused = plan_move(&scene.residence(), &small.0, AT).unwrap_err();
+    let refused = plan_move(&scene.location(), &small.0, AT).unwrap_err();
     assert!(matches!(refused, HomePlanError::NoRoom { needed: Some(_), .. }), "{refused}");
 
     let Some(disk) = Disk::mount(scene.base.join("disk"), "size=90m") else { return };
     let to = disk.0.join("octo");
     fs::create_dir(&to).unwrap();
-    plan_move(&scene.residence(), &to, AT).unwrap();
+    plan_move(&scene.location(), &to, AT).unwrap();
     // It fills up while the home is being copied.
     let hog = disk.0.join("hog");
-    let settled = carry_out_observed(scene.residence(), &mut || {
+    let settled = carry_out_observed(scene.location(), &mut || {
         if !hog.exists() && to.join("diary.md").exists() {
             let _full = fs::write(&hog, vec![1; 100 << 20]);
         }
     })
     .unwrap();
-    assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
+    assert_eq!((settled.location.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
     assert_eq!(settled.remarks[1].key, "home.no_room");
     assert_eq!(names(&to), Vec::<String>::new(), "half a home is worse than none");
     assert_eq!(which(&scene.home()).unwrap(), "old");
@@ -388,16 +385,16 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     };
     fs::remove_file(&hog).unwrap();
     remount("remount,ro");
-    let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
+    let refused = plan_move(&scene.location(), &to, AT).unwrap_err();
     assert_eq!(ApiError::from(refused).key, "home.unusable");
     remount("remount,rw");
-    plan_move(&scene.residence(), &to, AT).unwrap();
+    plan_move(&scene.location(), &to, AT).unwrap();
     remount("remount,ro");
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((settled.location.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
     remount("remount,rw");
-    plan_move(&scene.residence(), &to, AT).unwrap();
-    assert_eq!(settle(scene.residence()).unwrap().residence.home, to);
+    plan_move(&scene.location(), &to, AT).unwrap();
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, to);
     assert_eq!(which(&to).unwrap(), "old");
 
     // A home that is a mount point has no name that a copy could take.
@@ -411,17 +408,17 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
         fs::copy(scene.copy().join(name), copy.join(name)).unwrap();
     }
     remount("remount,ro");
-    assert_eq!(look_at_copy(&copy).unwrap().files, 2);
+    assert_eq!(inspect_copy(&copy).unwrap().files, 2);
 }
 
 #[test]
 fn a_home_whose_database_is_being_replaced_is_there() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
-    settle(scene.residence()).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
+    carry_out_home_plan(scene.location()).unwrap();
     // Killed between renaming the damaged database and moving the other one to its path.
     fs::rename(scene.to().join("octo.db"), scene.to().join("octo.db-ready-now")).unwrap();
-    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, scene.to());
     assert_eq!(which(&scene.to()).unwrap(), "old");
     assert!(scene.to().join("octo.db").is_file());
 }
@@ -429,17 +426,17 @@ fn a_home_whose_database_is_being_replaced_is_there() {
 #[test]
 fn a_kill_while_the_mark_is_made_does_not_end_the_plan() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join(".new-x1y2z3"), "half a ma").unwrap();
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!((settled.residence.home, settled.remarks), (scene.to(), vec![]));
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((settled.location.home, settled.remarks), (scene.to(), vec![]));
     assert!(!scene.to().join(".new-x1y2z3").exists());
     // The person's own files are a different matter.
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    plan_move(&scene.location(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("diary.md"), "mine").unwrap();
-    let settled = settle(scene.residence()).unwrap();
-    assert_eq!(settled.residence.home, scene.home());
+    let settled = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!(settled.location.home, scene.home());
     assert_eq!(settled.remarks.len(), 2, "{:?}", settled.remarks);
     assert!(scene.to().join("diary.md").exists());
 }

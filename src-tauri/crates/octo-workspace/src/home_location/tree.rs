@@ -26,9 +26,9 @@ pub(super) struct CopiedAmount {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LinkTreatment {
     /// Links are recreated as they are.
-    Kept,
+    Recreate,
     /// Links are left out: the targets in another person's copy are not ours.
-    LeftOut,
+    Skip,
 }
 
 /// Copies a folder's content into an existing folder, except the top-level names in `leave`. Verifies every
@@ -47,7 +47,7 @@ pub(super) fn copy_content(
         }
         copy(&from.join(&entry), &to.join(&entry), links, &mut amount, watch)?;
     }
-    sync_folder(to).map_err(|error| HomePlanError::of(to, error))?;
+    sync_folder(to).map_err(|error| HomePlanError::from_io(to, error))?;
     Ok(amount)
 }
 
@@ -58,8 +58,8 @@ fn copy(
     amount: &mut CopiedAmount,
     watch: ChangeHook<'_>,
 ) -> Result<(), HomePlanError> {
-    let meta = from.symlink_metadata().map_err(|error| HomePlanError::of(from, error))?;
-    let written = |error| HomePlanError::of(to, error);
+    let meta = from.symlink_metadata().map_err(|error| HomePlanError::from_io(from, error))?;
+    let written = |error| HomePlanError::from_io(to, error);
     if meta.is_dir() {
         private_folder(to).map_err(written)?;
         watch();
@@ -71,8 +71,8 @@ fn copy(
         amount.bytes += copy_file(from, to, &meta, links)?;
         amount.files += 1;
         watch();
-    } else if meta.is_symlink() && links == LinkTreatment::Kept {
-        let target = fs::read_link(from).map_err(|error| HomePlanError::of(from, error))?;
+    } else if meta.is_symlink() && links == LinkTreatment::Recreate {
+        let target = fs::read_link(from).map_err(|error| HomePlanError::from_io(from, error))?;
         link(&target, to).map_err(written)?;
         watch();
     }
@@ -85,7 +85,8 @@ fn copy_file(
     meta: &fs::Metadata,
     links: LinkTreatment,
 ) -> Result<u64, HomePlanError> {
-    let (read, written) = (|error| HomePlanError::of(from, error), |error| HomePlanError::of(to, error));
+    let (read, written) =
+        (|error| HomePlanError::from_io(from, error), |error| HomePlanError::from_io(to, error));
     let mut source = File::open(from).map_err(read)?;
     let mut made = File::create_new(to).map_err(written)?;
     let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0, vec![0; CHUNK_BYTES]);
@@ -120,8 +121,8 @@ fn permissions_of(meta: &fs::Metadata, links: LinkTreatment) -> fs::Permissions 
     use std::os::unix::fs::PermissionsExt as _;
     let mode = meta.permissions().mode();
     fs::Permissions::from_mode(match links {
-        LinkTreatment::Kept => mode,
-        LinkTreatment::LeftOut => mode | 0o600,
+        LinkTreatment::Recreate => mode,
+        LinkTreatment::Skip => mode | 0o600,
     })
 }
 
@@ -132,7 +133,7 @@ fn permissions_of(meta: &fs::Metadata, links: LinkTreatment) -> fs::Permissions 
 )]
 fn permissions_of(meta: &fs::Metadata, links: LinkTreatment) -> fs::Permissions {
     let mut permissions = meta.permissions();
-    if links == LinkTreatment::LeftOut {
+    if links == LinkTreatment::Skip {
         permissions.set_readonly(false);
     }
     permissions
@@ -146,7 +147,7 @@ fn hash(path: &Path) -> io::Result<blake3::Hash> {
 
 /// Returns the names in a folder, sorted.
 pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, HomePlanError> {
-    let of = |error| HomePlanError::of(folder, error);
+    let of = |error| HomePlanError::from_io(folder, error);
     let names = fs::read_dir(folder).map_err(of)?.map(|entry| entry.map(|entry| entry.file_name()));
     let mut names = names.collect::<io::Result<Vec<_>>>().map_err(of)?;
     names.sort_unstable();
@@ -157,7 +158,7 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, HomePlan
 /// links.
 pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<CopiedAmount, HomePlanError> {
     fn count(path: &Path, amount: &mut CopiedAmount) -> Result<(), HomePlanError> {
-        let meta = path.symlink_metadata().map_err(|error| HomePlanError::of(path, error))?;
+        let meta = path.symlink_metadata().map_err(|error| HomePlanError::from_io(path, error))?;
         if meta.is_dir() {
             for entry in entries(path)? {
                 count(&path.join(entry), amount)?;
@@ -197,7 +198,7 @@ pub(super) fn remove(path: &Path) -> Result<(), HomePlanError> {
         Err(error) => Err(error),
     };
     match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HomePlanError::of(path, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HomePlanError::from_io(path, error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -249,13 +250,13 @@ fn link(target: &Path, at: &Path) -> io::Result<()> {
 
 /// Returns the bytes that can be written below a folder; `None` if unknown.
 #[cfg(unix)]
-pub(super) fn room(folder: &Path) -> Option<u64> {
+pub(super) fn free_space(folder: &Path) -> Option<u64> {
     let stat = rustix::fs::statvfs(folder).ok()?;
     stat.f_bavail.checked_mul(stat.f_frsize)
 }
 
 #[cfg(not(unix))]
-pub(super) fn room(_folder: &Path) -> Option<u64> {
+pub(super) fn free_space(_folder: &Path) -> Option<u64> {
     None
 }
 

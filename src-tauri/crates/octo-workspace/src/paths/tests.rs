@@ -102,9 +102,9 @@ fn inside_means_the_folder_itself_and_below() {
     }
     assert!(!is_inside(&folder, &folder.join("../ab")), "a path that still has `..` is nowhere");
     assert!(!is_inside(&folder, Path::new("b")));
-    assert_eq!(shown(&base.join("a/b"), &folder), "b");
-    assert_eq!(shown(&folder, &folder), ".");
-    assert_eq!(shown(&base.join("ab"), &folder), base.join("ab").to_string_lossy());
+    assert_eq!(display_path(&base.join("a/b"), &folder), "b");
+    assert_eq!(display_path(&folder, &folder), ".");
+    assert_eq!(display_path(&base.join("ab"), &folder), base.join("ab").to_string_lossy());
 }
 
 /// A folder reached under another spelling is the same folder, as on a file system that ignores case.

@@ -1,6 +1,6 @@
 //! Parses the command line as GNU's `rm` and `unlink` do.
 
-use super::quote::{as_needed, plain, quoted};
+use super::quote::{quote, quote_if_needed, without_quotes};
 use std::{
     ffi::{OsStr, OsString},
     fs,
@@ -12,7 +12,7 @@ pub(super) enum RmRequest {
     /// Remove these operands.
     Remove(RmOptions, Vec<OsString>),
     /// Only print this text.
-    Say(String),
+    Print(String),
 }
 
 /// The options of a removal.
@@ -70,7 +70,7 @@ Move the FILE(s) to Octo's trash, from where they can be restored.
       --version         output version information and exit
 ";
 
-pub(super) fn rm(arguments: &[OsString]) -> Result<RmRequest, String> {
+pub(super) fn parse_rm(arguments: &[OsString]) -> Result<RmRequest, String> {
     let mut options = RmOptions::default();
     let mut paths = Vec::new();
     let mut rest = arguments.iter();
@@ -80,13 +80,13 @@ pub(super) fn rm(arguments: &[OsString]) -> Result<RmRequest, String> {
         match bytes {
             b"--" => paths.extend(rest.by_ref().cloned()),
             [b'-', b'-', ..] => {
-                if let Some(text) = long(&mut options, argument, arguments)? {
-                    return Ok(RmRequest::Say(text));
+                if let Some(text) = parse_long_option(&mut options, argument, arguments)? {
+                    return Ok(RmRequest::Print(text));
                 }
             }
             [b'-', letters @ ..] if !letters.is_empty() => {
                 for letter in letters {
-                    short(&mut options, *letter, arguments)?;
+                    parse_short_option(&mut options, *letter, arguments)?;
                 }
             }
             _ => {
@@ -103,12 +103,12 @@ pub(super) fn rm(arguments: &[OsString]) -> Result<RmRequest, String> {
     Ok(RmRequest::Remove(options, paths))
 }
 
-fn short(options: &mut RmOptions, letter: u8, arguments: &[OsString]) -> Result<(), String> {
+fn parse_short_option(options: &mut RmOptions, letter: u8, arguments: &[OsString]) -> Result<(), String> {
     match letter {
         b'd' => options.empty_folders = true,
-        b'f' => force(options),
-        b'i' => ask(options, PromptMode::Always),
-        b'I' => ask_once(options),
+        b'f' => set_force(options),
+        b'i' => set_prompt(options, PromptMode::Always),
+        b'I' => set_single_prompt(options),
         b'r' | b'R' => options.recursive = true,
         b'v' => options.verbose = true,
         other => {
@@ -119,25 +119,29 @@ fn short(options: &mut RmOptions, letter: u8, arguments: &[OsString]) -> Result<
     Ok(())
 }
 
-fn force(options: &mut RmOptions) {
+fn set_force(options: &mut RmOptions) {
     options.interactive = PromptMode::Never;
     options.ignore_missing = true;
     options.prompt_once = false;
 }
 
-fn ask(options: &mut RmOptions, when: PromptMode) {
+fn set_prompt(options: &mut RmOptions, when: PromptMode) {
     options.interactive = when;
     options.ignore_missing = false;
     options.prompt_once = false;
 }
 
-fn ask_once(options: &mut RmOptions) {
-    ask(options, PromptMode::Sometimes);
+fn set_single_prompt(options: &mut RmOptions) {
+    set_prompt(options, PromptMode::Sometimes);
     options.prompt_once = true;
 }
 
 /// Parses a long option, possibly abbreviated. Returns the text to print if that is the whole job.
-fn long(options: &mut RmOptions, argument: &OsStr, arguments: &[OsString]) -> Result<Option<String>, String> {
+fn parse_long_option(
+    options: &mut RmOptions,
+    argument: &OsStr,
+    arguments: &[OsString],
+) -> Result<Option<String>, String> {
     let text = argument.to_string_lossy();
     let bare = text.trim_start_matches("--");
     let (name, value) = match bare.split_once('=') {
@@ -146,7 +150,7 @@ fn long(options: &mut RmOptions, argument: &OsStr, arguments: &[OsString]) -> Re
     };
     let fitting: Vec<&str> = LONG.iter().copied().filter(|known| known.starts_with(name)).collect();
     let name = match fitting.as_slice() {
-        [] => return Err(format!("unrecognized option '{}'{}", plain(argument), hint(arguments))),
+        [] => return Err(format!("unrecognized option '{}'{}", without_quotes(argument), hint(arguments))),
         [only] => *only,
         several => match several.iter().find(|known| **known == name) {
             Some(exact) => exact,
@@ -158,16 +162,16 @@ fn long(options: &mut RmOptions, argument: &OsStr, arguments: &[OsString]) -> Re
     };
     match (name, value) {
         ("interactive", value) => match value {
-            None => ask(options, PromptMode::Always),
-            Some(when) => interactive(options, when)?,
+            None => set_prompt(options, PromptMode::Always),
+            Some(when) => parse_interactive(options, when)?,
         },
         ("preserve-root", None | Some("all")) => {}
         ("preserve-root", Some(value)) => {
-            return Err(format!("unrecognized --preserve-root argument: {}", quoted(OsStr::new(value))));
+            return Err(format!("unrecognized --preserve-root argument: {}", quote(OsStr::new(value))));
         }
         (_, Some(_)) => return Err(format!("option '--{name}' doesn't allow an argument")),
         ("dir", None) => options.empty_folders = true,
-        ("force", None) => force(options),
+        ("force", None) => set_force(options),
         ("help", None) => return Ok(Some(HELP.to_owned())),
         ("recursive", None) => options.recursive = true,
         ("verbose", None) => options.verbose = true,
@@ -178,27 +182,27 @@ fn long(options: &mut RmOptions, argument: &OsStr, arguments: &[OsString]) -> Re
     Ok(None)
 }
 
-fn interactive(options: &mut RmOptions, when: &str) -> Result<(), String> {
+fn parse_interactive(options: &mut RmOptions, when: &str) -> Result<(), String> {
     let known = ["never", "no", "none", "once", "always", "yes"];
     let fitting: Vec<&str> = known.iter().copied().filter(|word| word.starts_with(when)).collect();
     // "n" abbreviates three words with the same meaning.
     match fitting.first() {
         Some(&("never" | "no" | "none")) => {
-            ask(options, PromptMode::Never);
+            set_prompt(options, PromptMode::Never);
             Ok(())
         }
         Some(&"once") => {
-            ask_once(options);
+            set_single_prompt(options);
             Ok(())
         }
         Some(&("always" | "yes")) => {
-            ask(options, PromptMode::Always);
+            set_prompt(options, PromptMode::Always);
             Ok(())
         }
         Some(_) | None => Err(format!(
             "invalid argument {} for '--interactive'\nValid arguments are:\n  - 'never', 'no', 'none'\n  - 'once'\n  \
              - 'always', 'yes'",
-            quoted(OsStr::new(when))
+            quote(OsStr::new(when))
         )),
     }
 }
@@ -212,7 +216,7 @@ fn hint(arguments: &[OsString]) -> String {
     });
     match file {
         Some(file) => {
-            format!("\nTry 'rm ./{}' to remove the file {}.", as_needed(file), quoted(file))
+            format!("\nTry 'rm ./{}' to remove the file {}.", quote_if_needed(file), quote(file))
         }
         None => String::new(),
     }
@@ -222,18 +226,18 @@ fn version(program: &str) -> String {
     format!("{program} (Octo) {}\n", env!("CARGO_PKG_VERSION"))
 }
 
-pub(super) fn unlink(arguments: &[OsString]) -> Result<RmRequest, String> {
+pub(super) fn parse_unlink(arguments: &[OsString]) -> Result<RmRequest, String> {
     let paths = match arguments {
         [first, rest @ ..] if first == "--" => rest,
         [only] if only == "--help" => {
-            return Ok(RmRequest::Say(
+            return Ok(RmRequest::Print(
                 "Usage: unlink FILE\nMove the FILE to Octo's trash, from where it can be restored.\n"
                     .to_owned(),
             ));
         }
-        [only] if only == "--version" => return Ok(RmRequest::Say(version("unlink"))),
+        [only] if only == "--version" => return Ok(RmRequest::Print(version("unlink"))),
         [first, ..] if first.as_encoded_bytes().starts_with(b"--") => {
-            return Err(format!("unrecognized option '{}'", plain(first)));
+            return Err(format!("unrecognized option '{}'", without_quotes(first)));
         }
         [first, ..] if first.len() > 1 && first.as_encoded_bytes().starts_with(b"-") => {
             let letter = first.to_string_lossy().chars().nth(1).unwrap_or('?');
@@ -247,6 +251,6 @@ pub(super) fn unlink(arguments: &[OsString]) -> Result<RmRequest, String> {
             let options = RmOptions { interactive: PromptMode::Never, unlink: true, ..RmOptions::default() };
             Ok(RmRequest::Remove(options, vec![path.clone()]))
         }
-        [_, extra, ..] => Err(format!("extra operand ‘{}’", plain(extra))),
+        [_, extra, ..] => Err(format!("extra operand ‘{}’", without_quotes(extra))),
     }
 }

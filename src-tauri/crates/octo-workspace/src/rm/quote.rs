@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 /// Returns the name in quotes.
-pub(super) fn quoted(name: &OsStr) -> String {
+pub(super) fn quote(name: &OsStr) -> String {
     let bytes = name.as_encoded_bytes();
     let text = std::str::from_utf8(bytes).ok();
     let clean = text.is_some_and(|text| !text.chars().any(char::is_control));
@@ -11,12 +11,12 @@ pub(super) fn quoted(name: &OsStr) -> String {
         (true, Some(text)) if !text.contains('\'') => format!("'{text}'"),
         // No character in it is special between double quotes.
         (true, Some(text)) if !text.contains(['"', '$', '`', '\\', '!']) => format!("\"{text}\""),
-        _ => escaped(bytes),
+        _ => quote_with_escapes(bytes),
     }
 }
 
 /// Quotes runs of ordinary characters, and writes the others as `$'…'`.
-fn escaped(bytes: &[u8]) -> String {
+fn quote_with_escapes(bytes: &[u8]) -> String {
     let mut out = String::from("'");
     let mut special = false;
     let mut turn = |out: &mut String, to: bool| {
@@ -59,12 +59,12 @@ fn escape(byte: u8) -> String {
 }
 
 /// Returns the name with bytes that are not text replaced.
-pub(super) fn plain(name: &OsStr) -> String {
+pub(super) fn without_quotes(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
 /// Returns the name as a shell reads it, quoted only if necessary.
-pub(super) fn as_needed(name: &OsStr) -> String {
+pub(super) fn quote_if_needed(name: &OsStr) -> String {
     let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./+,@%:=".contains(byte);
-    if name.as_encoded_bytes().iter().all(harmless) { plain(name) } else { quoted(name) }
+    if name.as_encoded_bytes().iter().all(harmless) { without_quotes(name) } else { quote(name) }
 }

@@ -3,7 +3,7 @@
 use super::{
     InputIsTerminal, RmRun,
     options::{PromptMode, RmOptions},
-    quote::quoted,
+    quote::quote,
 };
 use crate::TrashError;
 use std::{
@@ -25,24 +25,25 @@ pub(super) fn remove(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr) 
     };
     if meta.is_dir() {
         if options.unlink {
-            return run.complain(&format!("cannot unlink {}: Is a directory", quoted(operand)));
+            return run.report_error(&format!("cannot unlink {}: Is a directory", quote(operand)));
         }
         let allowed = options.recursive || (options.empty_folders && is_empty(&path));
         if !allowed {
             let why = if options.empty_folders { "Directory not empty" } else { "Is a directory" };
-            return run.complain(&format!("cannot remove {}: {why}", quoted(operand)));
+            return run.report_error(&format!("cannot remove {}: {why}", quote(operand)));
         }
-        if matches!(last(&path), Some(Component::CurDir | Component::ParentDir)) {
-            let operand = quoted(operand);
-            return run.complain(&format!("refusing to remove '.' or '..' directory: skipping {operand}"));
+        if matches!(last_component(&path), Some(Component::CurDir | Component::ParentDir)) {
+            let operand = quote(operand);
+            return run
+                .report_error(&format!("refusing to remove '.' or '..' directory: skipping {operand}"));
         }
         if fs::canonicalize(&path).is_ok_and(|real| real.parent().is_none()) {
             let same = if operand == "/" { String::new() } else { " (same as '/')".to_owned() };
-            let operand = quoted(operand);
-            return run.complain(&format!("it is dangerous to operate recursively on {operand}{same}"));
+            let operand = quote(operand);
+            return run.report_error(&format!("it is dangerous to operate recursively on {operand}{same}"));
         }
         if slashed && fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
-            return run.complain(&format!("cannot remove {}: Not a directory", quoted(operand)));
+            return run.report_error(&format!("cannot remove {}: Not a directory", quote(operand)));
         }
     }
     if meta.is_dir() && options.interactive == PromptMode::Always && !is_empty(&path) {
@@ -59,7 +60,7 @@ fn missing(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr, error: &io
     let nothing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     if !(nothing && options.ignore_missing) {
         let verb = if options.unlink { "unlink" } else { "remove" };
-        run.complain(&format!("cannot {verb} {}: {}", quoted(operand), words(error)));
+        run.report_error(&format!("cannot {verb} {}: {}", quote(operand), error_text(error)));
     }
 }
 
@@ -90,12 +91,12 @@ fn may_remove(
         return true;
     }
     let guarded = if protected { "write-protected " } else { "" };
-    let (program, name) = (run.program, quoted(operand));
+    let (program, name) = (run.program, quote(operand));
     let question = match step {
         RmQuestion::Descend => format!("{program}: descend into {guarded}directory {name}? "),
         RmQuestion::Remove => format!("{program}: remove {guarded}{} {name}? ", kind(meta)),
     };
-    run.agrees(&question)
+    run.confirm(&question)
 }
 
 fn kind(meta: &Metadata) -> &'static str {
@@ -142,7 +143,9 @@ fn remove_with_prompts(
     }
     let inside = match fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
         Ok(inside) => inside,
-        Err(error) => return run.complain(&format!("cannot remove {}: {}", quoted(operand), words(&error))),
+        Err(error) => {
+            return run.report_error(&format!("cannot remove {}: {}", quote(operand), error_text(&error)));
+        }
     };
     for entry in inside {
         let mut named = operand.to_owned();
@@ -169,38 +172,40 @@ fn remove_with_prompts(
     if is_empty(path) {
         move_to_trash(run, options, operand, path, meta);
     } else {
-        run.complain(&format!("cannot remove {}: Directory not empty", quoted(operand)));
+        run.report_error(&format!("cannot remove {}: Directory not empty", quote(operand)));
     }
 }
 
 fn move_to_trash(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr, path: &Path, meta: &Metadata) {
-    let name = quoted(operand);
+    let name = quote(operand);
     let verb = if options.unlink { "unlink" } else { "remove" };
     let Some(trash) = run.trash() else {
-        return run.complain(&format!(
+        return run.report_error(&format!(
             "cannot {verb} {name}: Octo's trash cannot be found, so nothing was removed"
         ));
     };
     let removal = run.removal.clone();
-    match trash.take(path, &removal) {
+    match trash.move_in(path, &removal) {
         Ok(slip) if options.verbose => {
-            let words = verbose_lines(operand, &trash.content(slip.id), meta);
-            run.say(&words);
+            let words = verbose_lines(operand, &trash.content_path(slip.id), meta);
+            run.print(&words);
         }
         Ok(_) => {}
-        Err(TrashError::Thing(error)) if is_missing(&error) && options.ignore_missing => {}
-        Err(TrashError::Thing(error)) => {
-            run.complain(&format!("cannot {verb} {name}: {}", words(&error)));
+        Err(TrashError::Item(error)) if is_missing(&error) && options.ignore_missing => {}
+        Err(TrashError::Item(error)) => {
+            run.report_error(&format!("cannot {verb} {name}: {}", error_text(&error)));
         }
         Err(TrashError::NoRoom(error)) => {
-            let trash = quoted(trash.home().join("trash").as_os_str());
-            run.complain(&format!(
+            let trash = quote(trash.home().join("trash").as_os_str());
+            run.report_error(&format!(
                 "cannot {verb} {name}: {}; it could not be moved to the trash in {trash}, so it was not removed",
-                words(&error)
+                error_text(&error)
             ));
         }
-        Err(TrashError::Refused(refusal)) => run.complain(&format!("refusing to {verb} {name}: {refusal}")),
-        Err(error) => run.complain(&format!("cannot {verb} {name}: {error}; it was not removed")),
+        Err(TrashError::Refused(refusal)) => {
+            run.report_error(&format!("refusing to {verb} {name}: {refusal}"))
+        }
+        Err(error) => run.report_error(&format!("cannot {verb} {name}: {error}; it was not removed")),
     }
 }
 
@@ -213,9 +218,9 @@ fn verbose_lines(operand: &OsStr, content: &Path, meta: &Metadata) -> String {
     let mut lines = String::new();
     if meta.is_dir() {
         explain_folder(Path::new(operand), content, &mut lines);
-        lines.push_str(&format!("removed directory {}\n", quoted(operand)));
+        lines.push_str(&format!("removed directory {}\n", quote(operand)));
     } else {
-        lines.push_str(&format!("removed {}\n", quoted(operand)));
+        lines.push_str(&format!("removed {}\n", quote(operand)));
     }
     lines
 }
@@ -225,9 +230,9 @@ fn explain_folder(named: &Path, content: &Path, lines: &mut String) {
         let named = named.join(entry.file_name());
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             explain_folder(&named, &entry.path(), lines);
-            lines.push_str(&format!("removed directory {}\n", quoted(named.as_os_str())));
+            lines.push_str(&format!("removed directory {}\n", quote(named.as_os_str())));
         } else {
-            lines.push_str(&format!("removed {}\n", quoted(named.as_os_str())));
+            lines.push_str(&format!("removed {}\n", quote(named.as_os_str())));
         }
     }
 }
@@ -248,7 +253,7 @@ fn is_write_protected(path: &Path) -> bool {
 }
 
 /// Returns the path's last part as written; `Path` itself hides a trailing `.`.
-fn last(path: &Path) -> Option<Component<'_>> {
+fn last_component(path: &Path) -> Option<Component<'_>> {
     let bytes = path.as_os_str().as_encoded_bytes();
     match bytes.rsplit(|byte| *byte == b'/').next() {
         Some(b".") => Some(Component::CurDir),
@@ -268,7 +273,7 @@ fn without_slashes(operand: &OsStr) -> PathBuf {
 }
 
 /// Returns the system's message alone.
-fn words(error: &io::Error) -> String {
+fn error_text(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -75,7 +75,7 @@ pub fn glob(
     .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let last = query.pattern.rsplit('/').next().unwrap_or_default();
     let names_files =
-        last.chars().any(char::is_alphanumeric) || files.closed(&base) == PathRestriction::Secret;
+        last.chars().any(char::is_alphanumeric) || files.restriction(&base) == PathRestriction::Secret;
 
     let mut found = GlobMatches::default();
     // The oldest one is on top, and is removed first if there are too many.
@@ -98,7 +98,7 @@ pub fn glob(
         if !matcher.is_match(relative) {
             continue;
         }
-        match files.closed(entry.path()) {
+        match files.restriction(entry.path()) {
             PathRestriction::Denied => {
                 found.skipped.closed += 1;
                 continue;

@@ -52,9 +52,9 @@ pub struct GrepQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseSensitivity {
     /// `a` does not match `A`.
-    Counts,
+    Sensitive,
     /// `a` matches `A`.
-    Ignored,
+    Insensitive,
 }
 
 /// The result of a search for lines. It does not depend on the number of threads.
@@ -126,7 +126,7 @@ fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {
     RegexMatcherBuilder::new()
         .multi_line(true)
         .crlf(true)
-        .case_insensitive(query.case == CaseSensitivity::Ignored)
+        .case_insensitive(query.case == CaseSensitivity::Insensitive)
         .build(&query.pattern)
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })
 }
@@ -159,7 +159,7 @@ fn search_folder(
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let collected = MatchCollector::new(query);
     // A caller that may search a secret folder by name may search its content.
-    let secrets_named = files.closed(base) == PathRestriction::Secret;
+    let secrets_named = files.restriction(base) == PathRestriction::Secret;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
     walk::walk(base).threads(threads).build_parallel().run(|| {
         let mut searcher = searcher(query);
@@ -182,7 +182,7 @@ fn search_folder(
             if glob.is_some_and(|glob| !glob.is_match(relative)) {
                 return WalkState::Continue;
             }
-            match files.closed(path) {
+            match files.restriction(path) {
                 PathRestriction::Denied => {
                     collected.skip(|skipped| skipped.closed += 1);
                     return WalkState::Continue;

@@ -50,7 +50,7 @@ impl Tree {
             base: self.root.clone(),
             pattern: pattern.to_owned(),
             file_pattern: None,
-            case: CaseSensitivity::Counts,
+            case: CaseSensitivity::Sensitive,
             context: 0,
             max_files: 50,
             max_matches_per_file: 50,
@@ -200,7 +200,7 @@ fn secret_files_are_searched_only_when_named() {
         matches!(refused, Err(SearchError::Files(crate::FilesError::Outside { .. }))),
         "named, but not granted"
     );
-    let granted = tree.files.granting(std::slice::from_ref(&query.base), &[]);
+    let granted = tree.files.with_grants(std::slice::from_ref(&query.base), &[]);
     assert_eq!(grep(&granted, &query, &CancellationToken::new()).unwrap().total_matches, 1);
 
     assert_eq!(tree.names("**/*"), [".env.example", "a.txt"], "names of secret files are left out too");
@@ -212,7 +212,7 @@ fn secret_files_are_searched_only_when_named() {
 struct Rules;
 
 impl ClosedPaths for Rules {
-    fn closed(&self, path: &Path) -> PathRestriction {
+    fn restriction(&self, path: &Path) -> PathRestriction {
         let has = |name: &str| path.components().any(|part| part.as_os_str() == name);
         match (has("private"), has("vault")) {
             (true, _) => PathRestriction::Denied,
@@ -231,7 +231,7 @@ fn searches_above_what_is_closed_find_nothing_of_it() {
         ("vault/private/d.txt", "key\n"),
     ]);
     assert_eq!(tree.hits(&tree.query("key")).len(), 4, "nothing is closed yet");
-    tree.files = tree.files.closing(Arc::new(Rules));
+    tree.files = tree.files.with_closed_paths(Arc::new(Rules));
     let mut query = tree.query("key");
     assert_eq!(tree.hits(&query), ["a.txt:1:key"]);
     let skipped = tree.grep(&query).skipped;
@@ -248,7 +248,7 @@ fn searches_above_what_is_closed_find_nothing_of_it() {
         Err(crate::FilesError::Closed { path: query.base.clone() }.into())
     );
     query.base = tree.root.join("vault");
-    tree.files = tree.files.granting(std::slice::from_ref(&query.base), &[]);
+    tree.files = tree.files.with_grants(std::slice::from_ref(&query.base), &[]);
     assert_eq!(tree.hits(&query), ["vault/c.txt:1:key"], "who granted the folder meant what is in it");
 }
 
@@ -279,7 +279,7 @@ fn patterns_and_line_ends() {
     assert_eq!(tree.hits(&tree.query("foo$")), ["crlf.txt:1:foo"], "the end of a line is before its CRLF");
     assert_eq!(tree.hits(&tree.query("^bar$")), ["crlf.txt:2:bar", "lf.txt:2:bar"]);
     let mut query = tree.query("foo");
-    query.case = CaseSensitivity::Ignored;
+    query.case = CaseSensitivity::Insensitive;
     assert_eq!(tree.hits(&query), ["crlf.txt:1:foo", "lf.txt:1:Foo"]);
     assert_eq!(tree.hits(&tree.query(r"\w+ 世.")), ["utf8.txt:1:grüße 世界"]);
     for bad in ["(", r"(?=x)", "a\nb"] {

@@ -25,14 +25,14 @@ pub(super) fn stage(blobs: &Blobs, line: &JournalStep) -> Result<(), TimeError> 
     let path = line.path();
     let (folder, name) = parts(&staged).map_err(|error| TimeError::disk(&path, error))?;
     let folder = Folder::open(folder).map_err(|error| TimeError::disk(&path, error))?;
-    write_staged(blobs, &folder, name, &line.to).map_err(|error| at(&path, error))
+    write_staged(blobs, &folder, name, &line.to).map_err(|error| blob_error(&path, error))
 }
 
 /// Removes staged files that were not used.
 pub(super) fn unstage(journal: &Journal) {
     let mut folders = FolderCache::default();
     for staged in journal.steps.iter().filter_map(JournalStep::staged) {
-        let removed = folders.of(&staged).and_then(|(folder, name)| folder.remove_file(name));
+        let removed = folders.parent_of(&staged).and_then(|(folder, name)| folder.remove_file(name));
         match removed {
             Ok(()) => {}
             Err(error) if is_missing_parent(&error) => {}
@@ -65,7 +65,7 @@ fn set_mode_of(_: &std::fs::File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-fn at(path: &Path, error: BlobError) -> TimeError {
+fn blob_error(path: &Path, error: BlobError) -> TimeError {
     match error {
         BlobError::Io(error) => TimeError::disk(path, error),
         other => other.into(),
@@ -106,7 +106,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     for (path, line) in &lines {
         let is_there = matches!(line.from, FileImage::File { .. } | FileImage::Link { .. });
         if is_there && matches!(line.to, FileImage::Absent | FileImage::Folder { .. }) {
-            run.removal(path, |_, folder, name| match folder.look(name)? {
+            run.removal(path, |_, folder, name| match folder.read_entry(name)? {
                 DiskEntry::Absent | DiskEntry::Folder(_) => Ok(()),
                 _ => folder.remove_file(name),
             })?;
@@ -114,7 +114,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     }
     for (path, line) in lines.iter().rev() {
         if is_folder(&line.from) && !is_folder(&line.to) {
-            run.removal(path, |_, folder, name| match folder.look(name)? {
+            run.removal(path, |_, folder, name| match folder.read_entry(name)? {
                 DiskEntry::Folder(_) => folder.remove_folder(name),
                 _ => Ok(()),
             })?;
@@ -122,7 +122,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     }
     for (path, line) in &lines {
         if is_folder(&line.to) && !is_folder(&line.from) {
-            run.step(path, |_, folder, name| match folder.look(name)? {
+            run.step(path, |_, folder, name| match folder.read_entry(name)? {
                 DiskEntry::Folder(_) => Ok(()),
                 _ => folder.make(name),
             })?;
@@ -165,7 +165,7 @@ impl StepRunner<'_> {
         work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
     ) -> Result<(), TimeError> {
         let blobs = self.blobs;
-        let done = match self.folders.of(path) {
+        let done = match self.folders.parent_of(path) {
             Ok((folder, name)) => work(blobs, folder, name),
             Err(error) => Err(error),
         };
@@ -182,7 +182,7 @@ impl StepRunner<'_> {
         path: &Path,
         work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
     ) -> Result<(), TimeError> {
-        match self.folders.of(path) {
+        match self.folders.parent_of(path) {
             Err(error) if is_missing_parent(&error) => Ok(()),
             _ => self.step(path, work),
         }
@@ -193,9 +193,10 @@ impl StepRunner<'_> {
         if !matches!(line.to, FileImage::File { .. } | FileImage::Link { .. }) {
             return Ok(());
         }
-        let (folder, name) = self.folders.of(path).map_err(|error| TimeError::disk(path, error))?;
-        let entry = folder.look(name).map_err(|error| TimeError::disk(path, error))?;
-        let present = image_of(entry, u64::MAX, ContentMode::Hash).map_err(|error| at(path, error))?;
+        let (folder, name) = self.folders.parent_of(path).map_err(|error| TimeError::disk(path, error))?;
+        let entry = folder.read_entry(name).map_err(|error| TimeError::disk(path, error))?;
+        let present =
+            image_of(entry, u64::MAX, ContentMode::Hash).map_err(|error| blob_error(path, error))?;
         if present == line.to {
             return Ok(()); // Done before the restore was cut short.
         }
@@ -210,28 +211,28 @@ impl StepRunner<'_> {
         }
         let staged = match line.staged() {
             Some(staged)
-                if FolderCache::default().look(&staged).is_ok_and(|entry| entry.stamp().is_some()) =>
+                if FolderCache::default().read_entry(&staged).is_ok_and(|entry| entry.stamp().is_some()) =>
             {
                 staged
             }
             _ => {
                 let staged = path.with_file_name(staged_name(self.id, number));
                 let (folder, name) =
-                    self.folders.of(&staged).map_err(|error| TimeError::disk(path, error))?;
+                    self.folders.parent_of(&staged).map_err(|error| TimeError::disk(path, error))?;
                 match folder.remove_file(name) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
                         return Err(TimeError::disk(path, error));
                     }
                     _ => {}
                 }
-                write_staged(self.blobs, folder, name, &line.to).map_err(|error| at(path, error))?;
+                write_staged(self.blobs, folder, name, &line.to).map_err(|error| blob_error(path, error))?;
                 staged
             }
         };
         let moved = (|| {
             let (from, staged_name) = parts(&staged)?;
             let from = Folder::open(from)?;
-            let (folder, name) = self.folders.of(path)?;
+            let (folder, name) = self.folders.parent_of(path)?;
             from.rename(staged_name, folder, name)
         })();
         self.changed.insert(path.parent().unwrap_or(path).to_owned());

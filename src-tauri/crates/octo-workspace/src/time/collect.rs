@@ -41,7 +41,7 @@ impl TimeMachine {
             return Ok(collected);
         }
         let excess = total - budget;
-        if inner.forget_oldest(&sizes, excess, &mut collected)? {
+        if inner.drop_oldest_content(&sizes, excess, &mut collected)? {
             let sizes = inner.sweep(&mut collected)?;
             collected.kept_bytes = sizes.values().sum();
         }
@@ -80,7 +80,7 @@ impl TimeMachineInner {
 
     /// Removes the content of the oldest steps until this many bytes can be freed, or no steps are left.
     /// Returns whether any lost its content.
-    fn forget_oldest(
+    fn drop_oldest_content(
         &self,
         sizes: &HashMap<BlobHash, u64>,
         mut excess: u64,

@@ -48,17 +48,17 @@ pub(super) struct FolderHistory {
     loaded: bool,
     /// Whether the snapshot stored on disk is outdated.
     stale: bool,
-    shelf: Option<SnapshotFile>,
+    file: Option<SnapshotFile>,
     watch: Option<FolderWatch>,
     /// Whether the latest snapshot relied on the watch for unreported paths.
-    trusting: bool,
+    trusts_watch: bool,
     running: HashMap<i64, StepId>,
 }
 
 impl FolderHistory {
     /// Whether the file on disk is up to date, and no command or step end is pending.
-    fn rests(&self) -> bool {
-        self.running.is_empty() && !self.stale && !self.trusting
+    fn is_idle(&self) -> bool {
+        self.running.is_empty() && !self.stale && !self.trusts_watch
     }
 }
 
@@ -66,7 +66,7 @@ impl FolderHistory {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CheckExtent {
     /// Only the reported changes, if they are known.
-    Seen,
+    Reported,
     /// Everything.
     Everything,
 }
@@ -80,13 +80,13 @@ impl TimeMachine {
     /// When the folder cannot be read or its content cannot be stored: the command could not be undone.
     pub fn before_command(&self, task: StepId, folder: &Path) -> Result<RunningCommand, TimeError> {
         let inner = &self.inner;
-        let album = inner.album(folder);
-        let mut album = super::lock(&album);
-        inner.look(&mut album, folder, CheckExtent::Seen, None)?;
-        inner.save(&mut album, folder);
+        let history = inner.folder_state(folder);
+        let mut history = super::lock(&history);
+        inner.record_changes(&mut history, folder, CheckExtent::Reported, None)?;
+        inner.save(&mut history, folder);
         let (StepId { session, number }, bytes) = (task, bytes_of(folder));
         let key = inner.store.write_blocking(move |tx| tx.add_time_command(session, number, &bytes))?;
-        album.running.insert(key, task);
+        history.running.insert(key, task);
         Ok(RunningCommand { key, folder: folder.to_owned() })
     }
 
@@ -98,24 +98,24 @@ impl TimeMachine {
     /// recorded with the next one.
     pub fn after_command(&self, command: &RunningCommand) -> Result<usize, TimeError> {
         let inner = &self.inner;
-        let album = inner.album(&command.folder);
-        let mut album = super::lock(&album);
-        let changed = inner.look(&mut album, &command.folder, CheckExtent::Seen, None)?;
+        let history = inner.folder_state(&command.folder);
+        let mut history = super::lock(&history);
+        let changed = inner.record_changes(&mut history, &command.folder, CheckExtent::Reported, None)?;
         let key = command.key;
         inner.store.write_blocking(move |tx| tx.remove_time_command(key))?;
-        album.running.remove(&key);
+        history.running.remove(&key);
         // No caller waits at this point; before the next command one does.
-        inner.save(&mut album, &command.folder);
+        inner.save(&mut history, &command.folder);
         Ok(changed)
     }
 
     /// Returns the paths the newest snapshot of a folder left out (at most 200), and their total number. Empty
     /// before the first command.
     pub fn left_out(&self, folder: &Path) -> (Vec<OmittedPath>, usize) {
-        let album = self.inner.album(folder);
-        let mut album = super::lock(&album);
-        self.inner.load(&mut album, folder);
-        let all = album.latest.as_ref().map(FolderSnapshot::left_out).unwrap_or_default();
+        let history = self.inner.folder_state(folder);
+        let mut history = super::lock(&history);
+        self.inner.load(&mut history, folder);
+        let all = history.latest.as_ref().map(FolderSnapshot::left_out).unwrap_or_default();
         let count = all.len();
         let shown = all.into_iter().take(MAX_LISTED);
         let shown = shown.map(|(path, why)| OmittedPath { path: super::bytes::text_of(&path), why });
@@ -129,14 +129,14 @@ impl TimeMachine {
         commands.retain(|command| command.session == session);
         let folders: BTreeSet<PathBuf> = commands.iter().map(|command| path_of(&command.folder)).collect();
         for folder in folders {
-            let album = inner.album(&folder);
-            let mut album = super::lock(&album);
+            let history = inner.folder_state(&folder);
+            let mut history = super::lock(&history);
             let here: Vec<_> = commands.iter().filter(|command| path_of(&command.folder) == folder).collect();
             for command in &here {
                 let task = StepId { session: command.session, number: command.number };
-                album.running.insert(command.key, task);
+                history.running.insert(command.key, task);
             }
-            if let Err(error) = inner.look(&mut album, &folder, CheckExtent::Everything, None) {
+            if let Err(error) = inner.record_changes(&mut history, &folder, CheckExtent::Everything, None) {
                 // The folder may be gone for good; that must not prevent Octo from starting.
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
@@ -146,43 +146,44 @@ impl TimeMachine {
                 ended.into_iter().try_for_each(|key| tx.remove_time_command(key))
             })?;
             // The commands of other sessions in this folder continue.
-            album.running.retain(|key, _| !keys.contains(key));
-            inner.save(&mut album, &folder);
+            history.running.retain(|key, _| !keys.contains(key));
+            inner.save(&mut history, &folder);
         }
         Ok(())
     }
 }
 
 impl TimeMachineInner {
-    fn album(&self, folder: &Path) -> Arc<Mutex<FolderHistory>> {
-        Arc::clone(super::lock(&self.albums).entry(folder.to_owned()).or_default())
+    fn folder_state(&self, folder: &Path) -> Arc<Mutex<FolderHistory>> {
+        Arc::clone(super::lock(&self.folders).entry(folder.to_owned()).or_default())
     }
 
-    pub(super) fn pictures(&self) -> PathBuf {
+    pub(super) fn snapshot_folder(&self) -> PathBuf {
         self.home.join("time").join("pictures")
     }
 
     fn snapshot_file(&self, folder: &Path) -> PathBuf {
-        self.pictures().join(blake3::hash(&bytes_of(folder)).to_hex().as_str())
+        self.snapshot_folder().join(blake3::hash(&bytes_of(folder)).to_hex().as_str())
     }
 
-    fn load(&self, album: &mut FolderHistory, folder: &Path) {
-        if !album.loaded {
-            album.loaded = true;
-            album.latest =
+    fn load(&self, history: &mut FolderHistory, folder: &Path) {
+        if !history.loaded {
+            history.loaded = true;
+            history.latest =
                 FolderSnapshot::load(&self.snapshot_file(folder)).filter(|picture| picture.folder == folder);
         }
     }
 
     /// Writes the snapshot to its file if the file is outdated.
-    pub(super) fn save(&self, album: &mut FolderHistory, folder: &Path) {
-        if !album.stale {
+    pub(super) fn save(&self, history: &mut FolderHistory, folder: &Path) {
+        if !history.stale {
             return;
         }
-        if let Some(picture) = &album.latest {
-            let shelf = album.shelf.get_or_insert_with(|| SnapshotFile::new(self.snapshot_file(folder)));
-            match shelf.keep(picture) {
-                Ok(()) => album.stale = false,
+        if let Some(picture) = &history.latest {
+            let snapshot_file =
+                history.file.get_or_insert_with(|| SnapshotFile::new(self.snapshot_file(folder)));
+            match snapshot_file.store(picture) {
+                Ok(()) => history.stale = false,
                 // Without it, the next start reads the folder again.
                 Err(error) => tracing::warn!(%error, "a picture could not be written"),
             }
@@ -191,21 +192,21 @@ impl TimeMachineInner {
 
     /// Takes a snapshot, and records the changes since the last one for all running commands, and for the step
     /// `whose` if given.
-    fn look(
+    fn record_changes(
         &self,
-        album: &mut FolderHistory,
+        history: &mut FolderHistory,
         folder: &Path,
         extent: CheckExtent,
         whose: Option<StepId>,
     ) -> Result<usize, TimeError> {
-        self.load(album, folder);
-        let picture = self.picture(album, folder, extent)?;
+        self.load(history, folder);
+        let picture = self.take_snapshot(history, folder, extent)?;
         let mut changed = 0;
-        if let Some(last) = &album.latest {
+        if let Some(last) = &history.latest {
             let differences = diff(last, &picture);
             changed = differences.len();
-            album.stale |= changed > 0;
-            let tasks: BTreeSet<(SessionId, u32)> = album
+            history.stale |= changed > 0;
+            let tasks: BTreeSet<(SessionId, u32)> = history
                 .running
                 .values()
                 .copied()
@@ -219,61 +220,61 @@ impl TimeMachineInner {
                 }
             }
         } else {
-            album.stale = true;
+            history.stale = true;
         }
-        album.latest = Some(picture);
+        history.latest = Some(picture);
         Ok(changed)
     }
 
-    fn picture(
+    fn take_snapshot(
         &self,
-        album: &mut FolderHistory,
+        history: &mut FolderHistory,
         folder: &Path,
         extent: CheckExtent,
     ) -> Result<FolderSnapshot, TimeError> {
-        let camera = SnapshotContext { blobs: &self.blobs, limits: self.limits, home: &self.home };
+        let context = SnapshotContext { blobs: &self.blobs, limits: self.limits, home: &self.home };
         // A drained watch only reports later changes, so after any failure from here on the next snapshot
         // checks everything.
-        let watch = album.watch.take();
-        let seen = watch.as_ref().and_then(FolderWatch::seen);
-        let again = match (&watch, &seen, &album.latest) {
-            (Some(watch), Some(seen), Some(last)) if extent == CheckExtent::Seen => {
-                last.again(seen, &camera, watch)?
+        let watch = history.watch.take();
+        let seen = watch.as_ref().and_then(FolderWatch::take_changes);
+        let again = match (&watch, &seen, &history.latest) {
+            (Some(watch), Some(seen), Some(last)) if extent == CheckExtent::Reported => {
+                last.update(seen, &context, watch)?
             }
             _ => None,
         };
         if let Some(picture) = again {
-            album.trusting = true;
-            album.watch = watch;
+            history.trusts_watch = true;
+            history.watch = watch;
             return Ok(picture);
         }
         let watch = match (watch, seen) {
             (Some(watch), Some(_)) => Some(watch),
             _ => {
-                self.watched(folder);
-                FolderWatch::new(folder, self.limits.watched)
+                self.note_watched(folder);
+                FolderWatch::new(folder, self.limits.max_watched)
             }
         };
-        let picture = FolderSnapshot::take(folder, album.latest.as_ref(), &camera, watch.as_ref())?;
-        album.watch = watch;
-        album.trusting = false;
+        let picture = FolderSnapshot::full(folder, history.latest.as_ref(), &context, watch.as_ref())?;
+        history.watch = watch;
+        history.trusts_watch = false;
         Ok(picture)
     }
 
     /// Adds a folder to the watched ones; drops the longest watched one if there are too many.
-    fn watched(&self, folder: &Path) {
+    fn note_watched(&self, folder: &Path) {
         let oldest = {
             let mut order = super::lock(&self.watched);
             order.retain(|known| known != folder);
             order.push_back(folder.to_owned());
             if order.len() > MAX_WATCHED_FOLDERS { order.pop_front() } else { None }
         };
-        let album = oldest.and_then(|oldest| super::lock(&self.albums).get(&oldest).map(Arc::clone));
+        let history = oldest.and_then(|oldest| super::lock(&self.folders).get(&oldest).map(Arc::clone));
         // A folder that is being checked right now stays watched.
-        if let Some(album) = album
-            && let Ok(mut album) = album.try_lock()
+        if let Some(history) = history
+            && let Ok(mut history) = history.try_lock()
         {
-            album.watch = None;
+            history.watch = None;
         }
         self.drop_idle_folders();
     }
@@ -282,24 +283,24 @@ impl TimeMachineInner {
     fn drop_idle_folders(&self) {
         let watched = super::lock(&self.watched).clone();
         // While this lock is held, no caller can start to use an entry.
-        super::lock(&self.albums).retain(|folder, album| {
+        super::lock(&self.folders).retain(|folder, history| {
             watched.contains(folder)
-                || Arc::strong_count(album) > 1
-                || album.try_lock().is_ok_and(|album| !album.rests())
+                || Arc::strong_count(history) > 1
+                || history.try_lock().is_ok_and(|history| !history.is_idle())
         });
     }
 
     /// Checks everything a step's commands may have changed without a report by the watch.
     pub(super) fn check_completely(&self, task: StepId, folder: &Path) -> Result<(), TimeError> {
-        let Some(album) = super::lock(&self.albums).get(folder).map(Arc::clone) else { return Ok(()) };
-        let mut album = super::lock(&album);
-        if !album.trusting {
+        let Some(history) = super::lock(&self.folders).get(folder).map(Arc::clone) else { return Ok(()) };
+        let mut history = super::lock(&history);
+        if !history.trusts_watch {
             return Ok(());
         }
         // Changes reported since the last command ended have another author.
-        self.look(&mut album, folder, CheckExtent::Seen, None)?;
-        self.look(&mut album, folder, CheckExtent::Everything, Some(task))?;
-        self.save(&mut album, folder);
+        self.record_changes(&mut history, folder, CheckExtent::Reported, None)?;
+        self.record_changes(&mut history, folder, CheckExtent::Everything, Some(task))?;
+        self.save(&mut history, folder);
         Ok(())
     }
 
@@ -311,7 +312,7 @@ impl TimeMachineInner {
             self.read_tree(task.session)?.task(task.number).is_none_or(|task| task.ended_at.is_some());
         if ended {
             let touched = paths.into_iter().map(|path| (path, StateSource::Found)).collect();
-            let after = self.look_after(task, touched)?;
+            let after = self.record_final_states(task, touched)?;
             self.store.write_blocking(move |tx| tx.record_time_states(task.session, &after))?;
         }
         Ok(())
@@ -325,7 +326,7 @@ impl TimeMachineInner {
     ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
         let mut wanted = HashMap::new();
         for item in differences.iter().filter_map(|difference| difference.before) {
-            if let ItemContent::Git(hash, object) = item.kept
+            if let ItemContent::Git(hash, object) = item.content
                 && self.blobs.verify(&name_of(hash)).is_err()
             {
                 wanted.insert(hash, object);
@@ -351,24 +352,26 @@ impl TimeMachineInner {
 
     /// Returns the present state of a path and stores its content. Does not read files again that a snapshot
     /// already covers.
-    pub(super) fn known(&self, path: &Path, stamp: super::folder::PathStamp) -> Option<FileImage> {
-        let albums: Vec<Arc<Mutex<FolderHistory>>> = super::lock(&self.albums)
+    pub(super) fn snapshot_image(&self, path: &Path, stamp: super::folder::PathStamp) -> Option<FileImage> {
+        let albums: Vec<Arc<Mutex<FolderHistory>>> = super::lock(&self.folders)
             .iter()
             .filter(|(folder, _)| path.starts_with(folder))
-            .map(|(_, album)| Arc::clone(album))
+            .map(|(_, history)| Arc::clone(history))
             .collect();
         // A locked entry is being checked: reading the file works as well.
-        albums.iter().find_map(|album| album.try_lock().ok()?.latest.as_ref()?.known(path, stamp))
+        albums
+            .iter()
+            .find_map(|history| history.try_lock().ok()?.latest.as_ref()?.image_if_unchanged(path, stamp))
     }
 
     /// Calls `each` with the blobs that snapshots refer to, in memory and in files.
     pub(super) fn for_each_snapshot_blob(&self, mut each: impl FnMut(octo_protocol::BlobHash)) {
         let albums: Vec<Arc<Mutex<FolderHistory>>> =
-            super::lock(&self.albums).values().map(Arc::clone).collect();
-        for album in albums {
-            super::lock(&album).latest.iter().flat_map(FolderSnapshot::blobs).for_each(&mut each);
+            super::lock(&self.folders).values().map(Arc::clone).collect();
+        for history in albums {
+            super::lock(&history).latest.iter().flat_map(FolderSnapshot::blobs).for_each(&mut each);
         }
-        for file in std::fs::read_dir(self.pictures()).into_iter().flatten().flatten() {
+        for file in std::fs::read_dir(self.snapshot_folder()).into_iter().flatten().flatten() {
             let _picture =
                 FolderSnapshot::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
         }
@@ -377,11 +380,11 @@ impl TimeMachineInner {
 
 fn item_image(item: &SnapshotItem, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
     let unsaved = |why| FileImage::Unsaved { why, len: item.stamp.len, modified: item.stamp.modified };
-    match &item.kept {
+    match &item.content {
         ItemContent::Git(hash, _) if is_lost(hash) => unsaved(UnsavedReason::Forgotten),
         ItemContent::Blob(hash) | ItemContent::Git(hash, _) => image(item, name_of(*hash)),
         ItemContent::Link(target) => FileImage::Link { target: target.to_vec() },
         ItemContent::Folder => FileImage::Folder { mode: item.stamp.permissions() },
-        ItemContent::Not(why) => unsaved(*why),
+        ItemContent::Unsaved(why) => unsaved(*why),
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     TimeError, TimeMachine,
     bytes::{path_of, text_of},
-    content::{ContentMode, look, same},
+    content::{ContentMode, image_at, is_same_image},
     folder::FolderCache,
     plan::change,
     tree::StateRecords,
@@ -41,7 +41,7 @@ impl TimeMachine {
                 reader.time_lasting(session, &[task])?,
             ))
         })?;
-        let known = tasks.tasks.iter().find(|known| known.number == task);
+        let known = tasks.steps.iter().find(|known| known.number == task);
         let folder = path_of(&known.ok_or(TimeError::UnknownTask(task))?.folder);
         let after: BTreeMap<Vec<u8>, FileImage> =
             after.into_iter().map(|state| (state.path, state.image)).collect();
@@ -52,9 +52,9 @@ impl TimeMachine {
             let path = path_of(&state.path);
             let now = match after.get(&state.path) {
                 Some(image) => image.clone(),
-                None => look(&mut folders, &path, self.inner.limits.largest, ContentMode::Hash)?.0,
+                None => image_at(&mut folders, &path, self.inner.limits.max_file_bytes, ContentMode::Hash)?.0,
             };
-            if !same(&state.image, &now) {
+            if !is_same_image(&state.image, &now) {
                 paths.push(self.changed(&path, &state.image, &now, &mut budget));
             }
         }
@@ -114,8 +114,8 @@ impl TimeMachine {
         // The state the step itself left: later changes by others are not its work.
         let end = records.at(path, task, StateMoment::After).unwrap_or(end);
         let now = || -> Result<FileImage, TimeError> {
-            let keep = ContentMode::Content(&self.inner.blobs, crate::FlushTiming::Later);
-            Ok(look(&mut FolderCache::default(), path, self.inner.limits.largest, keep)?.0)
+            let keep = ContentMode::Content(&self.inner.blobs, crate::FlushTiming::Deferred);
+            Ok(image_at(&mut FolderCache::default(), path, self.inner.limits.max_file_bytes, keep)?.0)
         };
         let running = tree.running().any(|running| running == task);
         let (old, new) = match with {

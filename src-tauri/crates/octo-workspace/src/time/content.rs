@@ -70,20 +70,20 @@ fn hash(file: &mut File, largest: u64) -> Result<(BlobHash, u64), BlobError> {
 }
 
 /// Returns the present state of the path.
-pub(crate) fn look(
+pub(crate) fn image_at(
     folders: &mut FolderCache,
     path: &Path,
     largest: u64,
     keep: ContentMode<'_>,
 ) -> Result<(FileImage, Option<PathStamp>), BlobError> {
-    let entry = folders.look(path)?;
+    let entry = folders.read_entry(path)?;
     let stamp = entry.stamp();
     Ok((image_of(entry, largest, keep)?, stamp))
 }
 
 /// Whether two states are the same. Content that was not stored counts as the same if its length and time are
 /// equal.
-pub(crate) fn same(one: &FileImage, other: &FileImage) -> bool {
+pub(crate) fn is_same_image(one: &FileImage, other: &FileImage) -> bool {
     match (one, other) {
         (
             FileImage::Unsaved { len, modified, .. },

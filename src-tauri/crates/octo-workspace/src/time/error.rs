@@ -35,7 +35,7 @@ pub enum TimeError {
     UnknownPath(PathBuf),
     /// A file changed after the plan was made.
     #[error("{} changed after the plan was made", .0.display())]
-    Moved(PathBuf),
+    ChangedSincePlan(PathBuf),
     /// An earlier restore was interrupted and is not completed yet.
     #[error("an earlier restore is not finished")]
     Unfinished,
@@ -81,7 +81,9 @@ impl From<TimeError> for ApiError {
             TimeError::AtStart => ApiError::new("time.at_start"),
             TimeError::NothingToRedo => ApiError::new("time.nothing_to_redo"),
             TimeError::UnknownPath(path) => ApiError::new("time.unknown_path").arg("path", path.display()),
-            TimeError::Moved(path) => ApiError::new("time.moved").arg("path", path.display()).retryable(),
+            TimeError::ChangedSincePlan(path) => {
+                ApiError::new("time.moved").arg("path", path.display()).retryable()
+            }
             TimeError::Unfinished => ApiError::new("time.unfinished"),
             TimeError::Disk { error, .. } if is_full(&error) => ApiError::new("time.full").retryable(),
             TimeError::Disk { path, error } => {

@@ -116,7 +116,7 @@ pub(crate) struct FolderCache(Option<(PathBuf, Folder)>);
 
 impl FolderCache {
     /// Returns the folder that contains `path`, and the name of `path` in it.
-    pub(crate) fn of<'a>(&mut self, path: &'a Path) -> io::Result<(&Folder, &'a OsStr)> {
+    pub(crate) fn parent_of<'a>(&mut self, path: &'a Path) -> io::Result<(&Folder, &'a OsStr)> {
         let (parent, name) = parts(path)?;
         if self.0.as_ref().is_none_or(|(open, _)| open != parent) {
             self.0 = None;
@@ -134,9 +134,9 @@ impl FolderCache {
     }
 
     /// Returns the object at `path`. A path below a link, a file or a missing folder counts as absent.
-    pub(crate) fn look(&mut self, path: &Path) -> io::Result<DiskEntry> {
-        match self.of(path) {
-            Ok((folder, name)) => folder.look(name),
+    pub(crate) fn read_entry(&mut self, path: &Path) -> io::Result<DiskEntry> {
+        match self.parent_of(path) {
+            Ok((folder, name)) => folder.read_entry(name),
             Err(error) if is_missing_parent(&error) => Ok(DiskEntry::Absent),
             Err(error) => Err(error),
         }

@@ -54,7 +54,12 @@ impl GitRepository {
     }
 
     /// Returns the BLAKE3 hash and the object of a file if the object store has exactly its bytes.
-    pub(crate) fn holds(&self, path: &Path, file: &mut File, len: u64) -> Option<([u8; 32], GitObject)> {
+    pub(crate) fn stored_object(
+        &self,
+        path: &Path,
+        file: &mut File,
+        len: u64,
+    ) -> Option<([u8; 32], GitObject)> {
         let object = self.objects.get(path)?;
         let mut git = Sha1::new();
         git.update(format!("blob {len}\0"));
@@ -226,7 +231,8 @@ pub(crate) fn copy_to_blobs(
         if got != len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let (kept, _) = blobs.put_file(&mut file, u64::MAX, FlushTiming::Later).map_err(io::Error::other)?;
+        let (kept, _) =
+            blobs.put_file(&mut file, u64::MAX, FlushTiming::Deferred).map_err(io::Error::other)?;
         Ok(super::snapshot::hash_of(&kept) == Some(*hash))
     };
     for (hash, object) in wanted {

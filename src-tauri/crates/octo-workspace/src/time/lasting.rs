@@ -20,14 +20,14 @@ impl TimeMachine {
 }
 
 /// Returns the steps that are undone or redone between the two.
-pub(super) fn between(tree: &SessionStepTree, from: StepNumber, to: StepNumber) -> Vec<StepNumber> {
+pub(super) fn steps_between(tree: &SessionStepTree, from: StepNumber, to: StepNumber) -> Vec<StepNumber> {
     let left: BTreeSet<StepNumber> = tree.chain(from).into_iter().collect();
     let entered: BTreeSet<StepNumber> = tree.chain(to).into_iter().collect();
     left.symmetric_difference(&entered).copied().collect()
 }
 
 /// Returns the part that is shown before a restore.
-pub(super) fn shown(mut lasting: LastingEffects) -> LastingEffects {
+pub(super) fn truncate(mut lasting: LastingEffects) -> LastingEffects {
     let beyond = lasting.marks.split_off(MAX_LISTED.min(lasting.marks.len()));
     let more: u32 = beyond.iter().map(|mark| mark.times).sum();
     lasting.more = lasting.more.saturating_add(more);

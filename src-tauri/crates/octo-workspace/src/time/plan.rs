@@ -1,6 +1,6 @@
 //! Computes the steps of a restore. Pure: recorded and present states in, steps out.
 
-use super::{bytes::text_of, content::same, folder::PathStamp};
+use super::{bytes::text_of, content::is_same_image, folder::PathStamp};
 use octo_protocol::{
     ChangedPath, ConflictSource, FileImage, LastingEffects, RestoreConflict, RestorePreview, SessionId,
     StepChange, StepNumber, UnrestorablePath, UnrestorableReason, UnsavedReason,
@@ -126,9 +126,9 @@ pub(crate) fn change(from: &FileImage, to: &FileImage) -> StepChange {
 pub(crate) struct RestoreCandidate {
     pub(crate) path: PathBuf,
     /// The state at the end of the step that the session leaves.
-    pub(crate) left: FileImage,
+    pub(crate) at_current: FileImage,
     /// The state at the end of the target step.
-    pub(crate) wanted: FileImage,
+    pub(crate) at_target: FileImage,
     /// The present state.
     pub(crate) present: FileImage,
     pub(crate) stamp: Option<PathStamp>,
@@ -158,8 +158,8 @@ fn is_left_out(image: &FileImage) -> bool {
     )
 }
 
-pub(crate) fn judge(candidate: RestoreCandidate) -> PathDecision {
-    let RestoreCandidate { path, left, wanted, mut present, stamp } = candidate;
+pub(crate) fn decide(candidate: RestoreCandidate) -> PathDecision {
+    let RestoreCandidate { path, at_current: left, at_target: wanted, mut present, stamp } = candidate;
     if matches!(present, FileImage::Folder { .. }) {
         if is_left_out(&wanted) {
             return PathDecision::Nothing;
@@ -168,7 +168,7 @@ pub(crate) fn judge(candidate: RestoreCandidate) -> PathDecision {
             present = left.clone();
         }
     }
-    if same(&wanted, &present) {
+    if is_same_image(&wanted, &present) {
         return PathDecision::Nothing;
     }
     if let FileImage::Unsaved { why, .. } = wanted {
@@ -178,8 +178,9 @@ pub(crate) fn judge(candidate: RestoreCandidate) -> PathDecision {
     if let FileImage::Unsaved { why, .. } = present {
         return PathDecision::Impossible(UnrestorableReason::PresentNotSaved { why });
     }
-    let source = if same(&left, &wanted) { ConflictSource::OthersOnly } else { ConflictSource::Both };
-    let clean = same(&left, &present);
+    let source =
+        if is_same_image(&left, &wanted) { ConflictSource::OthersOnly } else { ConflictSource::Both };
+    let clean = is_same_image(&left, &present);
     let step = RestoreStep { path, from: present, to: wanted, stamp };
     if clean { PathDecision::Clean(step) } else { PathDecision::Conflict(step, source) }
 }

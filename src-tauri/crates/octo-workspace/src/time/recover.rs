@@ -3,7 +3,7 @@
 use super::{
     TimeError, TimeMachine, TimeMachineInner,
     apply::{apply, unstage},
-    content::{ContentMode, look},
+    content::{ContentMode, image_at},
     folder::FolderCache,
     journal::{Journal, RestoreStage},
 };
@@ -29,7 +29,7 @@ pub enum RecoveryOutcome {
     /// It was completed.
     Finished,
     /// It was undone.
-    TakenBack,
+    Undone,
 }
 
 impl TimeMachine {
@@ -53,8 +53,8 @@ impl TimeMachine {
     /// # Errors
     ///
     /// Disk errors.
-    pub fn put_back(&self) -> Result<(), TimeError> {
-        Ok(self.inner.blobs.put_back()?)
+    pub fn restore_set_apart_blobs(&self) -> Result<(), TimeError> {
+        Ok(self.inner.blobs.restore_set_apart()?)
     }
 
     /// Completes the unfinished work of an earlier process in a session: finishes or undoes restores, and
@@ -68,13 +68,13 @@ impl TimeMachine {
     /// The first failure; the next start tries again, and the session's time machine refuses to work until
     /// then.
     pub fn recover(&self, session: SessionId) -> Result<Vec<RecoveredRestore>, TimeError> {
-        let desk = self.inner.desk(session);
-        let _desk = super::lock(&desk);
+        let steps = self.inner.session_steps(session);
+        let _desk = super::lock(&steps);
         let mut journals = self.inner.journals.all().map_err(TimeError::Journal)?;
         journals.retain(|(journal, _)| journal.session == session);
         if !journals.is_empty() {
             // Content that a killed collection had set apart may be needed.
-            self.inner.blobs.put_back()?;
+            self.inner.blobs.restore_set_apart()?;
         }
         let mut recovered = Vec::new();
         for (journal, stage) in journals {
@@ -100,7 +100,7 @@ impl TimeMachineInner {
             RestoreStage::Forward => match apply(&self.blobs, &journal) {
                 Ok(()) => {
                     unstage(&prepared);
-                    self.done(&journal, stage, journal.to)?;
+                    self.finish_journal(&journal, stage, journal.to)?;
                     false
                 }
                 Err(error) => {
@@ -109,17 +109,17 @@ impl TimeMachineInner {
                         .advance(&journal.id, stage, RestoreStage::Back)
                         .map_err(TimeError::Journal)?;
                     unstage(&prepared);
-                    self.take_back(&journal)?;
+                    self.undo_steps(&journal)?;
                     true
                 }
             },
             RestoreStage::Back | RestoreStage::Staging => {
                 unstage(&prepared);
-                self.take_back(&journal)?;
+                self.undo_steps(&journal)?;
                 true
             }
         };
-        let outcome = if taken_back { RecoveryOutcome::TakenBack } else { RecoveryOutcome::Finished };
+        let outcome = if taken_back { RecoveryOutcome::Undone } else { RecoveryOutcome::Finished };
         Ok(RecoveredRestore { session, outcome, kept })
     }
 
@@ -131,7 +131,7 @@ impl TimeMachineInner {
         let mut left = Vec::with_capacity(journal.steps.len());
         for line in std::mem::take(&mut journal.steps) {
             let path = line.path();
-            let (present, _) = look(&mut folders, &path, u64::MAX, ContentMode::Hash)?;
+            let (present, _) = image_at(&mut folders, &path, u64::MAX, ContentMode::Hash)?;
             let folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
             let between = match &present {
                 FileImage::Absent => true,

@@ -4,13 +4,13 @@ use super::{
     StepId, TimeError, TimeMachine, TimeMachineInner,
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
-    content::{ContentMode, look},
+    content::{ContentMode, image_at},
     folder::{DiskEntry, Folder, FolderCache, parts},
     journal::{Journal, JournalStep, RestoreStage},
-    lasting::{between, shown},
+    lasting::{steps_between, truncate},
     plan::{
         DiskKind, DiskQueries, PathDecision, RestoreCandidate, RestorePlan, RestoreSelection, RestoreStep,
-        arrange, impossible, judge,
+        arrange, decide, impossible,
     },
     tree::{SessionStepTree, StateRecords},
 };
@@ -56,8 +56,8 @@ impl TimeMachine {
         target: StepNumber,
         selection: RestoreSelection,
     ) -> Result<RestorePlan, TimeError> {
-        let desk = self.inner.desk(session);
-        let _desk = super::lock(&desk);
+        let steps = self.inner.session_steps(session);
+        let _desk = super::lock(&steps);
         self.inner.plan(session, target, selection)
     }
 
@@ -68,7 +68,7 @@ impl TimeMachine {
     ///
     /// # Errors
     ///
-    /// [`TimeError::Moved`] when a file changed after the plan was made: make another plan. [`TimeError::Blob`]
+    /// [`TimeError::ChangedSincePlan`] when a file changed after the plan was made: make another plan. [`TimeError::Blob`]
     /// when stored content is missing or damaged, [`TimeError::DiskQueries`] when the disk refuses: nothing has
     /// changed then. [`TimeError::Stuck`] when undoing failed: [`TimeMachine::recover`] tries again.
     pub fn restore(
@@ -76,8 +76,8 @@ impl TimeMachine {
         plan: &RestorePlan,
         overwrite: &BTreeSet<PathBuf>,
     ) -> Result<RestoreReport, TimeError> {
-        let desk = self.inner.desk(plan.session);
-        let _desk = super::lock(&desk);
+        let steps = self.inner.session_steps(plan.session);
+        let _desk = super::lock(&steps);
         self.inner.require_no_unfinished_restore(plan.session)?;
         self.inner.restore(plan, overwrite)
     }
@@ -100,7 +100,7 @@ impl TimeMachineInner {
     ) -> Result<RestorePlan, TimeError> {
         self.require_no_unfinished_restore(session)?;
         let tree = self.read_tree(session)?;
-        self.settle(session, &tree, None)?;
+        self.end_open_steps(session, &tree, None)?;
         let (tree, records) = self.read_all(session)?;
         tree.task(target).ok_or(TimeError::UnknownTask(target))?;
         let mut plan = RestorePlan {
@@ -114,8 +114,8 @@ impl TimeMachineInner {
             lasting: LastingEffects::default(),
         };
         if plan.selection == RestoreSelection::All {
-            let tasks = between(&tree, tree.active(), target);
-            plan.lasting = shown(self.store.read_blocking(|reader| reader.time_lasting(session, &tasks))?);
+            let tasks = steps_between(&tree, tree.active(), target);
+            plan.lasting = truncate(self.store.read_blocking(|reader| reader.time_lasting(session, &tasks))?);
         }
         let (leaving, going) = (tree.chain(tree.active()), tree.chain(target));
         let roots = tree.folders();
@@ -131,7 +131,13 @@ impl TimeMachineInner {
                 |chain: &[StepNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
             let (left, wanted) = (state(&leaving), state(&going));
             let (present, stamp) = self.present_image(&mut folders, path)?;
-            let verdict = judge(RestoreCandidate { path: path.clone(), left, wanted, present, stamp });
+            let verdict = decide(RestoreCandidate {
+                path: path.clone(),
+                at_current: left,
+                at_target: wanted,
+                present,
+                stamp,
+            });
             let writes = matches!(verdict, PathDecision::Clean(_) | PathDecision::Conflict(..));
             if writes && !may_write(&roots, &records, path) {
                 plan.impossible.insert(path.clone(), UnrestorableReason::OutsideRoots);
@@ -165,7 +171,7 @@ impl TimeMachineInner {
         let (steps, more) = arrange_on_disk(steps)?;
         // A step that was possible when the plan was made is now blocked.
         if let Some(step) = plan.steps.iter().find(|step| more.contains_key(&step.path)) {
-            return Err(TimeError::Moved(step.path.clone()));
+            return Err(TimeError::ChangedSincePlan(step.path.clone()));
         }
         let mut not_possible = plan.impossible.clone();
         not_possible.extend(more);
@@ -213,12 +219,12 @@ impl TimeMachineInner {
             .advance(&journal.id, RestoreStage::Staging, RestoreStage::Forward)
             .map_err(TimeError::Journal)?;
         match apply(&self.blobs, &journal) {
-            Ok(()) => self.done(&journal, RestoreStage::Forward, journal.to)?,
+            Ok(()) => self.finish_journal(&journal, RestoreStage::Forward, journal.to)?,
             Err(error) => {
                 self.journals
                     .advance(&journal.id, RestoreStage::Forward, RestoreStage::Back)
                     .map_err(TimeError::Journal)?;
-                self.take_back(&journal)?;
+                self.undo_steps(&journal)?;
                 let session = plan.session;
                 self.store.write_blocking(move |tx| tx.drop_time_step(session, entry))?;
                 return Err(error);
@@ -231,10 +237,10 @@ impl TimeMachineInner {
     fn store_present(&self, steps: &[RestoreStep]) -> Result<(), TimeError> {
         let mut folders = FolderCache::default();
         for step in steps {
-            let keep = ContentMode::Content(&self.blobs, FlushTiming::Later);
-            let (image, _) = look(&mut folders, &step.path, self.limits.largest, keep)?;
+            let keep = ContentMode::Content(&self.blobs, FlushTiming::Deferred);
+            let (image, _) = image_at(&mut folders, &step.path, self.limits.max_file_bytes, keep)?;
             if image != step.from {
-                return Err(TimeError::Moved(step.path.clone()));
+                return Err(TimeError::ChangedSincePlan(step.path.clone()));
             }
         }
         Ok(self.blobs.flush()?)
@@ -325,7 +331,7 @@ impl TimeMachineInner {
         Ok(number)
     }
 
-    pub(super) fn done(
+    pub(super) fn finish_journal(
         &self,
         journal: &Journal,
         stage: RestoreStage,
@@ -337,13 +343,13 @@ impl TimeMachineInner {
     }
 
     /// Undoes the steps of a journal at [`RestoreStage::Back`].
-    pub(super) fn take_back(&self, journal: &Journal) -> Result<(), TimeError> {
+    pub(super) fn undo_steps(&self, journal: &Journal) -> Result<(), TimeError> {
         apply(&self.blobs, &journal.reversed()).map_err(|error| match error {
             TimeError::Disk { path, error } => TimeError::Stuck { path, error },
             other => other,
         })?;
         unstage(journal);
-        self.done(journal, RestoreStage::Back, journal.from)
+        self.finish_journal(journal, RestoreStage::Back, journal.from)
     }
 
     /// Returns the present state of a path. Does not store content.
@@ -352,7 +358,7 @@ impl TimeMachineInner {
         folders: &mut FolderCache,
         path: &Path,
     ) -> Result<(FileImage, Option<super::folder::PathStamp>), TimeError> {
-        Ok(look(folders, path, self.limits.largest, ContentMode::Hash)?)
+        Ok(image_at(folders, path, self.limits.max_file_bytes, ContentMode::Hash)?)
     }
 }
 
@@ -360,7 +366,7 @@ impl TimeMachineInner {
 fn require_unchanged(steps: &[RestoreStep]) -> Result<(), TimeError> {
     let mut folders = FolderCache::default();
     for step in steps {
-        let stamp = match folders.of(&step.path).and_then(|(folder, name)| folder.stamp(name)) {
+        let stamp = match folders.parent_of(&step.path).and_then(|(folder, name)| folder.stamp(name)) {
             Err(error) if super::folder::is_missing_parent(&error) => Ok(None),
             other => other,
         };
@@ -373,7 +379,7 @@ fn require_unchanged(steps: &[RestoreStep]) -> Result<(), TimeError> {
             (Err(_), _) => false,
         };
         if !same {
-            return Err(TimeError::Moved(step.path.clone()));
+            return Err(TimeError::ChangedSincePlan(step.path.clone()));
         }
     }
     Ok(())
@@ -388,7 +394,7 @@ fn may_write(roots: &BTreeSet<PathBuf>, records: &StateRecords, path: &Path) -> 
 fn existing_above(folders: &mut FolderCache, path: &Path) -> io::Result<PathBuf> {
     for above in path.ancestors().skip(1) {
         let is_folder = match parts(above) {
-            Ok(_) => matches!(folders.look(above)?, DiskEntry::Folder(_)),
+            Ok(_) => matches!(folders.read_entry(above)?, DiskEntry::Folder(_)),
             Err(_) => true,
         };
         if is_folder {
@@ -416,7 +422,7 @@ impl DiskQueries for LiveDisk {
         match Folder::open(parent) {
             Ok(folder) => Ok(match folder.stamp(name)? {
                 None => DiskKind::Absent,
-                Some(_) => match folder.look(name)? {
+                Some(_) => match folder.read_entry(name)? {
                     DiskEntry::Folder(_) => DiskKind::Folder,
                     DiskEntry::Absent => DiskKind::Absent,
                     _ => DiskKind::Other,
@@ -428,7 +434,7 @@ impl DiskQueries for LiveDisk {
     }
 
     fn names(&mut self, path: &Path) -> io::Result<Vec<OsString>> {
-        let (folder, name) = self.0.of(path)?;
+        let (folder, name) = self.0.parent_of(path)?;
         folder.names(name)
     }
 }

@@ -16,7 +16,7 @@ mod update;
 mod walk;
 
 pub(crate) use diff::{SnapshotDifference, diff};
-pub(crate) use exclusions::leave_out;
+pub(crate) use exclusions::reason_to_leave_out;
 pub(crate) use file::SnapshotFile;
 pub(crate) use walk::ChangedItems;
 
@@ -61,7 +61,7 @@ pub(crate) struct FolderSnapshot {
 pub(crate) struct SnapshotItem {
     pub(crate) name: Box<[u8]>,
     pub(crate) stamp: PathStamp,
-    pub(crate) kept: ItemContent,
+    pub(crate) content: ItemContent,
     /// Whether it changed so shortly before it was read that it must be read again.
     pub(crate) racy: bool,
 }
@@ -77,7 +77,7 @@ pub(crate) enum ItemContent {
     Link(Box<[u8]>),
     Folder,
     /// Content that is not stored, or a folder that is not entered.
-    Not(UnsavedReason),
+    Unsaved(UnsavedReason),
 }
 
 /// The context a snapshot needs in addition to the folder.
@@ -99,32 +99,32 @@ fn threads() -> usize {
 impl FolderSnapshot {
     /// Checks everything in the folder, again or for the first time. All new content is stored when this
     /// returns.
-    pub(crate) fn take(
+    pub(crate) fn full(
         folder: &Path,
         last: Option<&Self>,
-        camera: &SnapshotContext<'_>,
+        context: &SnapshotContext<'_>,
         watch: Option<&FolderWatch>,
     ) -> Result<Self, BlobError> {
-        let walked = walk::walk(folder, last, camera, watch)?;
-        Self::of(folder, walked, last, camera)
+        let walked = walk::walk(folder, last, context, watch)?;
+        Self::of(folder, walked, last, context)
     }
 
     /// Checks only the reported changes since this snapshot; returns `None` if that is not enough.
-    pub(crate) fn again(
+    pub(crate) fn update(
         &self,
         seen: &ReportedChanges,
-        camera: &SnapshotContext<'_>,
+        context: &SnapshotContext<'_>,
         watch: &FolderWatch,
     ) -> Result<Option<Self>, BlobError> {
-        let Some(walked) = update::again(self, seen, camera, watch) else { return Ok(None) };
-        Self::of(&self.folder, walked, Some(self), camera).map(Some)
+        let Some(walked) = update::update_snapshot(self, seen, context, watch) else { return Ok(None) };
+        Self::of(&self.folder, walked, Some(self), context).map(Some)
     }
 
     fn of(
         folder: &Path,
         walked: walk::WalkResult,
         last: Option<&Self>,
-        camera: &SnapshotContext<'_>,
+        context: &SnapshotContext<'_>,
     ) -> Result<Self, BlobError> {
         let mut picture = Self {
             folder: folder.to_owned(),
@@ -133,7 +133,7 @@ impl FolderSnapshot {
             unknown: walked.unknown,
         };
         if !walked.found.is_empty() {
-            picture.read(walked.found, last, camera)?;
+            picture.read(walked.found, last, context)?;
         }
         Ok(picture)
     }
@@ -153,11 +153,12 @@ impl FolderSnapshot {
             );
         }
         work.sort_unstable_by_key(|(folder, item, len)| (*len, *folder, *item));
-        let mut room = camera.limits.picture.saturating_sub(self.kept_bytes() + kept_bytes(&found));
+        let mut room =
+            camera.limits.max_snapshot_bytes.saturating_sub(self.kept_bytes() + kept_bytes(&found));
         let mut last_with_room = None;
         for file in &work {
             let (folder, item, len) = *file;
-            if len > camera.limits.largest {
+            if len > camera.limits.max_file_bytes {
                 break; // Told by its length when it is looked at, as are those after it.
             }
             let Some(rest) = room.checked_sub(len) else { break };
@@ -171,7 +172,7 @@ impl FolderSnapshot {
         if let Some(repository) = &repository {
             self.repository = Some(repository.data().to_owned());
         }
-        let reader = ItemReader { folder: &self.folder, camera, repository: repository.as_ref() };
+        let reader = ItemReader { folder: &self.folder, context: camera, repository: repository.as_ref() };
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<(usize, usize, SnapshotItem)>> = Mutex::new(Vec::with_capacity(work.len()));
         let failed: Mutex<Option<BlobError>> = Mutex::new(None);
@@ -191,7 +192,7 @@ impl FolderSnapshot {
                             let Some(item) = found.items.get(number) else { continue };
                             let has_room = Some((len, folder, number)) <= last_with_room;
                             let room = if has_room { SpaceState::Left } else { SpaceState::None };
-                            match reader.read(&mut folders, &found.path, item, room) {
+                            match reader.read_item(&mut folders, &found.path, item, room) {
                                 Ok(Some(item)) => mine.push((folder, number, item)),
                                 Ok(None) => mine.push((folder, usize::MAX, item.clone())),
                                 Err(error) => {
@@ -239,7 +240,7 @@ impl FolderSnapshot {
             self.unknown.iter().map(|(path, why)| (self.path(path), *why)).collect();
         for (folder, items) in &self.folders {
             for item in items.iter() {
-                if let ItemContent::Not(why) = item.kept {
+                if let ItemContent::Unsaved(why) = item.content {
                     out.push((self.path(&join(folder, &item.name)), why));
                 }
             }
@@ -259,13 +260,13 @@ impl FolderSnapshot {
     }
 
     /// Returns the state of a path below the folder if it is unchanged since the snapshot.
-    pub(crate) fn known(&self, path: &Path, stamp: PathStamp) -> Option<FileImage> {
+    pub(crate) fn image_if_unchanged(&self, path: &Path, stamp: PathStamp) -> Option<FileImage> {
         let parent = path.parent()?.strip_prefix(&self.folder).ok()?;
         let name = bytes_of(Path::new(path.file_name()?));
         let items = self.folders.get(bytes_of(parent).as_slice())?;
         let found = items.binary_search_by(|item| (*item.name).cmp(&name)).ok()?;
         let item = items.get(found).filter(|item| !item.racy && item.stamp == stamp)?;
-        match item.kept {
+        match item.content {
             ItemContent::Blob(hash) => Some(image(item, name_of(hash))),
             _ => None,
         }
@@ -279,16 +280,16 @@ fn kept_bytes(found: &[ChangedItems]) -> u64 {
 impl SnapshotItem {
     /// Returns the blob with its content.
     pub(crate) fn blob(&self) -> Option<BlobHash> {
-        match self.kept {
+        match self.content {
             ItemContent::Blob(hash) => Some(name_of(hash)),
             _ => None,
         }
     }
 
     fn kept_bytes(&self) -> u64 {
-        match self.kept {
+        match self.content {
             ItemContent::Blob(_) | ItemContent::Git(..) => self.stamp.len,
-            ItemContent::Link(_) | ItemContent::Folder | ItemContent::Not(_) => 0,
+            ItemContent::Link(_) | ItemContent::Folder | ItemContent::Unsaved(_) => 0,
         }
     }
 }
@@ -341,13 +342,13 @@ enum SpaceState {
 
 struct ItemReader<'a> {
     folder: &'a Path,
-    camera: &'a SnapshotContext<'a>,
+    context: &'a SnapshotContext<'a>,
     repository: Option<&'a GitRepository>,
 }
 
 impl ItemReader<'_> {
     /// Returns the item with its content stored, or `None` if it is gone.
-    fn read(
+    fn read_item(
         &self,
         folders: &mut FolderCache,
         folder: &[u8],
@@ -356,12 +357,12 @@ impl ItemReader<'_> {
     ) -> Result<Option<SnapshotItem>, BlobError> {
         let path = walk::path_in(self.folder, folder).join(path_of(&item.name));
         let read_at = nanoseconds(SystemTime::now());
-        let entry = match folders.look(&path) {
+        let entry = match folders.read_entry(&path) {
             Ok(DiskEntry::Absent) => return Ok(None),
             Ok(entry) => entry,
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return Ok(Some(SnapshotItem {
-                    kept: ItemContent::Not(UnsavedReason::Unreadable),
+                    content: ItemContent::Unsaved(UnsavedReason::Unreadable),
                     ..item.clone()
                 }));
             }
@@ -369,34 +370,39 @@ impl ItemReader<'_> {
         };
         let Some(stamp) = entry.stamp() else { return Ok(None) };
         let with = |kept| {
-            Some(SnapshotItem { name: item.name.clone(), stamp, kept, racy: is_racy(&stamp, read_at) })
+            Some(SnapshotItem {
+                name: item.name.clone(),
+                stamp,
+                content: kept,
+                racy: is_racy(&stamp, read_at),
+            })
         };
         let mut entry = match entry {
             DiskEntry::Link(target, _) => return Ok(with(ItemContent::Link(bytes_of(&target).into()))),
             DiskEntry::File(_, stamp)
-                if room == SpaceState::None && stamp.len <= self.camera.limits.largest =>
+                if room == SpaceState::None && stamp.len <= self.context.limits.max_file_bytes =>
             {
-                return Ok(with(ItemContent::Not(UnsavedReason::Budget)));
+                return Ok(with(ItemContent::Unsaved(UnsavedReason::Budget)));
             }
             // A folder replaced a file: the next snapshot enters it.
             DiskEntry::Folder(_) => return Ok(None),
             entry => entry,
         };
         if let (Some(repository), DiskEntry::File(file, stamp)) = (self.repository, &mut entry)
-            && stamp.len <= self.camera.limits.largest
-            && let Some((hash, object)) = repository.holds(&path, file, stamp.len)
+            && stamp.len <= self.context.limits.max_file_bytes
+            && let Some((hash, object)) = repository.stored_object(&path, file, stamp.len)
         {
             return Ok(with(ItemContent::Git(hash, object)));
         }
-        let keep = ContentMode::Content(self.camera.blobs, FlushTiming::Later);
-        match image_of(entry, self.camera.limits.largest, keep) {
+        let keep = ContentMode::Content(self.context.blobs, FlushTiming::Deferred);
+        match image_of(entry, self.context.limits.max_file_bytes, keep) {
             Ok(FileImage::File { blob, .. }) => {
                 Ok(hash_of(&blob).and_then(|hash| with(ItemContent::Blob(hash))))
             }
-            Ok(FileImage::Unsaved { why, .. }) => Ok(with(ItemContent::Not(why))),
+            Ok(FileImage::Unsaved { why, .. }) => Ok(with(ItemContent::Unsaved(why))),
             Ok(_) => Ok(None),
             // It keeps changing: the next snapshot reads it again.
-            Err(BlobError::Changed) => Ok(with(ItemContent::Not(UnsavedReason::Unreadable))
+            Err(BlobError::Changed) => Ok(with(ItemContent::Unsaved(UnsavedReason::Unreadable))
                 .map(|item| SnapshotItem { racy: true, ..item })),
             Err(error) => Err(error),
         }

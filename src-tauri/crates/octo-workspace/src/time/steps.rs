@@ -3,10 +3,10 @@
 use super::{
     StepId, TimeError, TimeMachine, TimeMachineInner,
     bytes::{bytes_of, path_of},
-    content::{ContentMode, image_of, look, same},
+    content::{ContentMode, image_at, image_of, is_same_image},
     folder::{DiskEntry, FolderCache},
     recorder::{ChangeRecorder, RecordOutcome},
-    snapshot::leave_out,
+    snapshot::reason_to_leave_out,
     tree::{SessionStepTree, StateRecords},
 };
 use crate::FlushTiming;
@@ -57,12 +57,12 @@ impl TimeMachine {
         folder: &Path,
         summary: &str,
     ) -> Result<StepId, TimeError> {
-        let desk = self.inner.desk(session);
-        let mut desk = super::lock(&desk);
+        let steps = self.inner.session_steps(session);
+        let mut steps = super::lock(&steps);
         self.inner.require_no_unfinished_restore(session)?;
         let tree = self.inner.read_tree(session)?;
         let known = tree.of_turn(turn).map(|task| task.number);
-        self.inner.settle(session, &tree, known)?;
+        self.inner.end_open_steps(session, &tree, known)?;
         let number = match known {
             Some(number) => {
                 self.inner.store.write_blocking(move |tx| {
@@ -84,7 +84,7 @@ impl TimeMachine {
                     .write_blocking(move |tx| tx.add_time_step(session, &new, StepActivation::Running))?
             }
         };
-        desk.open = Some(OpenStep { task: number, recorded: HashMap::new() });
+        steps.open = Some(OpenStep { task: number, recorded: HashMap::new() });
         Ok(StepId { session, number })
     }
 
@@ -95,15 +95,15 @@ impl TimeMachine {
     /// Errors of the store and the disk. The step then still counts as open, and is ended before anything else
     /// begins.
     pub fn end_step(&self, task: StepId) -> Result<(), TimeError> {
-        let desk = self.inner.desk(task.session);
-        let mut desk = super::lock(&desk);
+        let steps = self.inner.session_steps(task.session);
+        let mut steps = super::lock(&steps);
         let tree = self.inner.read_tree(task.session)?;
         let known = tree.task(task.number).ok_or(TimeError::UnknownTask(task.number))?;
         if known.ended_at.is_none() {
             self.inner.end(task, &path_of(&known.folder))?;
         }
-        if desk.open.as_ref().is_some_and(|open| open.task == task.number) {
-            desk.open = None;
+        if steps.open.as_ref().is_some_and(|open| open.task == task.number) {
+            steps.open = None;
         }
         Ok(())
     }
@@ -146,17 +146,17 @@ impl TimeMachine {
     ///
     /// As [`TimeMachine::begin_task`].
     pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<StepView, TimeError> {
-        let desk = self.inner.desk(session);
-        let _desk = super::lock(&desk);
+        let steps = self.inner.session_steps(session);
+        let _desk = super::lock(&steps);
         self.inner.require_no_unfinished_restore(session)?;
         let (tree, records) = self.inner.read_all(session)?;
         let chain = tree.chain(tree.active());
         let mut folders = FolderCache::default();
         let mut states = Vec::new();
         for path in records.paths() {
-            let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Later);
-            let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
-            if records.at_end(&chain, path).is_none_or(|known| !same(known, &image)) {
+            let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Deferred);
+            let (image, _) = image_at(&mut folders, path, self.inner.limits.max_file_bytes, keep)?;
+            if records.at_end(&chain, path).is_none_or(|known| !is_same_image(known, &image)) {
                 states.push((path.clone(), image));
             }
         }
@@ -188,19 +188,19 @@ impl TimeMachine {
     }
 
     pub(super) fn record_before(&self, session: SessionId, path: &Path) -> Result<RecordOutcome, TimeError> {
-        let desk = self.inner.desk(session);
-        let mut desk = super::lock(&desk);
-        let open = desk.open.as_mut().ok_or(TimeError::NoTask)?;
+        let steps = self.inner.session_steps(session);
+        let mut steps = super::lock(&steps);
+        let open = steps.open.as_mut().ok_or(TimeError::NoTask)?;
         if let Some(recorded) = open.recorded.get(path) {
             return Ok(*recorded);
         }
         let mut folders = FolderCache::default();
         let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Now);
-        let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
+        let (image, _) = image_at(&mut folders, path, self.inner.limits.max_file_bytes, keep)?;
         let mut found = vec![(path.to_owned(), image)];
         // Undoing the change also removes parent folders that it creates.
         for above in path.ancestors().skip(1) {
-            let (image, _) = look(&mut folders, above, 0, ContentMode::Hash)?;
+            let (image, _) = image_at(&mut folders, above, 0, ContentMode::Hash)?;
             if image != FileImage::Absent {
                 break;
             }
@@ -233,7 +233,7 @@ impl TimeMachineInner {
     }
 
     /// Ends every open step of a session except one.
-    pub(super) fn settle(
+    pub(super) fn end_open_steps(
         &self,
         session: SessionId,
         tree: &SessionStepTree,
@@ -258,7 +258,7 @@ impl TimeMachineInner {
             .into_iter()
             .map(|state| (path_of(&state.path), state.source))
             .collect();
-        let after = self.look_after(task, touched)?;
+        let after = self.record_final_states(task, touched)?;
         self.store.write_blocking(move |tx| {
             tx.record_time_states(session, &after)?;
             tx.set_time_step_running(session, number, StepActivation::Ended)
@@ -267,7 +267,7 @@ impl TimeMachineInner {
     }
 
     /// Returns the present states of paths, as a step leaves them.
-    pub(super) fn look_after(
+    pub(super) fn record_final_states(
         &self,
         task: StepId,
         touched: Vec<(PathBuf, StateSource)>,
@@ -275,7 +275,7 @@ impl TimeMachineInner {
         let mut folders = FolderCache::default();
         let mut after = Vec::with_capacity(touched.len());
         for (path, source) in touched {
-            let image = self.present(&mut folders, &path, source)?;
+            let image = self.read_present(&mut folders, &path, source)?;
             after.push(RecordedState {
                 path: bytes_of(&path),
                 number: task.number,
@@ -289,15 +289,15 @@ impl TimeMachineInner {
     }
 
     /// Returns the present state of a path and stores its content.
-    fn present(
+    fn read_present(
         &self,
         folders: &mut FolderCache,
         path: &Path,
         source: StateSource,
     ) -> Result<FileImage, TimeError> {
-        let entry = folders.look(path).map_err(|error| TimeError::disk(path, error))?;
+        let entry = folders.read_entry(path).map_err(|error| TimeError::disk(path, error))?;
         if let (DiskEntry::File(_, stamp), StateSource::Found) = (&entry, source)
-            && let Some(image) = self.known(path, *stamp)
+            && let Some(image) = self.snapshot_image(path, *stamp)
         {
             return Ok(image);
         }
@@ -306,7 +306,11 @@ impl TimeMachineInner {
         {
             return Ok(FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified });
         }
-        Ok(image_of(entry, self.limits.largest, ContentMode::Content(&self.blobs, FlushTiming::Later))?)
+        Ok(image_of(
+            entry,
+            self.limits.max_file_bytes,
+            ContentMode::Content(&self.blobs, FlushTiming::Deferred),
+        )?)
     }
 
     /// Records the states of paths before a step, unless already recorded. Returns the states that count as
@@ -344,7 +348,7 @@ impl TimeMachineInner {
                 image: image.clone(),
             };
             // Others changed it after the earlier steps: undoing this step restores that state.
-            if records.at_end(&chain, &path).is_some_and(|known| !same(known, &image)) {
+            if records.at_end(&chain, &path).is_some_and(|known| !is_same_image(known, &image)) {
                 states.push(state(parent, StateMoment::Left));
             }
             states.push(state(number, StateMoment::Before));
@@ -360,7 +364,7 @@ impl TimeMachineInner {
 /// Returns why snapshots do not enter a folder.
 fn why_left_out(folder: &Path) -> Option<UnsavedReason> {
     let (parent, name) = folder.parent().zip(folder.file_name())?;
-    leave_out(&bytes_of(Path::new(name)), |other| parent.join(other).symlink_metadata().is_ok())
+    reason_to_leave_out(&bytes_of(Path::new(name)), |other| parent.join(other).symlink_metadata().is_ok())
 }
 
 /// Returns the beginning of a text, on one line.

@@ -14,7 +14,7 @@ use super::bytes::path_of;
 pub(crate) struct SessionStepTree {
     active: StepNumber,
     conversation: Option<StepNumber>,
-    tasks: BTreeMap<StepNumber, TimeStep>,
+    steps: BTreeMap<StepNumber, TimeStep>,
 }
 
 impl SessionStepTree {
@@ -22,7 +22,7 @@ impl SessionStepTree {
         Self {
             active: tasks.active,
             conversation: tasks.conversation,
-            tasks: tasks.tasks.into_iter().map(|task| (task.number, task)).collect(),
+            steps: tasks.steps.into_iter().map(|task| (task.number, task)).collect(),
         }
     }
 
@@ -32,35 +32,35 @@ impl SessionStepTree {
 
     /// Returns the step at which the conversation is.
     pub(crate) fn conversation(&self) -> StepNumber {
-        self.conversation.filter(|task| self.tasks.contains_key(task)).unwrap_or(self.active)
+        self.conversation.filter(|task| self.steps.contains_key(task)).unwrap_or(self.active)
     }
 
     pub(crate) fn task(&self, number: StepNumber) -> Option<&TimeStep> {
-        self.tasks.get(&number)
+        self.steps.get(&number)
     }
 
     pub(crate) fn of_turn(&self, turn: TurnId) -> Option<&TimeStep> {
-        self.tasks.values().find(|task| task.turn == Some(turn))
+        self.steps.values().find(|task| task.turn == Some(turn))
     }
 
     pub(crate) fn running(&self) -> impl Iterator<Item = StepNumber> {
-        self.tasks.values().filter(|task| task.ended_at.is_none()).map(|task| task.number)
+        self.steps.values().filter(|task| task.ended_at.is_none()).map(|task| task.number)
     }
 
     /// Returns the folders the steps worked in.
     pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
-        self.tasks.values().map(|task| path_of(&task.folder)).collect()
+        self.steps.values().map(|task| path_of(&task.folder)).collect()
     }
 
     /// Returns the step and its ancestors, nearest first.
     pub(crate) fn chain(&self, from: StepNumber) -> Vec<StepNumber> {
         let mut chain = Vec::new();
-        let mut next = self.tasks.get(&from);
+        let mut next = self.steps.get(&from);
         while let Some(task) = next {
             chain.push(task.number);
             // A parent's number is always smaller, so a damaged row cannot create a cycle.
             next =
-                task.parent.filter(|parent| *parent < task.number).and_then(|parent| self.tasks.get(&parent));
+                task.parent.filter(|parent| *parent < task.number).and_then(|parent| self.steps.get(&parent));
         }
         chain
     }
@@ -68,9 +68,9 @@ impl SessionStepTree {
     /// Returns the target of an undo: the parent of the active step. A checkpoint is no work: undoing it undoes
     /// the step it was made from.
     pub(crate) fn undo(&self) -> Option<StepNumber> {
-        let mut from = self.tasks.get(&self.active)?;
+        let mut from = self.steps.get(&self.active)?;
         while from.kind == StepKind::Checkpoint {
-            from = self.tasks.get(&from.parent?)?;
+            from = self.steps.get(&from.parent?)?;
         }
         from.parent
     }
@@ -78,13 +78,13 @@ impl SessionStepTree {
     /// Returns the target of a redo: the newest step of work whose parent is the active step.
     pub(crate) fn redo(&self) -> Option<StepNumber> {
         let follows = |task: &&TimeStep| task.parent == Some(self.active) && task.kind != StepKind::Safety;
-        self.tasks.values().rev().find(follows).map(|task| task.number)
+        self.steps.values().rev().find(follows).map(|task| task.number)
     }
 
     /// Returns the turns whose work is not in the files now: the model must not see their messages.
     pub(crate) fn undone_turns(&self) -> BTreeSet<TurnId> {
         let past: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
-        self.tasks.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
+        self.steps.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
     }
 
     pub(crate) fn view(
@@ -95,11 +95,11 @@ impl SessionStepTree {
         let past: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
         let mut children: HashMap<StepNumber, u32> = HashMap::new();
         for parent in
-            self.tasks.values().filter(|task| task.kind != StepKind::Safety).filter_map(|task| task.parent)
+            self.steps.values().filter(|task| task.kind != StepKind::Safety).filter_map(|task| task.parent)
         {
             *children.entry(parent).or_default() += 1;
         }
-        let tasks = self.tasks.values().map(|task| StepView {
+        let tasks = self.steps.values().map(|task| StepView {
             number: task.number,
             parent: task.parent,
             kind: task.kind,

@@ -57,7 +57,7 @@ impl DirSlot {
     }
 
     /// Returns another name in the same folder.
-    pub(super) fn beside(&self, name: &OsStr) -> io::Result<Self> {
+    pub(super) fn sibling(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
             parent: self.parent.try_clone()?,
@@ -91,7 +91,7 @@ impl DirSlot {
     }
 
     /// Returns the object here, without following links.
-    pub(super) fn look(&self) -> io::Result<DirSlotObject> {
+    pub(super) fn read_object(&self) -> io::Result<DirSlotObject> {
         use rustix::fs::{AtFlags, FileType};
         let stat = rustix::fs::statat(&self.parent, self.name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
@@ -157,7 +157,7 @@ impl DirSlot {
     }
 
     /// Returns the object here, without following links.
-    pub(super) fn look(&self) -> io::Result<DirSlotObject> {
+    pub(super) fn read_object(&self) -> io::Result<DirSlotObject> {
         let meta = fs::symlink_metadata(self.path())?;
         let kind = if meta.is_symlink() {
             DirSlotKind::Link

@@ -23,9 +23,9 @@ pub const COPY_FILES: u64 = 200_000;
 /// The outcome of an interrupted move.
 pub(super) enum MoveOutcome {
     /// The item is in the trash, and only there.
-    Here,
+    InTrash,
     /// The item is at its original path, and only there.
-    Nothing,
+    AtOrigin,
 }
 
 /// An entry in progress, locked until the item is in it or the move is abandoned.
@@ -41,36 +41,36 @@ impl Trash {
     /// # Errors
     ///
     /// [`TrashError`]; nothing was changed then.
-    pub fn take(&self, path: &Path, removal: &Removal) -> Result<TrashSlip, TrashError> {
+    pub fn move_in(&self, path: &Path, removal: &Removal) -> Result<TrashSlip, TrashError> {
         self.move_in_within(path, removal, COPY_BYTES)
     }
 
-    /// Like [`Trash::take`], with another copy limit.
+    /// Like [`Trash::move_in`], with another copy limit.
     pub(super) fn move_in_within(
         &self,
         path: &Path,
         removal: &Removal,
         most: u64,
     ) -> Result<TrashSlip, TrashError> {
-        let spot = DirSlot::of(path).map_err(TrashError::Thing)?;
-        let found = spot.look().map_err(TrashError::Thing)?;
+        let spot = DirSlot::of(path).map_err(TrashError::Item)?;
+        let found = spot.read_object().map_err(TrashError::Item)?;
         if found.kind == DirSlotKind::Device {
             return Err(TrashError::Refused(DeleteRefusal::Device));
         }
         guard::check(&spot.path(), found.kind.guarded_as(), &self.home).map_err(TrashError::Refused)?;
         self.make_root().map_err(TrashError::NoRoom)?;
         let begun = self.begin(&spot, removal, MoveMethod::Rename)?;
-        match spot.move_to(&self.content(begun.slip.id)) {
+        match spot.move_to(&self.content_path(begun.slip.id)) {
             Ok(()) => Ok(begun.slip),
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                begun.give_up();
-                self.take_by_copy(&spot, removal, most)
+                begun.abandon();
+                self.move_in_by_copy(&spot, removal, most)
             }
             Err(error) => {
-                begun.give_up();
+                begun.abandon();
                 Err(match error.kind() {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => TrashError::NoRoom(error),
-                    _ => TrashError::Thing(error),
+                    _ => TrashError::Item(error),
                 })
             }
         }
@@ -90,8 +90,8 @@ impl Trash {
             fs::create_dir(&begin)?;
             let lock = slip::write(&begin, &slip)?;
             // Visible to others only once it is complete and locked.
-            fs::rename(&begin, self.entry(id))?;
-            File::create(self.mark(id))?;
+            fs::rename(&begin, self.entry_path(id))?;
+            File::create(self.marker_path(id))?;
             Ok(lock)
         };
         match written() {
@@ -104,13 +104,13 @@ impl Trash {
         }
     }
 
-    fn take_by_copy(&self, spot: &DirSlot, removal: &Removal, most: u64) -> Result<TrashSlip, TrashError> {
+    fn move_in_by_copy(&self, spot: &DirSlot, removal: &Removal, most: u64) -> Result<TrashSlip, TrashError> {
         let begun = self.begin(spot, removal, MoveMethod::Copy)?;
         let copied = self.copy_in(spot, &begun.slip, most);
         match copied {
             Ok(()) => Ok(begun.slip),
             Err(error) => {
-                begun.give_up();
+                begun.abandon();
                 Err(error)
             }
         }
@@ -119,8 +119,8 @@ impl Trash {
     /// Copies, compares, and only then removes the original: renames it, compares it with the copy once more,
     /// and deletes it.
     fn copy_in(&self, spot: &DirSlot, slip: &TrashSlip, most: u64) -> Result<(), TrashError> {
-        let entry = self.entry(slip.id);
-        let before = TreeListing::of(&spot.path()).map_err(TrashError::Thing)?;
+        let entry = self.entry_path(slip.id);
+        let before = TreeListing::read(&spot.path()).map_err(TrashError::Item)?;
         if let Some(special) = before.special() {
             return Err(TrashError::Special(special));
         }
@@ -131,10 +131,10 @@ impl Trash {
         tree::copy(&spot.path(), &part)?;
         tree::compare(&spot.path(), &part)?;
         tree::flush(&part).map_err(TrashError::NoRoom)?;
-        fs::rename(&part, self.content(slip.id)).map_err(TrashError::NoRoom)?;
-        let aside = spot.beside(slip.aside().file_name().unwrap_or_default()).map_err(TrashError::Thing)?;
-        spot.rename(&aside).map_err(TrashError::Thing)?;
-        let unchanged = TreeListing::of(&aside.path()).is_ok_and(|after| after == before);
+        fs::rename(&part, self.content_path(slip.id)).map_err(TrashError::NoRoom)?;
+        let aside = spot.sibling(slip.aside().file_name().unwrap_or_default()).map_err(TrashError::Item)?;
+        spot.rename(&aside).map_err(TrashError::Item)?;
+        let unchanged = TreeListing::read(&aside.path()).is_ok_and(|after| after == before);
         if !unchanged {
             return Err(self.step_back(spot, &aside).err().unwrap_or(TrashError::Changed));
         }
@@ -146,36 +146,36 @@ impl Trash {
     fn step_back(&self, spot: &DirSlot, aside: &DirSlot) -> Result<(), TrashError> {
         aside.rename(spot).map_err(|error| {
             tracing::error!(%error, aside = %aside.path().display(), "an original could not be put back under its name");
-            TrashError::Thing(error)
+            TrashError::Item(error)
         })
     }
 
     /// Brings an interrupted move to one of its two ends.
     pub(super) fn finish(&self, slip: &TrashSlip) -> io::Result<MoveOutcome> {
-        let here = self.holds(slip.id);
+        let here = self.contains(slip.id);
         match slip.how {
-            MoveMethod::Rename if here => Ok(MoveOutcome::Here),
-            MoveMethod::Rename => Ok(MoveOutcome::Nothing),
+            MoveMethod::Rename if here => Ok(MoveOutcome::InTrash),
+            MoveMethod::Rename => Ok(MoveOutcome::AtOrigin),
             MoveMethod::Copy => {
-                let (entry, aside) = (self.entry(slip.id), slip.aside());
+                let (entry, aside) = (self.entry_path(slip.id), slip.aside());
                 if exists(&entry.join("there")) {
                     if exists(&aside) {
                         remove_aside(&aside);
                     }
-                    return Ok(if here { MoveOutcome::Here } else { MoveOutcome::Nothing });
+                    return Ok(if here { MoveOutcome::InTrash } else { MoveOutcome::AtOrigin });
                 }
                 if !exists(&aside) {
                     // The original was never renamed: it is intact at its path.
-                    return Ok(MoveOutcome::Nothing);
+                    return Ok(MoveOutcome::AtOrigin);
                 }
-                if here && tree::compare(&aside, &self.content(slip.id)).is_ok() {
+                if here && tree::compare(&aside, &self.content_path(slip.id)).is_ok() {
                     mark_settled(&entry)?;
                     remove_aside(&aside);
-                    return Ok(MoveOutcome::Here);
+                    return Ok(MoveOutcome::InTrash);
                 }
                 let (aside, place) = (DirSlot::of(&aside)?, DirSlot::of(&slip.path)?);
                 aside.rename(&place)?;
-                Ok(MoveOutcome::Nothing)
+                Ok(MoveOutcome::AtOrigin)
             }
         }
     }
@@ -195,7 +195,7 @@ fn remove_aside(aside: &Path) {
 
 impl UnfilledEntry<'_> {
     /// Nothing was moved: removes the entry.
-    fn give_up(self) {
+    fn abandon(self) {
         let Self { trash, slip, lock } = self;
         // Locked during the removal, so no other process takes it for an abandoned one.
         trash.drop_entry(slip.id);

@@ -34,7 +34,7 @@ pub struct ItemProperties {
     /// The target of a link.
     pub link: Option<String>,
     /// Whether it can be recreated, so it may be purged early.
-    pub made_again: bool,
+    pub recreatable: bool,
 }
 
 /// The preview of an item in the trash.
@@ -69,7 +69,7 @@ impl Trash {
     ///
     /// I/O errors if the item does not exist.
     pub fn measure(&self, id: TrashId, name: &Path) -> io::Result<ItemProperties> {
-        let content = self.content(id);
+        let content = self.content_path(id);
         let meta = fs::symlink_metadata(&content)?;
         let form = form(&meta);
         let (mut size, mut files) = (0, 0);
@@ -93,7 +93,7 @@ impl Trash {
         let mode = u32::from(!meta.permissions().readonly());
         let link = fs::read_link(&content).ok().map(|target| target.to_string_lossy().into_owned());
         let made_again = form == TrashForm::Folder && is_recreatable(name, &content);
-        Ok(ItemProperties { form, size, files, mode, link, made_again })
+        Ok(ItemProperties { form, size, files, mode, link, recreatable: made_again })
     }
 
     /// Returns the beginning of an item's content, by which a person can recognise it.
@@ -101,8 +101,8 @@ impl Trash {
     /// # Errors
     ///
     /// I/O errors if the item does not exist or is unreadable.
-    pub fn look(&self, id: TrashId) -> io::Result<ItemPreview> {
-        let content = self.content(id);
+    pub fn preview(&self, id: TrashId) -> io::Result<ItemPreview> {
+        let content = self.content_path(id);
         let meta = fs::symlink_metadata(&content)?;
         match form(&meta) {
             TrashForm::Link => Ok(ItemPreview::Link(fs::read_link(&content)?.to_string_lossy().into_owned())),

@@ -69,23 +69,23 @@ impl Trash {
     ///
     /// [`TrashError`]; the item is still in the trash then. Only the item to replace may already be in the
     /// trash; it is put back if possible.
-    pub fn put_back(
+    pub fn restore(
         &self,
         id: TrashId,
         to: &Path,
         if_taken: &TakenNamePolicy,
     ) -> Result<RestoredItem, TrashError> {
-        let lock = match slip::SlipAccess::of(&self.entry(id)) {
+        let lock = match slip::SlipAccess::of(&self.entry_path(id)) {
             slip::SlipAccess::Read(_, lock) => Some(lock),
-            slip::SlipAccess::Locked => return Err(TrashError::Thing(io::ErrorKind::WouldBlock.into())),
+            slip::SlipAccess::Locked => return Err(TrashError::Item(io::ErrorKind::WouldBlock.into())),
             slip::SlipAccess::Unreadable => None,
         };
-        if !self.holds(id) {
+        if !self.contains(id) {
             return Err(TrashError::Gone);
         }
-        let above = to.parent().ok_or_else(|| TrashError::Thing(io::ErrorKind::InvalidInput.into()))?;
-        fs::create_dir_all(above).map_err(TrashError::Thing)?;
-        let mut spot = DirSlot::of(to).map_err(TrashError::Thing)?;
+        let above = to.parent().ok_or_else(|| TrashError::Item(io::ErrorKind::InvalidInput.into()))?;
+        fs::create_dir_all(above).map_err(TrashError::Item)?;
+        let mut spot = DirSlot::of(to).map_err(TrashError::Item)?;
         if spot.folder() != above {
             return Err(TrashError::Elsewhere(above.to_owned()));
         }
@@ -93,15 +93,15 @@ impl Trash {
         if let Some(present) = OccupyingItem::at(&spot.path()) {
             match if_taken {
                 TakenNamePolicy::Refuse => return Err(TrashError::Taken(Box::new(present))),
-                TakenNamePolicy::Replace(removal) => replaced = Some(self.take(&spot.path(), removal)?),
+                TakenNamePolicy::Replace(removal) => replaced = Some(self.move_in(&spot.path(), removal)?),
                 TakenNamePolicy::KeepBoth => spot = free_numbered_name(&spot, to)?,
             }
         }
-        match self.land(id, &spot) {
+        match self.move_to_target(id, &spot) {
             Ok(()) => {}
             Err(error) => {
                 if let Some(slip) = &replaced
-                    && let Err(error) = self.put_back(slip.id, &slip.path, &TakenNamePolicy::Refuse)
+                    && let Err(error) = self.restore(slip.id, &slip.path, &TakenNamePolicy::Refuse)
                 {
                     tracing::error!(%error, "what was to be replaced stays in the trash");
                 }
@@ -113,8 +113,8 @@ impl Trash {
         Ok(RestoredItem { path: spot.path(), replaced })
     }
 
-    fn land(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
-        match spot.take_from(&self.content(id)) {
+    fn move_to_target(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
+        match spot.take_from(&self.content_path(id)) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.restore_by_copy(id, spot),
             Err(error) => Err(occupied_or(&spot.path(), error)),
@@ -123,18 +123,18 @@ impl Trash {
 
     /// Copies to the target's folder, compares, and renames the copy in one step.
     fn restore_by_copy(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
-        let content = self.content(id);
+        let content = self.content_path(id);
         let beside =
-            spot.beside(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Thing)?;
-        let entry = self.entry(id);
+            spot.sibling(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Item)?;
+        let entry = self.entry_path(id);
         let mut landing = RestoreMarker { path: spot.path(), inode: None };
         let copied = (|| {
-            write_landing(&entry, &landing).map_err(TrashError::NoRoom)?;
+            write_restore_marker(&entry, &landing).map_err(TrashError::NoRoom)?;
             tree::copy(&content, &beside.path())?;
             tree::compare(&content, &beside.path())?;
-            tree::flush(&beside.path()).map_err(TrashError::Thing)?;
-            landing.inode = Some(beside.look().map_err(TrashError::Thing)?.inode);
-            write_landing(&entry, &landing).map_err(TrashError::NoRoom)?;
+            tree::flush(&beside.path()).map_err(TrashError::Item)?;
+            landing.inode = Some(beside.read_object().map_err(TrashError::Item)?.inode);
+            write_restore_marker(&entry, &landing).map_err(TrashError::NoRoom)?;
             beside.rename(spot).map_err(|error| occupied_or(&spot.path(), error))
         })();
         if copied.is_err() {
@@ -149,7 +149,7 @@ impl Trash {
     /// After a kill, returns whether the item had already been restored and is still here by mistake. Removes
     /// an incomplete copy.
     pub(super) fn was_restored_by_copy(&self, id: TrashId) -> bool {
-        let mark = self.entry(id).join("landing.json");
+        let mark = self.entry_path(id).join("landing.json");
         let Ok(text) = fs::read(&mark) else { return false };
         let Ok(RestoreMarker { path, inode }) = serde_json::from_slice::<RestoreMarker>(&text) else {
             return false;
@@ -157,8 +157,10 @@ impl Trash {
         let copy = path.with_file_name(format!(".octo-restoring-{id}"));
         let landed = inode.is_some()
             && !exists(&copy)
-            && DirSlot::of(&path).and_then(|spot| spot.look()).is_ok_and(|found| Some(found.inode) == inode)
-            && tree::compare(&self.content(id), &path).is_ok();
+            && DirSlot::of(&path)
+                .and_then(|spot| spot.read_object())
+                .is_ok_and(|found| Some(found.inode) == inode)
+            && tree::compare(&self.content_path(id), &path).is_ok();
         if !landed {
             if let Err(error) = tree::remove(&copy) {
                 tracing::warn!(%id, %error, "a half-restored copy stays");
@@ -169,7 +171,7 @@ impl Trash {
     }
 }
 
-fn write_landing(entry: &Path, landing: &RestoreMarker) -> io::Result<()> {
+fn write_restore_marker(entry: &Path, landing: &RestoreMarker) -> io::Result<()> {
     use std::io::Write;
     let mut file = tempfile::NamedTempFile::new_in(entry)?;
     file.write_all(&serde_json::to_vec(landing)?)?;
@@ -182,7 +184,7 @@ fn write_landing(entry: &Path, landing: &RestoreMarker) -> io::Result<()> {
 fn occupied_or(path: &Path, error: io::Error) -> TrashError {
     match OccupyingItem::at(path) {
         Some(present) if error.kind() == io::ErrorKind::AlreadyExists => TrashError::Taken(Box::new(present)),
-        _ => TrashError::Thing(error),
+        _ => TrashError::Item(error),
     }
 }
 
@@ -217,10 +219,10 @@ fn free_numbered_name(spot: &DirSlot, to: &Path) -> Result<DirSlot, TrashError> 
             numbered.push(".");
             numbered.push(extension);
         }
-        let other = spot.beside(&numbered).map_err(TrashError::Thing)?;
+        let other = spot.sibling(&numbered).map_err(TrashError::Item)?;
         if !exists(&other.path()) {
             return Ok(other);
         }
     }
-    Err(TrashError::Thing(io::ErrorKind::AlreadyExists.into()))
+    Err(TrashError::Item(io::ErrorKind::AlreadyExists.into()))
 }

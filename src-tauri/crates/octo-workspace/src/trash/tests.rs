@@ -20,7 +20,7 @@ impl Place {
         let (work, home) = (base.join("work"), base.join("octo"));
         fs::create_dir(&work).unwrap();
         fs::create_dir(&home).unwrap();
-        Self { trash: Trash::of_home(&home), work, _keep: keep }
+        Self { trash: Trash::in_home(&home), work, _keep: keep }
     }
 
     fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
@@ -31,16 +31,16 @@ impl Place {
     }
 
     fn take(&self, path: &Path) -> TrashSlip {
-        self.trash.take(path, &removal()).unwrap()
+        self.trash.move_in(path, &removal()).unwrap()
     }
 
-    fn here(&self) -> Vec<TrashSlip> {
-        let arrivals = self.trash.arrivals(TrashScan::All).unwrap();
+    fn trashed(&self) -> Vec<TrashSlip> {
+        let arrivals = self.trash.pending_entries(TrashScan::All).unwrap();
         arrivals
             .into_iter()
             .filter_map(|arrival| match arrival {
-                PendingEntry::Here(slip) => Some(*slip),
-                PendingEntry::Nothing(_) => None,
+                PendingEntry::InTrash(slip) => Some(*slip),
+                PendingEntry::NotInTrash(_) => None,
             })
             .collect()
     }
@@ -93,25 +93,25 @@ fn a_tree_comes_back_as_it_was() {
     let root = hard_tree(&place);
     let before = picture(&root);
     let slip = place.take(&root);
-    assert!(!exists(&root) && place.trash.holds(slip.id));
+    assert!(!exists(&root) && place.trash.contains(slip.id));
     let measure = place.trash.measure(slip.id, &slip.path).unwrap();
     assert_eq!((measure.form, measure.files, measure.mode & 0o700), (TrashForm::Folder, 7, 0o700));
     assert_eq!(slip.path, root);
-    let back = place.trash.put_back(slip.id, &root, &TakenNamePolicy::Refuse).unwrap();
+    let back = place.trash.restore(slip.id, &root, &TakenNamePolicy::Refuse).unwrap();
     assert_eq!((back.path, back.replaced), (root.clone(), None));
     assert_eq!(picture(&root), before);
-    assert!(place.here().is_empty() && !place.trash.holds(slip.id));
+    assert!(place.trashed().is_empty() && !place.trash.contains(slip.id));
 }
 
 #[test]
 fn what_came_in_is_told_until_it_is_taken_in_and_again_after_the_store_was_lost() {
     let place = Place::new();
     let slip = place.take(&place.put("a.txt", "a"));
-    let new = |place: &Place| place.trash.arrivals(TrashScan::New).unwrap().len();
+    let new = |place: &Place| place.trash.pending_entries(TrashScan::New).unwrap().len();
     assert_eq!((new(&place), new(&place)), (1, 1));
-    place.trash.taken_in(slip.id);
+    place.trash.mark_recorded(slip.id);
     assert_eq!(new(&place), 0);
-    assert_eq!(place.here(), [slip]);
+    assert_eq!(place.trashed(), [slip]);
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn a_name_that_is_no_text_is_kept_exactly() {
         let path = place.work.join(std::ffi::OsStr::from_bytes(name));
         fs::write(&path, name).unwrap();
         let slip = place.take(&path);
-        assert_eq!(place.here(), std::slice::from_ref(&slip));
+        assert_eq!(place.trashed(), std::slice::from_ref(&slip));
         assert_eq!(slip.path, path);
-        place.trash.put_back(slip.id, &slip.path, &TakenNamePolicy::Refuse).unwrap();
+        place.trash.restore(slip.id, &slip.path, &TakenNamePolicy::Refuse).unwrap();
         assert_eq!(fs::read(&path).unwrap(), name);
     }
 }
@@ -135,21 +135,21 @@ fn a_taken_name_is_refused_numbered_or_replaced() {
     let path = place.put("a.tar.gz", "old");
     let slip = place.take(&path);
     place.put("a.tar.gz", "new");
-    match place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse) {
+    match place.trash.restore(slip.id, &path, &TakenNamePolicy::Refuse) {
         Err(TrashError::Taken(present)) => assert_eq!((present.size, &present.path), (3, &path)),
         other => panic!("{other:?}"),
     }
     place.put("a.tar (2).gz", "mine");
-    let back = place.trash.put_back(slip.id, &path, &TakenNamePolicy::KeepBoth).unwrap();
+    let back = place.trash.restore(slip.id, &path, &TakenNamePolicy::KeepBoth).unwrap();
     assert_eq!(back.path, place.work.join("a.tar (3).gz"));
     assert_eq!((fs::read(&path).unwrap(), fs::read(&back.path).unwrap()), (b"new".to_vec(), b"old".to_vec()));
 
     let slip = place.take(&back.path);
-    let back = place.trash.put_back(slip.id, &path, &TakenNamePolicy::Replace(removal())).unwrap();
+    let back = place.trash.restore(slip.id, &path, &TakenNamePolicy::Replace(removal())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"old");
     let replaced = back.replaced.unwrap();
-    assert_eq!(fs::read(place.trash.content(replaced.id)).unwrap(), b"new");
-    assert_eq!(place.here(), [replaced]);
+    assert_eq!(fs::read(place.trash.content_path(replaced.id)).unwrap(), b"new");
+    assert_eq!(place.trashed(), [replaced]);
 }
 
 #[test]
@@ -161,13 +161,13 @@ fn a_folder_that_became_a_link_is_not_restored_through() {
     fs::create_dir(place.work.join("elsewhere")).unwrap();
     std::os::unix::fs::symlink("elsewhere", place.work.join("sub")).unwrap();
     assert!(matches!(
-        place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse),
+        place.trash.restore(slip.id, &path, &TakenNamePolicy::Refuse),
         Err(TrashError::Elsewhere(_))
     ));
-    assert!(place.trash.holds(slip.id) && !exists(&place.work.join("elsewhere/a.txt")));
+    assert!(place.trash.contains(slip.id) && !exists(&place.work.join("elsewhere/a.txt")));
     // A link itself is removed as a link, through a real folder.
     let link = place.take(&place.work.join("sub"));
-    assert_eq!(fs::read_link(place.trash.content(link.id)).unwrap(), Path::new("elsewhere"));
+    assert_eq!(fs::read_link(place.trash.content_path(link.id)).unwrap(), Path::new("elsewhere"));
 }
 
 #[test]
@@ -176,9 +176,9 @@ fn missing_parents_are_made_and_a_thing_that_is_gone_is_said() {
     let path = place.put("x/y/a.txt", "a");
     let slip = place.take(&path);
     fs::remove_dir_all(place.work.join("x")).unwrap();
-    place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse).unwrap();
+    place.trash.restore(slip.id, &path, &TakenNamePolicy::Refuse).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"a");
-    assert!(matches!(place.trash.put_back(slip.id, &path, &TakenNamePolicy::Refuse), Err(TrashError::Gone)));
+    assert!(matches!(place.trash.restore(slip.id, &path, &TakenNamePolicy::Refuse), Err(TrashError::Gone)));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn homes_and_octo_itself_are_refused_and_nothing_is_written() {
     let home = place.trash.home().to_owned();
     for path in [home.clone(), home.parent().unwrap().to_owned(), "/etc/passwd".into(), "/dev/null".into()] {
         assert!(
-            matches!(place.trash.take(&path, &removal()), Err(TrashError::Refused(_))),
+            matches!(place.trash.move_in(&path, &removal()), Err(TrashError::Refused(_))),
             "{}",
             path.display()
         );
@@ -205,7 +205,7 @@ fn purged_things_are_gone_also_where_folders_forbid_it() {
     let slip = place.take(&place.work.join("a"));
     place.trash.purge(slip.id).unwrap();
     place.trash.purge(slip.id).unwrap();
-    assert!(place.here().is_empty());
+    assert!(place.trashed().is_empty());
     assert_eq!(fs::read_dir(place.trash.home().join("trash")).unwrap().count(), 1, "only the marks' folder");
 }
 
@@ -213,11 +213,11 @@ fn purged_things_are_gone_also_where_folders_forbid_it() {
 fn what_is_held_by_another_process_is_left_alone() {
     let place = Place::new();
     let slip = place.take(&place.put("a.txt", "a"));
-    let held = fs::File::open(place.trash.entry(slip.id).join("slip.json")).unwrap();
+    let held = fs::File::open(place.trash.entry_path(slip.id).join("slip.json")).unwrap();
     held.lock().unwrap();
-    assert!(place.trash.arrivals(TrashScan::All).unwrap().is_empty());
+    assert!(place.trash.pending_entries(TrashScan::All).unwrap().is_empty());
     drop(held);
-    assert_eq!(place.here(), [slip]);
+    assert_eq!(place.trashed(), [slip]);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn previews_are_capped_and_tell_kinds_apart() {
     let place = Place::new();
     let look = |path: &Path| {
         let slip = place.take(path);
-        place.trash.look(slip.id).unwrap()
+        place.trash.preview(slip.id).unwrap()
     };
     let long: String = (0..5_000).map(|n| format!("行 {n}\n")).collect();
     match look(&place.put("long.txt", &long)) {
@@ -255,7 +255,7 @@ fn only_folders_that_prove_it_can_be_made_again() {
     let place = Place::new();
     let again = |path: &Path| {
         let slip = place.take(path);
-        place.trash.measure(slip.id, &slip.path).unwrap().made_again
+        place.trash.measure(slip.id, &slip.path).unwrap().recreatable
     };
     place.put("site/package.json", "{}");
     place.put("site/node_modules/x", "");
@@ -293,12 +293,12 @@ fn across_file_systems_a_tree_is_copied_both_ways_and_stays_the_same() {
     assert_eq!(before, picture(&root), "a copy keeps modes and times");
     let slip = place.take(&moved);
     assert!(!exists(&moved));
-    assert_eq!(picture(&place.trash.content(slip.id)), before);
+    assert_eq!(picture(&place.trash.content_path(slip.id)), before);
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0, "nothing is left aside");
-    place.trash.put_back(slip.id, &moved, &TakenNamePolicy::Refuse).unwrap();
+    place.trash.restore(slip.id, &moved, &TakenNamePolicy::Refuse).unwrap();
     assert_eq!(picture(&moved), before);
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
-    assert!(!place.trash.holds(slip.id));
+    assert!(!place.trash.contains(slip.id));
 }
 
 #[test]
@@ -310,11 +310,11 @@ fn what_cannot_be_copied_from_elsewhere_stays() {
     fs::write(folder.join("big"), vec![0; 4096]).unwrap();
     assert!(matches!(place.trash.move_in_within(&folder, &removal(), 4095), Err(TrashError::TooLarge)));
     let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
-    match place.trash.take(&folder, &removal()) {
+    match place.trash.move_in(&folder, &removal()) {
         Err(TrashError::Special(path)) => assert_eq!(path, Path::new("socket")),
         other => panic!("{other:?}"),
     }
-    assert!(folder.join("big").exists() && place.here().is_empty());
+    assert!(folder.join("big").exists() && place.trashed().is_empty());
 }
 
 #[test]
@@ -329,14 +329,14 @@ fn an_interrupted_copy_is_finished_or_taken_back() {
         place.trash.make_root().unwrap();
         let id = TrashId::new();
         let slip = TrashSlip::new(id, path.clone(), removal(), slip::MoveMethod::Copy);
-        let entry = place.trash.entry(id);
+        let entry = place.trash.entry_path(id);
         fs::create_dir(&entry).unwrap();
         drop(slip::write(&entry, &slip).unwrap());
         if stage == 1 {
             fs::write(entry.join("part"), "prec").unwrap();
         }
         if stage >= 2 {
-            fs::write(place.trash.content(id), "precious").unwrap();
+            fs::write(place.trash.content_path(id), "precious").unwrap();
         }
         if stage >= 3 {
             fs::rename(&path, slip.aside()).unwrap();
@@ -344,11 +344,11 @@ fn an_interrupted_copy_is_finished_or_taken_back() {
         if stage >= 4 {
             fs::write(entry.join("there"), "").unwrap();
         }
-        let here = place.here();
+        let here = place.trashed();
         assert!(!exists(&slip.aside()), "{stage}");
         if stage >= 3 {
             assert_eq!(here, [slip], "{stage}");
-            assert_eq!(fs::read(place.trash.content(id)).unwrap(), b"precious");
+            assert_eq!(fs::read(place.trash.content_path(id)).unwrap(), b"precious");
             assert!(!exists(&path), "not doubled: {stage}");
         } else {
             assert!(here.is_empty(), "not doubled: {stage}");
@@ -394,7 +394,7 @@ proptest! {
                 Ok(())
             });
             gather(&place.work).unwrap();
-            for slip in place.here() { gather(&place.trash.content(slip.id)).unwrap(); }
+            for slip in place.trashed() { gather(&place.trash.content_path(slip.id)).unwrap(); }
             found.sort();
             found
         };
@@ -412,23 +412,23 @@ proptest! {
                 Step::Remove(at) => {
                     let path = place.work.join(PATHS[at as usize]);
                     let was = exists(&path);
-                    prop_assert_eq!(place.trash.take(&path, &removal()).is_ok(), was);
+                    prop_assert_eq!(place.trash.move_in(&path, &removal()).is_ok(), was);
                     prop_assert!(!exists(&path));
                 }
                 Step::Restore(which, how) => {
-                    let Some(slip) = place.here().into_iter().nth(which) else { continue };
+                    let Some(slip) = place.trashed().into_iter().nth(which) else { continue };
                     let if_taken = match how {
                         0 => TakenNamePolicy::Refuse,
                         1 => TakenNamePolicy::KeepBoth,
                         _ => TakenNamePolicy::Replace(removal()),
                     };
                     // A parent that is now a file refuses, correctly.
-                    let _ = place.trash.put_back(slip.id, &slip.path, &if_taken);
+                    let _ = place.trash.restore(slip.id, &slip.path, &if_taken);
                 }
                 Step::Purge(which) => {
-                    let Some(slip) = place.here().into_iter().nth(which) else { continue };
+                    let Some(slip) = place.trashed().into_iter().nth(which) else { continue };
                     let mut gone = Vec::new();
-                    tree::walk(&place.trash.content(slip.id), &mut |path, meta| {
+                    tree::walk(&place.trash.content_path(slip.id), &mut |path, meta| {
                         if meta.is_file() { gone.push(fs::read(path)?); }
                         Ok(())
                     }).unwrap();

@@ -14,7 +14,7 @@ pub(super) struct TreeListing(Vec<TreePart>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct TreePart {
-    below: PathBuf,
+    relative_path: PathBuf,
     kind: TreePartKind,
     size: u64,
     inode: u64,
@@ -62,7 +62,7 @@ pub(super) fn walk(
 }
 
 impl TreeListing {
-    pub(super) fn of(root: &Path) -> io::Result<Self> {
+    pub(super) fn read(root: &Path) -> io::Result<Self> {
         let mut parts = Vec::new();
         walk(root, &mut |path, meta| {
             let kind = kind(meta);
@@ -71,7 +71,7 @@ impl TreeListing {
             #[cfg(not(unix))]
             let inode = 0;
             parts.push(TreePart {
-                below: path.strip_prefix(root).map(Path::to_owned).unwrap_or_default(),
+                relative_path: path.strip_prefix(root).map(Path::to_owned).unwrap_or_default(),
                 kind,
                 size: if kind == TreePartKind::Folder { 0 } else { meta.len() },
                 inode,
@@ -92,7 +92,7 @@ impl TreeListing {
 
     /// Returns the first part that cannot be copied.
     pub(super) fn special(&self) -> Option<PathBuf> {
-        self.0.iter().find(|part| part.kind == TreePartKind::Special).map(|part| part.below.clone())
+        self.0.iter().find(|part| part.kind == TreePartKind::Special).map(|part| part.relative_path.clone())
     }
 }
 
@@ -203,14 +203,14 @@ pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
         })?;
         Ok(parts)
     };
-    let (one, other) = (list(original).map_err(TrashError::Thing)?, list(copy).map_err(TrashError::NoRoom)?);
+    let (one, other) = (list(original).map_err(TrashError::Item)?, list(copy).map_err(TrashError::NoRoom)?);
     if one != other {
         return Err(TrashError::Changed);
     }
     for (below, kind, _) in one {
         let (original, copy) = (join(original, &below), join(copy, &below));
         let same = match kind {
-            TreePartKind::File => same_bytes(&original, &copy).map_err(TrashError::Thing)?,
+            TreePartKind::File => same_bytes(&original, &copy).map_err(TrashError::Item)?,
             TreePartKind::Link => fs::read_link(&original).ok() == fs::read_link(&copy).ok(),
             TreePartKind::Folder | TreePartKind::Special => true,
         };

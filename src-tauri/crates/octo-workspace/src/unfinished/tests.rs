@@ -35,7 +35,7 @@ fn writer() {
     let (Some(home), Some(work)) = (env::var_os(HOME), env::var_os(WORK)) else { return };
     let unfinished = UnfinishedWrites::begin(home.as_ref());
     let scope = FileScope { folder: work.clone().into(), readable: vec![], writable: vec![] };
-    let files = Files::new(scope).noting(unfinished.clone());
+    let files = Files::new(scope).with_write_notes(unfinished.clone());
     let work = PathBuf::from(work);
     for n in 0_u8.. {
         println!("writes");
@@ -74,7 +74,7 @@ fn kill_9_leaves_nothing_half_beside_the_persons_files() {
         victim.kill().unwrap();
         victim.wait().unwrap();
 
-        let is_half = |name: &String| name.starts_with(OWN) && name != ".octo-mine.tmp";
+        let is_half = |name: &String| name.starts_with(OWN_PREFIX) && name != ".octo-mine.tmp";
         let half = |folder: &Path| names(folder).into_iter().filter(is_half).count();
         left += half(&real) + half(&real.join("deep"));
         UnfinishedWrites::sweep(home.path());
@@ -97,17 +97,18 @@ fn a_list_is_short_again_when_nothing_is_under_way_and_goes_with_its_process() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let unfinished = UnfinishedWrites::begin(home.path());
     let place = unfinished.list.place.clone().unwrap();
-    let (first, second) = (unfinished.note(Path::new("/a")), unfinished.clone().note(Path::new("/b/ c")));
-    assert_eq!(paths(&fs::read(&place).unwrap()), [Path::new("/a"), Path::new("/b/ c")]);
+    let (first, second) =
+        (unfinished.note_path(Path::new("/a")), unfinished.clone().note_path(Path::new("/b/ c")));
+    assert_eq!(decode_paths(&fs::read(&place).unwrap()), [Path::new("/a"), Path::new("/b/ c")]);
     drop(first);
-    assert_eq!(paths(&fs::read(&place).unwrap()).len(), 2, "one is still under way");
+    assert_eq!(decode_paths(&fs::read(&place).unwrap()).len(), 2, "one is still under way");
     drop(second);
     assert_eq!(fs::metadata(&place).unwrap().len(), 0);
     for n in 0..50 {
         unfinished.write_private(&work.path().join("a"), &[n]).unwrap();
     }
     assert_eq!(fs::metadata(&place).unwrap().len(), 0);
-    drop(unfinished.note(Path::new("/after")));
+    drop(unfinished.note_path(Path::new("/after")));
     drop(unfinished);
     assert_eq!(lists(home.path()), 0);
 }
@@ -123,9 +124,9 @@ fn only_what_has_a_name_of_octos_own_is_taken_away() {
     fs::write(work.join("thesis.md"), "whole").unwrap();
     let away = work.join("unplugged/.octo-b.tmp");
     let noted = [work.join("thesis.md"), work.join(".octo-a.tmp"), work.join(".octo-copy"), away.clone()];
-    let mut bytes: Vec<u8> = noted.iter().flat_map(|path| written(path)).collect();
+    let mut bytes: Vec<u8> = noted.iter().flat_map(|path| encode_path(path)).collect();
     // Truncated by the kill: no file was created under this name yet.
-    bytes.extend_from_slice(&written(&work.join("thesis.md"))[..9]);
+    bytes.extend_from_slice(&encode_path(&work.join("thesis.md"))[..9]);
     fs::write(&list, bytes).unwrap();
     UnfinishedWrites::sweep(home.path());
     assert_eq!(names(work), ["thesis.md"]);

@@ -282,7 +282,7 @@ fn every_switch_is_exact_to_the_byte() {
     let cases = cases(FULL);
     // Half of them check only reported changes, half check everything.
     let (watched, mut unwatched) = (Home::new(), Home::new());
-    unwatched.limits.watched = 0;
+    unwatched.limits.max_watched = 0;
     let config =
         Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, ..Config::default() };
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);

@@ -176,7 +176,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
                 match recovered.outcome {
                     RecoveryOutcome::NotBegun => "not begun",
                     RecoveryOutcome::Finished => "finished",
-                    RecoveryOutcome::TakenBack => "taken back",
+                    RecoveryOutcome::Undone => "taken back",
                 }
             }
         };

@@ -100,7 +100,7 @@ fn an_undo_can_be_undone_and_new_work_branches() {
     assert_eq!(world.write(&path, b"4"), 4);
     let tree = world.machine.tree(world.session).unwrap();
     let told: Vec<_> =
-        tree.tasks.iter().map(|it| (it.number, it.parent, it.kind, it.status, it.branch)).collect();
+        tree.steps.iter().map(|it| (it.number, it.parent, it.kind, it.status, it.branch)).collect();
     assert_eq!(
         told,
         [
@@ -113,7 +113,7 @@ fn an_undo_can_be_undone_and_new_work_branches() {
     );
     assert_eq!(
         world.machine.undone_turns(world.session).unwrap(),
-        [tree.tasks[2].turn.unwrap()],
+        [tree.steps[2].turn.unwrap()],
         "the model does not see what is undone"
     );
     world.switch(2);
@@ -144,7 +144,7 @@ fn chosen_files_come_back_and_the_session_stays() {
     let read = || (fs::read_to_string(&one).unwrap(), fs::read_to_string(&other).unwrap());
     assert_eq!(read(), ("1".to_owned(), "2".to_owned()));
     let tree = world.machine.tree(world.session).unwrap();
-    assert_eq!((report.active, tree.active, tree.tasks[3].kind), (3, 3, StepKind::Files));
+    assert_eq!((report.active, tree.active, tree.steps[3].kind), (3, 3, StepKind::Files));
     assert_eq!(tree.undo, Some(2));
     world.switch(2);
     assert_eq!(read(), ("2".to_owned(), "2".to_owned()));
@@ -201,7 +201,7 @@ fn a_link_planted_in_the_way_is_not_followed() {
     assert_eq!(plan.preview().changes.len(), 2);
     fs::rename(world.path("d"), world.path("moved")).unwrap();
     symlink(&victim, world.path("d")).unwrap();
-    assert!(matches!(world.machine.restore(&plan, &none()), Err(TimeError::Moved(_))));
+    assert!(matches!(world.machine.restore(&plan, &none()), Err(TimeError::ChangedSincePlan(_))));
     assert_eq!(fs::read_to_string(victim.join("f")).unwrap(), "new");
     assert_eq!(fs::read_dir(&victim).unwrap().count(), 1);
 }
@@ -276,7 +276,7 @@ fn missing_or_damaged_content_is_found_before_anything_changes() {
 #[test]
 fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
     let mut home = Home::new();
-    home.limits = TimeLimits { largest: 1_000, ..TimeLimits::default() };
+    home.limits = TimeLimits { max_file_bytes: 1_000, ..TimeLimits::default() };
     let world = home.world();
     fs::write(world.path("large"), vec![1; 2_000]).unwrap();
     fs::write(world.path("small"), "old").unwrap();
@@ -468,7 +468,7 @@ fn a_step_that_fails_in_the_middle_takes_the_others_back() {
     assert!(matches!(&error, TimeError::Disk { path, .. } if *path == place), "{error:?}");
     assert_eq!(world.tree(), before);
     let tree = world.machine.tree(world.session).unwrap();
-    assert_eq!((tree.active, tree.tasks.len()), (1, 2), "an entry for what did not happen does not stay");
+    assert_eq!((tree.active, tree.steps.len()), (1, 2), "an entry for what did not happen does not stay");
     drop(disk);
 }
 

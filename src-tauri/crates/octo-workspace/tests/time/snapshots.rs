@@ -82,7 +82,7 @@ fn octos_own_home_is_never_part_of_a_picture() {
 #[test]
 fn the_small_come_first_and_what_is_beyond_the_budget_is_said() {
     let mut home = Home::new();
-    home.limits = TimeLimits { picture: 10_000, ..TimeLimits::default() };
+    home.limits = TimeLimits { max_snapshot_bytes: 10_000, ..TimeLimits::default() };
     let world = home.world();
     for (name, len) in [("a", 9_000), ("b", 100), ("c", 8_000), ("d", 100)] {
         fs::write(world.path(name), vec![1; len]).unwrap();
@@ -101,7 +101,7 @@ fn the_small_come_first_and_what_is_beyond_the_budget_is_said() {
 #[test]
 fn a_limit_of_entries_never_makes_known_things_absent() {
     let mut home = Home::new();
-    home.limits = TimeLimits { entries: 3, ..TimeLimits::default() };
+    home.limits = TimeLimits { max_entries: 3, ..TimeLimits::default() };
     let world = home.world();
     for folder in ["a", "b", "c", "d"] {
         fs::create_dir(world.path(folder)).unwrap();

@@ -106,7 +106,7 @@ fn a_crash_during_collection_loses_nothing() {
         fs::rename(home.blobs.path(hash).unwrap(), aside.join(&hash.0)).unwrap();
     }
     assert!(there(&home).is_empty());
-    world.machine.put_back().unwrap();
+    world.machine.restore_set_apart_blobs().unwrap();
     assert_eq!(there(&home), kept);
     world.switch(1);
     assert_eq!(world.machine.collect(EVERYTHING).unwrap().freed_blobs, 1);

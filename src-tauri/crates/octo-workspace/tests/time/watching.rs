@@ -34,8 +34,8 @@ fn pictured(limits: TimeLimits) -> (Home, World) {
 
 #[test]
 fn folders_that_come_go_move_and_change_places_are_followed() {
-    for watched in [TimeLimits::default().watched, 2, 0] {
-        let (_home, world) = pictured(TimeLimits { watched, ..TimeLimits::default() });
+    for watched in [TimeLimits::default().max_watched, 2, 0] {
+        let (_home, world) = pictured(TimeLimits { max_watched: watched, ..TimeLimits::default() });
         let before = world.tree();
         let first = world.command(|folder| {
             fs::create_dir_all(folder.join("new/deep/deeper")).unwrap();

@@ -132,7 +132,7 @@ impl World {
         let scope = FileScope { folder: self.folder(), readable: vec![], writable: vec![] };
         let own = [self.path(".env")];
         let granted: Vec<PathBuf> = outside.iter().chain(&own).cloned().collect();
-        Files::new(scope).granting(&[], &granted).recording(self.machine.recorder(self.session))
+        Files::new(scope).with_grants(&[], &granted).with_recorder(self.machine.recorder(self.session))
     }
 
     pub fn tree(&self) -> Tree {

@@ -50,12 +50,12 @@ impl Scene {
         to
     }
 
-    pub fn residence(&self) -> HomeLocation {
+    pub fn location(&self) -> HomeLocation {
         HomeLocation::by_octo(self.home()).unwrap()
     }
 
     /// Returns the names next to the home, except the other folders of the scene.
-    pub fn beside(&self) -> Vec<String> {
+    pub fn siblings(&self) -> Vec<String> {
         let mut names = names(&self.base);
         names.retain(|name| name.starts_with(".octo") && name != ".octo");
         names

@@ -35,7 +35,7 @@ impl Folder {
     }
 
     /// Returns the object under the name; opens an ordinary file.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<DiskEntry> {
+    pub(crate) fn read_entry(&self, name: &OsStr) -> io::Result<DiskEntry> {
         let path = self.at(name)?;
         let meta = match fs::symlink_metadata(&path) {
             Ok(meta) => meta,

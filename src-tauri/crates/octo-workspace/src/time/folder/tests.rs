@@ -18,10 +18,10 @@ fn no_link_on_the_way_is_followed() {
         assert!(Folder::open(&path).is_err(), "{}", path.display());
     }
     let mut folders = FolderCache::default();
-    assert!(matches!(folders.look(&base.join("real/deep/file")).unwrap(), DiskEntry::File(..)));
-    assert!(matches!(folders.look(&base.join("link/deep/file")).unwrap(), DiskEntry::Absent));
+    assert!(matches!(folders.read_entry(&base.join("real/deep/file")).unwrap(), DiskEntry::File(..)));
+    assert!(matches!(folders.read_entry(&base.join("link/deep/file")).unwrap(), DiskEntry::Absent));
     assert!(
-        matches!(folders.look(&base.join("link")).unwrap(), DiskEntry::Link(target, _) if target == Path::new("real"))
+        matches!(folders.read_entry(&base.join("link")).unwrap(), DiskEntry::Link(target, _) if target == Path::new("real"))
     );
 }
 
@@ -44,5 +44,5 @@ fn a_pipe_is_told_without_waiting_for_its_other_end() {
     let keep = tempfile::tempdir().unwrap();
     let base = keep.path().canonicalize().unwrap();
     nix::unistd::mkfifo(&base.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    assert!(matches!(FolderCache::default().look(&base.join("pipe")).unwrap(), DiskEntry::Special(_)));
+    assert!(matches!(FolderCache::default().read_entry(&base.join("pipe")).unwrap(), DiskEntry::Special(_)));
 }

@@ -42,7 +42,7 @@ impl Folder {
     }
 
     /// Returns the object under the name; opens an ordinary file.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<DiskEntry> {
+    pub(crate) fn read_entry(&self, name: &OsStr) -> io::Result<DiskEntry> {
         // A file may change its kind between the two checks; the second decides, and the loop repeats.
         for _ in 0..8 {
             let stat = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {

@@ -44,8 +44,8 @@ fn every_combination_has_its_verdict() {
     ] {
         let candidate = RestoreCandidate {
             path: PathBuf::from("/p"),
-            left: left.clone(),
-            wanted: wanted.clone(),
+            at_current: left.clone(),
+            at_target: wanted.clone(),
             present: present.clone(),
             stamp: None,
         };
@@ -63,7 +63,7 @@ fn every_combination_has_its_verdict() {
             "not kept" => PathDecision::Impossible(not_kept(why(wanted))),
             _ => PathDecision::Impossible(not_saved(why(present))),
         };
-        assert_eq!(judge(candidate), expected, "{left:?} {wanted:?} {present:?}");
+        assert_eq!(decide(candidate), expected, "{left:?} {wanted:?} {present:?}");
     }
 }
 

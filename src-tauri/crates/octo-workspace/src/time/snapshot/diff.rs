@@ -27,7 +27,7 @@ fn both<'a>(
 ) {
     let (Some(old), Some(new)) = (before.folders.get(folder), after.folders.get(folder)) else { return };
     if Arc::ptr_eq(old, new) {
-        for item in old.iter().filter(|item| item.kept == ItemContent::Folder) {
+        for item in old.iter().filter(|item| item.content == ItemContent::Folder) {
             both(before, after, &join(folder, &item.name), all);
         }
         return;
@@ -46,7 +46,7 @@ fn both<'a>(
         new = other.map_or(new, |(_, rest)| rest);
         match (one.map(|(item, _)| item), other.map(|(item, _)| item)) {
             (Some(one), Some(other)) => {
-                let is_folder = (one.kept == ItemContent::Folder, other.kept == ItemContent::Folder);
+                let is_folder = (one.content == ItemContent::Folder, other.content == ItemContent::Folder);
                 if !is_same(one, other) {
                     let path = join(folder, &one.name);
                     all.push(SnapshotDifference { path, before: Some(one) });
@@ -88,7 +88,7 @@ fn only<'a>(
     for item in items.iter() {
         let path = join(folder, &item.name);
         all.push(SnapshotDifference { path: path.clone(), before: before(item) });
-        if item.kept == ItemContent::Folder {
+        if item.content == ItemContent::Folder {
             only(picture, &path, all, before);
         }
     }
@@ -96,28 +96,28 @@ fn only<'a>(
 
 /// Whether an item is a folder that is not entered.
 fn is_left_out(item: &SnapshotItem) -> bool {
-    matches!(item.kept, ItemContent::Not(_))
+    matches!(item.content, ItemContent::Unsaved(_))
         && item.stamp.len == 0
         && item.stamp.inode == 0
         && item.stamp.modified == 0
 }
 
 fn is_same(one: &SnapshotItem, other: &SnapshotItem) -> bool {
-    let content = match (&one.kept, &other.kept) {
+    let content = match (&one.content, &other.content) {
         (
             ItemContent::Blob(hash) | ItemContent::Git(hash, _),
             ItemContent::Blob(other) | ItemContent::Git(other, _),
         ) => hash == other,
         // Not stored: only length and times show a change, and for a folder its existence.
-        (ItemContent::Not(_), ItemContent::Not(_)) => {
+        (ItemContent::Unsaved(_), ItemContent::Unsaved(_)) => {
             one.stamp.len == other.stamp.len && one.stamp.modified == other.stamp.modified
         }
         // A folder that is now entered, or no longer entered, has not changed.
-        (ItemContent::Not(_), ItemContent::Folder) => is_left_out(one),
-        (ItemContent::Folder, ItemContent::Not(_)) => is_left_out(other),
+        (ItemContent::Unsaved(_), ItemContent::Folder) => is_left_out(one),
+        (ItemContent::Folder, ItemContent::Unsaved(_)) => is_left_out(other),
         (one, other) => one == other,
     };
     // A link has no permissions of its own.
-    let is_link = matches!(one.kept, ItemContent::Link(_));
+    let is_link = matches!(one.content, ItemContent::Link(_));
     content && (is_link || one.stamp.permissions() == other.stamp.permissions())
 }

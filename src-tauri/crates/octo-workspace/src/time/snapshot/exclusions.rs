@@ -46,7 +46,7 @@ const LEFT_OUT_NEXT_TO: &[(&str, &[&str], UnsavedReason)] = &[
 
 /// Returns why a folder is left out, or `None` if it is entered. The callback tells whether a name is in the
 /// same folder.
-pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option<UnsavedReason> {
+pub(crate) fn reason_to_leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option<UnsavedReason> {
     if let Some((_, why)) = ALWAYS_LEFT_OUT.iter().find(|(always, _)| always.as_bytes() == name) {
         return Some(*why);
     }
@@ -55,7 +55,7 @@ pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option
 }
 
 /// Whether the existence of a file with this name affects other names in or above its folder.
-pub(super) fn decides(name: &[u8]) -> bool {
+pub(super) fn affects_other_names(name: &[u8]) -> bool {
     let makes = |maker: &str| maker.as_bytes() == name;
     name == b"CACHEDIR.TAG"
         || LEFT_OUT_NEXT_TO.iter().any(|(_, makers, _)| makers.iter().any(|maker| makes(maker)))

@@ -13,7 +13,7 @@ mod bytes;
 
 use super::{FolderSnapshot, RelativePath, SnapshotItem};
 use crate::time::bytes::{bytes_of, path_of};
-use bytes::{Input, number, put, reason, reason_of, write_item};
+use bytes::{Input, number, reason, reason_of, write_item, write_part};
 use octo_protocol::TurnId;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -37,23 +37,23 @@ const MAX_EXTRA_BYTES: u64 = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct SnapshotFile {
     path: PathBuf,
-    written: Option<StoredSnapshot>,
+    stored: Option<StoredSnapshot>,
 }
 
 #[derive(Debug)]
 struct StoredSnapshot {
     id: String,
-    picture: FolderSnapshot,
+    snapshot: FolderSnapshot,
     /// The size of the whole snapshot in bytes.
-    whole: u64,
-    added: Option<File>,
+    base_bytes: u64,
+    append_file: Option<File>,
     /// The number of appended bytes.
-    more: u64,
+    appended_bytes: u64,
 }
 
 impl SnapshotFile {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, written: None }
+        Self { path, stored: None }
     }
 
     /// Stores the snapshot: the changes since the last one, or all of it. The previous one is valid until then.
@@ -61,49 +61,55 @@ impl SnapshotFile {
     /// # Errors
     ///
     /// Disk errors. The next snapshot is then stored whole.
-    pub(crate) fn keep(&mut self, picture: &FolderSnapshot) -> io::Result<()> {
-        if let Some(mut written) = self.written.take()
+    pub(crate) fn store(&mut self, picture: &FolderSnapshot) -> io::Result<()> {
+        if let Some(mut written) = self.stored.take()
             && written.has_same_repository(picture)
             && read_id(&self.path).is_some_and(|id| id == written.id)
         {
-            let change = change(&written.picture, picture);
+            let change = change(&written.snapshot, picture);
             if change.is_empty() {
-                self.written = Some(written);
+                self.stored = Some(written);
                 return Ok(());
             }
-            if written.more + change.len() as u64 <= written.whole / 2 + MAX_EXTRA_BYTES {
+            if written.appended_bytes + change.len() as u64 <= written.base_bytes / 2 + MAX_EXTRA_BYTES {
                 written.append(&self.path, &change)?;
-                written.picture = picture.clone();
-                self.written = Some(written);
+                written.snapshot = picture.clone();
+                self.stored = Some(written);
                 return Ok(());
             }
         }
         let id = TurnId::new().to_string();
         let whole = write_whole(&self.path, &id, picture)?;
         remove_old_changes(&self.path, &id);
-        self.written = Some(StoredSnapshot { id, picture: picture.clone(), whole, added: None, more: 0 });
+        self.stored = Some(StoredSnapshot {
+            id,
+            snapshot: picture.clone(),
+            base_bytes: whole,
+            append_file: None,
+            appended_bytes: 0,
+        });
         Ok(())
     }
 }
 
 impl StoredSnapshot {
     fn has_same_repository(&self, picture: &FolderSnapshot) -> bool {
-        self.picture.folder == picture.folder && self.picture.repository == picture.repository
+        self.snapshot.folder == picture.folder && self.snapshot.repository == picture.repository
     }
 
     fn append(&mut self, path: &Path, change: &[u8]) -> io::Result<()> {
-        let file = match &mut self.added {
+        let file = match &mut self.append_file {
             Some(file) => file,
             none => {
-                let file = File::options().append(true).create(true).open(added(path, &self.id))?;
+                let file = File::options().append(true).create(true).open(changes_path(path, &self.id))?;
                 none.insert(file)
             }
         };
         let mut part = Vec::with_capacity(change.len() + CHECK + 10);
-        put(&mut part, change);
+        write_part(&mut part, change);
         part.extend_from_slice(&check(&self.id, change));
         file.write_all(&part)?;
-        self.more += part.len() as u64;
+        self.appended_bytes += part.len() as u64;
         Ok(())
     }
 }
@@ -128,7 +134,7 @@ impl FolderSnapshot {
         let repository = Some(path_of(input.bytes()?)).filter(|path| !path.as_os_str().is_empty());
         let mut picture = Self { folder, repository, folders: HashMap::new(), unknown: HashMap::new() };
         picture.apply(&mut input, &mut each)?;
-        let appended = fs::read(added(path, &id)).unwrap_or_default();
+        let appended = fs::read(changes_path(path, &id)).unwrap_or_default();
         let mut input = Input(&appended);
         while let Some(change) = input.bytes()
             && let Some(found) = input.take(CHECK)
@@ -210,7 +216,7 @@ impl FileEntryKind {
 
     fn begin(self, bytes: &mut Vec<u8>, path: &[u8]) {
         bytes.push(self as u8);
-        put(bytes, path);
+        write_part(bytes, path);
     }
 }
 
@@ -254,7 +260,7 @@ fn names_entry(bytes: &mut Vec<u8>, path: &[u8], before: &[SnapshotItem], items:
     }
     FileEntryKind::Names.begin(bytes, path);
     number(bytes, gone.len() as u64);
-    gone.iter().for_each(|item| put(bytes, &item.name));
+    gone.iter().for_each(|item| write_part(bytes, &item.name));
     number(bytes, put_there.len() as u64);
     put_there.iter().for_each(|item| write_item(bytes, item));
 }
@@ -275,8 +281,8 @@ fn write_whole(path: &Path, id: &str, picture: &FolderSnapshot) -> io::Result<u6
     let (mut hasher, mut length) = (blake3::Hasher::new(), 0);
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(id.as_bytes());
-    put(&mut bytes, &bytes_of(&picture.folder));
-    put(&mut bytes, &picture.repository.as_deref().map(bytes_of).unwrap_or_default());
+    write_part(&mut bytes, &bytes_of(&picture.folder));
+    write_part(&mut bytes, &picture.repository.as_deref().map(bytes_of).unwrap_or_default());
     for (path, why) in &picture.unknown {
         FileEntryKind::Unknown.begin(&mut bytes, path);
         bytes.push(reason(*why));
@@ -309,7 +315,7 @@ fn read_id(path: &Path) -> Option<String> {
 }
 
 /// Returns the path of the appended changes of a snapshot.
-fn added(path: &Path, id: &str) -> PathBuf {
+fn changes_path(path: &Path, id: &str) -> PathBuf {
     let mut name = path.file_name().map(OsStr::to_owned).unwrap_or_default();
     name.push(format!("-{id}"));
     path.with_file_name(name)
@@ -318,7 +324,7 @@ fn added(path: &Path, id: &str) -> PathBuf {
 /// Removes the appended changes of the folder's earlier snapshots.
 fn remove_old_changes(path: &Path, but: &str) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
-    let (prefix, own) = (format!("{}-", name.to_string_lossy()), added(path, but));
+    let (prefix, own) = (format!("{}-", name.to_string_lossy()), changes_path(path, but));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if entry.file_name().to_string_lossy().starts_with(&prefix)

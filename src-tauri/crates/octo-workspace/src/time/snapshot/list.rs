@@ -89,8 +89,8 @@ mod system {
         }
 
         /// Returns the object under a name; `Ok(None)` if it does not exist.
-        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
-            match met(&self.0, name) {
+        pub(in super::super) fn object_facts(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
+            match facts_of(&self.0, name) {
                 Ok(met) => Ok(Some(met)),
                 Err(Errno::NOENT) => Ok(None),
                 Err(_) => Err(()),
@@ -118,7 +118,7 @@ mod system {
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
             }
-            match met(&folder, name) {
+            match facts_of(&folder, name) {
                 Ok(met) => listing.add(name.to_bytes(), met),
                 // Gone since the listing.
                 Err(Errno::NOENT) => {}
@@ -128,7 +128,7 @@ mod system {
         Ok(listing.sorted())
     }
 
-    fn met(folder: impl AsFd, name: impl Arg) -> Result<ObjectFacts, Errno> {
+    fn facts_of(folder: impl AsFd, name: impl Arg) -> Result<ObjectFacts, Errno> {
         let wanted = StatxFlags::TYPE
             | StatxFlags::MODE
             | StatxFlags::SIZE
@@ -173,9 +173,9 @@ mod system {
         }
 
         /// Returns the object under a name; `Ok(None)` if it does not exist.
-        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
+        pub(in super::super) fn object_facts(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
             match fs::symlink_metadata(self.0.join(path_of(name))) {
-                Ok(meta) => Ok(Some(met(&meta))),
+                Ok(meta) => Ok(Some(facts_of(&meta))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(_) => Err(()),
             }
@@ -194,7 +194,7 @@ mod system {
         for entry in entries {
             let entry = entry.map_err(|_| UnsavedReason::Unreadable)?;
             match entry.metadata() {
-                Ok(meta) => listing.add(&bytes_of(Path::new(&entry.file_name())), met(&meta)),
+                Ok(meta) => listing.add(&bytes_of(Path::new(&entry.file_name())), facts_of(&meta)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(_) => return Err(UnsavedReason::Unreadable),
             }
@@ -202,7 +202,7 @@ mod system {
         Ok(listing.sorted())
     }
 
-    fn met(meta: &fs::Metadata) -> ObjectFacts {
+    fn facts_of(meta: &fs::Metadata) -> ObjectFacts {
         ObjectFacts { stamp: PathStamp::of(meta), is_folder: meta.is_dir(), links: 1, device: 0 }
     }
 }

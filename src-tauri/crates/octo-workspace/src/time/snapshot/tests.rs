@@ -4,7 +4,7 @@ fn item(name: &str, modified: i64, kept: ItemContent) -> SnapshotItem {
     SnapshotItem {
         name: name.as_bytes().into(),
         stamp: PathStamp { len: 3, modified, changed: -1, inode: 9, mode: 0o100_644 },
-        kept,
+        content: kept,
         racy: false,
     }
 }
@@ -15,7 +15,7 @@ fn picture() -> FolderSnapshot {
         item("folder", 0, ItemContent::Folder),
         item("git", 2, ItemContent::Git([8; 32], [9; 20])),
         item("link", 3, ItemContent::Link(b"to \xff".as_slice().into())),
-        SnapshotItem { racy: true, ..item("not", 4, ItemContent::Not(UnsavedReason::OctoHome)) },
+        SnapshotItem { racy: true, ..item("not", 4, ItemContent::Unsaved(UnsavedReason::OctoHome)) },
     ];
     FolderSnapshot {
         folder: PathBuf::from("/somewhere"),
@@ -33,8 +33,8 @@ fn a_picture_comes_back_whole_or_not_at_all() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
     let picture = picture();
-    let mut shelf = SnapshotFile::new(path.clone());
-    shelf.keep(&picture).unwrap();
+    let mut snapshot_file = SnapshotFile::new(path.clone());
+    snapshot_file.store(&picture).unwrap();
     let read = FolderSnapshot::load(&path).unwrap();
     assert_eq!((read.folder, read.repository), (picture.folder, picture.repository));
     assert_eq!((read.folders, read.unknown), (picture.folders, picture.unknown));
@@ -50,9 +50,9 @@ fn a_picture_comes_back_whole_or_not_at_all() {
 fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
-    let mut shelf = SnapshotFile::new(path.clone());
+    let mut snapshot_file = SnapshotFile::new(path.clone());
     let first = picture();
-    shelf.keep(&first).unwrap();
+    snapshot_file.store(&first).unwrap();
     let whole = std::fs::read(&path).unwrap();
     // Changed, new, gone; a folder that appears, a folder that disappears, a folder that became readable.
     let mut second = first.clone();
@@ -60,17 +60,17 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
         item("blob", 5, ItemContent::Blob([6; 32])),
         item("folder", 0, ItemContent::Folder),
         item("new", 7, ItemContent::Blob([5; 32])),
-        item("not", 4, ItemContent::Not(UnsavedReason::OctoHome)),
+        item("not", 4, ItemContent::Unsaved(UnsavedReason::OctoHome)),
     ];
     second.folders.insert(RelativePath::default(), Arc::new(items));
     second.folders.remove(&*join(b"folder", b"x"));
     second.folders.insert(join(b"", b"folder"), Arc::new(vec![item("f", 1, ItemContent::Blob([4; 32]))]));
     second.unknown.clear();
-    shelf.keep(&second).unwrap();
+    snapshot_file.store(&second).unwrap();
     let mut third = second.clone();
     third.folders.insert(join(b"", b"folder"), Arc::new(vec![]));
-    shelf.keep(&third).unwrap();
-    shelf.keep(&third).unwrap();
+    snapshot_file.store(&third).unwrap();
+    snapshot_file.store(&third).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), whole, "the whole one is not written again");
 
     let same = |one: &FolderSnapshot, other: &FolderSnapshot| {
@@ -105,9 +105,9 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     assert_eq!(blobs.len(), 4, "also what was replaced is held on to");
 
     // Another process stores its own snapshot; from then on, this process's appended parts no longer count.
-    SnapshotFile::new(path.clone()).keep(&second).unwrap();
+    SnapshotFile::new(path.clone()).store(&second).unwrap();
     assert!(same(&FolderSnapshot::load(&path).unwrap(), &second));
-    shelf.keep(&first).unwrap();
+    snapshot_file.store(&first).unwrap();
     assert!(same(&FolderSnapshot::load(&path).unwrap(), &first));
 }
 
@@ -115,14 +115,14 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
 fn what_is_appended_is_bounded() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("one");
-    let mut shelf = SnapshotFile::new(path.clone());
+    let mut snapshot_file = SnapshotFile::new(path.clone());
     let mut picture = picture();
     for round in 0..3_000_u32 {
         let name = format!("file {}", round % 100);
         let kept = ItemContent::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
         let items = vec![item(&name, i64::from(round), kept)];
         picture.folders.insert(RelativePath::default(), Arc::new(items));
-        shelf.keep(&picture).unwrap();
+        snapshot_file.store(&picture).unwrap();
     }
     let len: u64 =
         std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
@@ -163,7 +163,7 @@ fn what_one_picture_does_not_know_is_no_difference() {
     };
     let left_out = |why| SnapshotItem {
         stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
-        ..item("d", 0, ItemContent::Not(why))
+        ..item("d", 0, ItemContent::Unsaved(why))
     };
     let folder = || SnapshotItem {
         stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },

@@ -17,7 +17,7 @@ use std::{
 
 /// Returns the snapshot `last` with the reported changes checked again, or `None` if anything is unexpected:
 /// then everything must be checked.
-pub(super) fn again(
+pub(super) fn update_snapshot(
     last: &FolderSnapshot,
     seen: &ReportedChanges,
     camera: &SnapshotContext<'_>,
@@ -36,17 +36,17 @@ pub(super) fn again(
             path: path_in(&last.folder, folder),
             old: last.folders.get(folder)?,
             items: None,
-            unread: BTreeSet::new(),
+            unread_items: BTreeSet::new(),
             replaced: Vec::new(),
-            camera,
+            context: camera,
             watch,
         };
-        page.look(names)?;
+        page.check_names(names)?;
         for replaced in &page.replaced {
             walked.folders.retain(|path, _| !is_at_or_below(path, replaced));
             walked.unknown.retain(|path, _| !is_at_or_below(path, replaced));
         }
-        let ChangedFolder { items, unread, replaced, .. } = page;
+        let ChangedFolder { items, unread_items: unread, replaced, .. } = page;
         anew.extend(replaced);
         let Some(items) = items else { continue };
         if unread.is_empty() {
@@ -61,7 +61,7 @@ pub(super) fn again(
     }
     let entries = walked.folders.values().map(|items| items.len()).sum::<usize>()
         + walked.found.iter().map(|found| found.items.len()).sum::<usize>();
-    if entries > camera.limits.entries {
+    if entries > camera.limits.max_entries {
         return None;
     }
     let is_there = |path: &RelativePath| {
@@ -69,7 +69,7 @@ pub(super) fn again(
         let items = walked.folders.get(folder).map(|items| items.as_slice());
         let items =
             items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
-        items.and_then(|items| find(items, name)).is_some_and(|item| item.kept == ItemContent::Folder)
+        items.and_then(|items| find(items, name)).is_some_and(|item| item.content == ItemContent::Folder)
     };
     let from: Vec<RelativePath> = anew.into_iter().filter(is_there).collect();
     if !from.is_empty() {
@@ -86,25 +86,25 @@ struct ChangedFolder<'a> {
     /// Its items now; `None` while they are unchanged.
     items: Option<Vec<SnapshotItem>>,
     /// The names of files that must be read.
-    unread: BTreeSet<Box<[u8]>>,
+    unread_items: BTreeSet<Box<[u8]>>,
     /// Folders that are gone, new, or must be read again.
     replaced: Vec<RelativePath>,
-    camera: &'a SnapshotContext<'a>,
+    context: &'a SnapshotContext<'a>,
     watch: &'a FolderWatch,
 }
 
 impl ChangedFolder<'_> {
-    fn look(&mut self, names: &BTreeMap<Box<[u8]>, RecheckDepth>) -> Option<()> {
+    fn check_names(&mut self, names: &BTreeMap<Box<[u8]>, RecheckDepth>) -> Option<()> {
         let held = OpenFolder::open(&self.path)?;
         for (name, depth) in names {
-            let met = held.look(name).ok()?;
+            let met = held.object_facts(name).ok()?;
             let before = find(self.items(), name).cloned();
-            if met.is_some() != before.is_some() && exclusions::decides(name) {
+            if met.is_some() != before.is_some() && exclusions::affects_other_names(name) {
                 return None; // What is beside it counts otherwise now.
             }
             let Some(met) = met else {
                 if let Some(before) = before {
-                    self.replace(&before);
+                    self.note_replaced_folder(&before);
                     self.change().retain(|item| item.name != before.name);
                 }
                 continue;
@@ -114,7 +114,7 @@ impl ChangedFolder<'_> {
                     return None;
                 }
                 let is_same = before.as_ref().is_some_and(|item| {
-                    item.kept == ItemContent::Folder && item.stamp == folder_stamp(met.stamp)
+                    item.content == ItemContent::Folder && item.stamp == folder_stamp(met.stamp)
                 });
                 if is_same && *depth == RecheckDepth::Name {
                     continue;
@@ -122,22 +122,22 @@ impl ChangedFolder<'_> {
                 let why = {
                     let items = self.items();
                     let is_beside = |other: &str| find(items, other.as_bytes()).is_some();
-                    why_left_out(self.camera, &self.path, name, is_beside)
+                    why_left_out(self.context, &self.path, name, is_beside)
                 };
-                if why.is_none() || before.as_ref().is_some_and(|item| item.kept == ItemContent::Folder) {
+                if why.is_none() || before.as_ref().is_some_and(|item| item.content == ItemContent::Folder) {
                     self.replaced.push(join(self.folder, name));
                 }
-                self.put(folder_item(name, met.stamp, why));
+                self.set_item(folder_item(name, met.stamp, why));
             } else {
                 if let Some(before) = &before {
-                    if before.stamp == met.stamp && !before.racy && before.kept != ItemContent::Folder {
+                    if before.stamp == met.stamp && !before.racy && before.content != ItemContent::Folder {
                         continue;
                     }
-                    self.replace(before);
+                    self.note_replaced_folder(before);
                 }
-                self.watch.met(self.folder, name, met.links);
-                self.unread.insert(name.clone());
-                self.put(unread_item(name, met.stamp));
+                self.watch.note_linked_file(self.folder, name, met.links);
+                self.unread_items.insert(name.clone());
+                self.set_item(unread_item(name, met.stamp));
             }
         }
         Some(())
@@ -152,13 +152,13 @@ impl ChangedFolder<'_> {
     }
 
     /// Handles an item that is no longer a folder.
-    fn replace(&mut self, before: &SnapshotItem) {
-        if before.kept == ItemContent::Folder {
+    fn note_replaced_folder(&mut self, before: &SnapshotItem) {
+        if before.content == ItemContent::Folder {
             self.replaced.push(join(self.folder, &before.name));
         }
     }
 
-    fn put(&mut self, item: SnapshotItem) {
+    fn set_item(&mut self, item: SnapshotItem) {
         let items = self.change();
         match items.binary_search_by(|known| known.name.cmp(&item.name)) {
             Ok(at) => {

@@ -46,7 +46,7 @@ struct FolderQueue {
 struct FolderWalk<'a> {
     folder: &'a Path,
     last: Option<&'a FolderSnapshot>,
-    camera: &'a SnapshotContext<'a>,
+    context: &'a SnapshotContext<'a>,
     watch: Option<&'a FolderWatch>,
     queue: Mutex<FolderQueue>,
     more: Condvar,
@@ -61,11 +61,11 @@ struct FolderWalk<'a> {
 pub(super) fn walk(
     folder: &Path,
     last: Option<&FolderSnapshot>,
-    camera: &SnapshotContext<'_>,
+    context: &SnapshotContext<'_>,
     watch: Option<&FolderWatch>,
 ) -> Result<WalkResult, BlobError> {
     fs::read_dir(folder)?;
-    Ok(walk_from(folder, vec![RelativePath::default()], 0, last, camera, watch))
+    Ok(walk_from(folder, vec![RelativePath::default()], 0, last, context, watch))
 }
 
 /// Checks everything below these folders; `entries` entries elsewhere already count toward the limit.
@@ -80,7 +80,7 @@ pub(super) fn walk_from(
     let walk = FolderWalk {
         folder,
         last,
-        camera,
+        context: camera,
         watch,
         queue: Mutex::new(FolderQueue { waiting: from, busy: 0 }),
         more: Condvar::new(),
@@ -108,9 +108,9 @@ impl WalkResult {
 impl FolderWalk<'_> {
     fn work(&self) -> WalkResult {
         let mut walked = WalkResult::default();
-        while let Some(folder) = self.next() {
+        while let Some(folder) = self.next_folder() {
             let mut below = Vec::new();
-            if let Err(why) = self.look(&folder, &mut walked, &mut below) {
+            if let Err(why) = self.visit(&folder, &mut walked, &mut below) {
                 walked.unknown.insert(folder, why);
             }
             let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl FolderWalk<'_> {
     }
 
     /// Returns the next folder to enter, or `None` when all are done.
-    fn next(&self) -> Option<RelativePath> {
+    fn next_folder(&self) -> Option<RelativePath> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(folder) = queue.waiting.pop() {
@@ -137,19 +137,19 @@ impl FolderWalk<'_> {
         }
     }
 
-    fn look(
+    fn visit(
         &self,
         folder: &RelativePath,
         walked: &mut WalkResult,
         below: &mut Vec<RelativePath>,
     ) -> Result<(), UnsavedReason> {
-        if self.entries.load(Ordering::Relaxed) >= self.camera.limits.entries {
+        if self.entries.load(Ordering::Relaxed) >= self.context.limits.max_entries {
             return Err(UnsavedReason::Budget);
         }
         let path = path_in(self.folder, folder);
         // Before the check, so changes during it are reported.
         if let Some(watch) = self.watch {
-            watch.enter(folder, &path);
+            watch.watch_folder(folder, &path);
         }
         let listing = list(&path)?;
         self.entries.fetch_add(listing.entries().len(), Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl FolderWalk<'_> {
                 old = rest;
             }
             let before = old.first().filter(|item| *item.name == *name);
-            self.tell(folder, name, entry);
+            self.report_to_watch(folder, name, entry);
             let item = if entry.is_folder {
                 let why = self.why_left_out(&path, name, &listing);
                 if why.is_none() {
@@ -218,8 +218,8 @@ impl FolderWalk<'_> {
             }
             if entry.is_folder {
                 let why = self.why_left_out(path, name, listing);
-                let kept = why.map_or(ItemContent::Folder, ItemContent::Not);
-                if item.kept != kept || item.stamp != folder_stamp(entry.stamp) {
+                let kept = why.map_or(ItemContent::Folder, ItemContent::Unsaved);
+                if item.content != kept || item.stamp != folder_stamp(entry.stamp) {
                     return None;
                 }
                 if kept == ItemContent::Folder {
@@ -228,38 +228,38 @@ impl FolderWalk<'_> {
             } else if item.stamp != entry.stamp || item.racy {
                 return None;
             }
-            self.tell(folder, name, entry);
+            self.report_to_watch(folder, name, entry);
         }
         Some(below)
     }
 
     /// Reports a found entry to the watch.
-    fn tell(&self, folder: &RelativePath, name: &[u8], entry: &NameEntry) {
+    fn report_to_watch(&self, folder: &RelativePath, name: &[u8], entry: &NameEntry) {
         let Some(watch) = self.watch else { return };
         if !entry.is_folder {
-            watch.met(folder, name, entry.links);
+            watch.note_linked_file(folder, name, entry.links);
         } else if !watch.is_on(entry.device) {
             watch.give_up();
         }
     }
 
     fn why_left_out(&self, parent: &Path, name: &[u8], listing: &NameList) -> Option<UnsavedReason> {
-        why_left_out(self.camera, parent, name, |other| listing.has(other.as_bytes()))
+        why_left_out(self.context, parent, name, |other| listing.has(other.as_bytes()))
     }
 }
 
 /// Returns why a folder is not entered, or `None` if it is. The callback tells whether a name is in `parent`.
 pub(super) fn why_left_out(
-    camera: &SnapshotContext<'_>,
+    context: &SnapshotContext<'_>,
     parent: &Path,
     name: &[u8],
     is_beside: impl Fn(&str) -> bool,
 ) -> Option<UnsavedReason> {
-    if let Some(why) = super::leave_out(name, is_beside) {
+    if let Some(why) = super::reason_to_leave_out(name, is_beside) {
         return Some(why);
     }
     let path = parent.join(crate::time::bytes::path_of(name));
-    if path == camera.home {
+    if path == context.home {
         return Some(UnsavedReason::OctoHome);
     }
     is_tagged_cache(&path).then_some(UnsavedReason::Cache)
@@ -276,11 +276,16 @@ pub(super) fn folder_stamp(stamp: PathStamp) -> PathStamp {
 }
 
 pub(super) fn folder_item(name: &[u8], stamp: PathStamp, why: Option<UnsavedReason>) -> SnapshotItem {
-    let kept = why.map_or(ItemContent::Folder, ItemContent::Not);
-    SnapshotItem { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
+    let kept = why.map_or(ItemContent::Folder, ItemContent::Unsaved);
+    SnapshotItem { name: name.into(), stamp: folder_stamp(stamp), content: kept, racy: false }
 }
 
 /// Returns the item of a file before it is read.
 pub(super) fn unread_item(name: &[u8], stamp: PathStamp) -> SnapshotItem {
-    SnapshotItem { name: name.into(), stamp, kept: ItemContent::Not(UnsavedReason::Unreadable), racy: true }
+    SnapshotItem {
+        name: name.into(),
+        stamp,
+        content: ItemContent::Unsaved(UnsavedReason::Unreadable),
+        racy: true,
+    }
 }

@@ -21,7 +21,7 @@ fn task(number: StepNumber, parent: Option<StepNumber>, kind: StepKind) -> TimeS
 fn tree(active: StepNumber, tasks: &[(StepNumber, StepNumber, StepKind)]) -> SessionStepTree {
     let mut all = vec![task(0, None, StepKind::Start)];
     all.extend(tasks.iter().map(|(number, parent, kind)| task(*number, Some(*parent), *kind)));
-    SessionStepTree::new(TimeSteps { active, conversation: None, last: 99, tasks: all })
+    SessionStepTree::new(TimeSteps { active, conversation: None, last: 99, steps: all })
 }
 
 fn file(content: u32) -> FileImage {

@@ -46,9 +46,9 @@ pub(crate) struct FolderWatch {
     inotify: OwnedFd,
     folder: PathBuf,
     /// The device and the inode of the folder.
-    place: (u64, u64),
-    most: usize,
-    places: Mutex<WatchTable>,
+    device_and_inode: (u64, u64),
+    max_folders: usize,
+    table: Mutex<WatchTable>,
 }
 
 #[derive(Debug, Default)]
@@ -63,9 +63,9 @@ struct WatchTable {
 
 impl FolderWatch {
     /// Creates a watch of at most `most` folders; `None` if it would be unreliable. Watches nothing before
-    /// [`FolderWatch::enter`].
+    /// [`FolderWatch::watch_folder`].
     pub(crate) fn new(folder: &Path, most: usize) -> Option<Self> {
-        let place = place_of(folder).ok()?;
+        let place = device_and_inode_of(folder).ok()?;
         let kind = u32::try_from(rustix::fs::statfs(folder).ok()?.f_type).ok()?;
         if most == 0 || !LOCAL.contains(&kind) {
             return None;
@@ -74,17 +74,23 @@ impl FolderWatch {
         let allowed = fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
         let most = most.min(allowed.trim().parse::<usize>().ok()? / 2);
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-        Some(Self { inotify, folder: folder.to_owned(), place, most, places: Mutex::default() })
+        Some(Self {
+            inotify,
+            folder: folder.to_owned(),
+            device_and_inode: place,
+            max_folders: most,
+            table: Mutex::default(),
+        })
     }
 
     /// Watches a folder. Call it before the folder is read: later changes are reported.
-    pub(crate) fn enter(&self, relative: &RelativePath, path: &Path) {
+    pub(crate) fn watch_folder(&self, relative: &RelativePath, path: &Path) {
         {
-            let mut places = crate::time::lock(&self.places);
+            let mut places = crate::time::lock(&self.table);
             if places.broken || places.by_path.contains_key(relative) {
                 return;
             }
-            if places.by_path.len() >= self.most {
+            if places.by_path.len() >= self.max_folders {
                 places.give_up();
                 return;
             }
@@ -101,7 +107,7 @@ impl FolderWatch {
             | WatchFlags::DONT_FOLLOW
             | WatchFlags::EXCL_UNLINK;
         let added = inotify::add_watch(&self.inotify, path, flags);
-        let mut places = crate::time::lock(&self.places);
+        let mut places = crate::time::lock(&self.table);
         match added {
             Ok(number) => match places.by_number.insert(number, relative.clone()) {
                 // The same folder by another path, or a moved folder: one number cannot represent two paths.
@@ -120,9 +126,9 @@ impl FolderWatch {
     }
 
     /// Reports a file with this number of names.
-    pub(crate) fn met(&self, folder: &RelativePath, name: &[u8], names: u64) {
+    pub(crate) fn note_linked_file(&self, folder: &RelativePath, name: &[u8], names: u64) {
         if names > 1 {
-            let mut places = crate::time::lock(&self.places);
+            let mut places = crate::time::lock(&self.table);
             places.linked.insert((folder.clone(), name.into()));
             if places.linked.len() > MAX_LINKED_FILES {
                 places.give_up();
@@ -132,18 +138,18 @@ impl FolderWatch {
 
     /// Whether this is the folder's own device.
     pub(crate) fn is_on(&self, device: u64) -> bool {
-        self.place.0 == device
+        self.device_and_inode.0 == device
     }
 
     /// Notes that something cannot be watched: everything must be checked.
     pub(crate) fn give_up(&self) {
-        crate::time::lock(&self.places).give_up();
+        crate::time::lock(&self.table).give_up();
     }
 
     /// Returns the changes since the last call; `None` if they are unknown.
-    pub(crate) fn seen(&self) -> Option<ReportedChanges> {
-        let mut places = crate::time::lock(&self.places);
-        if places.broken || place_of(&self.folder).ok()? != self.place {
+    pub(crate) fn take_changes(&self) -> Option<ReportedChanges> {
+        let mut places = crate::time::lock(&self.table);
+        if places.broken || device_and_inode_of(&self.folder).ok()? != self.device_and_inode {
             return None;
         }
         let mut seen = ReportedChanges::default();
@@ -153,7 +159,7 @@ impl FolderWatch {
         }
         for (folder, names) in &seen.folders {
             for (name, _) in names.iter().filter(|(_, depth)| **depth == RecheckDepth::Below) {
-                places.leave(&self.inotify, &join(folder, name));
+                places.stop_watching(&self.inotify, &join(folder, name));
             }
         }
         for (folder, name) in &places.linked {
@@ -203,7 +209,7 @@ impl WatchTable {
     }
 
     /// Stops watching a folder and everything below it: it is gone, or will be entered again.
-    fn leave(&mut self, inotify: &OwnedFd, path: &RelativePath) {
+    fn stop_watching(&mut self, inotify: &OwnedFd, path: &RelativePath) {
         let below: Vec<(RelativePath, i32)> = self
             .by_path
             .range(path.clone()..)
@@ -221,7 +227,7 @@ impl WatchTable {
     }
 }
 
-fn place_of(folder: &Path) -> io::Result<(u64, u64)> {
+fn device_and_inode_of(folder: &Path) -> io::Result<(u64, u64)> {
     let meta = fs::symlink_metadata(folder)?;
     Ok((meta.dev(), meta.ino()))
 }

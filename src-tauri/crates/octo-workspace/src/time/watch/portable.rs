@@ -13,11 +13,11 @@ impl FolderWatch {
         None
     }
 
-    pub(crate) fn enter(&self, _: &RelativePath, _: &Path) {
+    pub(crate) fn watch_folder(&self, _: &RelativePath, _: &Path) {
         match *self {}
     }
 
-    pub(crate) fn met(&self, _: &RelativePath, _: &[u8], _: u64) {
+    pub(crate) fn note_linked_file(&self, _: &RelativePath, _: &[u8], _: u64) {
         match *self {}
     }
 
@@ -29,7 +29,7 @@ impl FolderWatch {
         match *self {}
     }
 
-    pub(crate) fn seen(&self) -> Option<ReportedChanges> {
+    pub(crate) fn take_changes(&self) -> Option<ReportedChanges> {
         match *self {}
     }
 }

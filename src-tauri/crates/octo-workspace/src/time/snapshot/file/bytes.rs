@@ -36,13 +36,13 @@ pub(super) fn number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-pub(super) fn put(bytes: &mut Vec<u8>, part: &[u8]) {
+pub(super) fn write_part(bytes: &mut Vec<u8>, part: &[u8]) {
     number(bytes, part.len() as u64);
     bytes.extend_from_slice(part);
 }
 
 pub(super) fn write_item(bytes: &mut Vec<u8>, item: &SnapshotItem) {
-    put(bytes, &item.name);
+    write_part(bytes, &item.name);
     let PathStamp { len, modified, changed, inode, mode } = item.stamp;
     number(bytes, len);
     bytes.extend_from_slice(&modified.to_le_bytes());
@@ -50,7 +50,7 @@ pub(super) fn write_item(bytes: &mut Vec<u8>, item: &SnapshotItem) {
     number(bytes, inode);
     number(bytes, u64::from(mode));
     bytes.push(u8::from(item.racy));
-    match &item.kept {
+    match &item.content {
         ItemContent::Blob(hash) => {
             bytes.push(0);
             bytes.extend_from_slice(hash);
@@ -62,10 +62,10 @@ pub(super) fn write_item(bytes: &mut Vec<u8>, item: &SnapshotItem) {
         }
         ItemContent::Link(target) => {
             bytes.push(2);
-            put(bytes, target);
+            write_part(bytes, target);
         }
         ItemContent::Folder => bytes.push(3),
-        ItemContent::Not(why) => bytes.extend_from_slice(&[4, reason(*why)]),
+        ItemContent::Unsaved(why) => bytes.extend_from_slice(&[4, reason(*why)]),
     }
 }
 
@@ -118,9 +118,9 @@ impl<'a> Input<'a> {
             1 => ItemContent::Git(self.take(32)?.try_into().ok()?, self.take(20)?.try_into().ok()?),
             2 => ItemContent::Link(self.bytes()?.into()),
             3 => ItemContent::Folder,
-            4 => ItemContent::Not(reason_of(self.byte()?)?),
+            4 => ItemContent::Unsaved(reason_of(self.byte()?)?),
             _ => return None,
         };
-        Some(SnapshotItem { name, stamp, kept, racy })
+        Some(SnapshotItem { name, stamp, content: kept, racy })
     }
 }
