@@ -151,7 +151,7 @@ async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<Nu
     watched.navigate(&page.url).await?;
     page.come_to_rest().await;
     let mut view = TabView::default();
-    let snapshot = view.look(&watched).await?;
+    let snapshot = view.refresh(&watched).await?;
     // The reply's numbers belong to the finished session; its lines are found again in this snapshot.
     let overview = snapshot.render(super::SNAPSHOT, RenderFilter::default());
     let short = &overview.text;
@@ -166,7 +166,7 @@ async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<Nu
     for text in [short, &whole] {
         for number in handles(text) {
             let Ok(place) = view.refs().lookup(number) else { continue };
-            watched.ask(place, TELL, Vec::<Value>::new()).await?;
+            watched.call_function_on_node(place, TELL, Vec::<Value>::new()).await?;
         }
         counts.push(targets(&watched).await?);
     }
@@ -175,7 +175,7 @@ async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<Nu
     // Each part has its own frame, like the overview.
     let frame = estimate_tokens(reply).saturating_sub(overview.tokens);
     let read = |first: &RenderedSnapshot, whole: &str| {
-        let rest = if first.left_out.is_empty() { 0 } else { estimate_tokens(whole) };
+        let rest = if first.omitted.is_empty() { 0 } else { estimate_tokens(whole) };
         frame + first.tokens + rest + frame * rest.div_ceil(super::SNAPSHOT)
     };
     let numbered = |text: &str| handles(text).into_iter().collect::<BTreeSet<_>>();

@@ -168,7 +168,7 @@ async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
 
 /// Returns the number of a target, as a model reads it.
 async fn number(view: &mut TabView, page: &Page, what: &str) -> Result<u32> {
-    let text = view.look(page).await?.render(WHOLE, RenderFilter::default()).text;
+    let text = view.refresh(page).await?.render(WHOLE, RenderFilter::default()).text;
     let rest = text.split_once(what).with_context(|| format!("{what} in {text}"))?.1;
     let number = rest.split_once('[').and_then(|(_, rest)| rest.split_once(']')).context("a number")?.0;
     Ok(number.parse()?)
@@ -188,7 +188,7 @@ async fn act(page: &Page, act: &BrowserAct, kind: &str) -> Result<[f64; 3]> {
     let took = began.elapsed();
     rest().await;
     let felt = felt(page, kind).await?.context("it was felt")?;
-    let waited = done.waited.as_secs_f64() * 1e3;
+    let waited = done.settle_time.as_secs_f64() * 1e3;
     Ok([took.as_secs_f64() * 1e3 - waited, felt - at, waited])
 }
 

@@ -81,7 +81,7 @@ pub enum BrowserAct {
 
 impl BrowserAct {
     /// Returns the element that is acted on first.
-    fn place(&self) -> Option<&NodeRef> {
+    fn target(&self) -> Option<&NodeRef> {
         match self {
             Self::Click(place)
             | Self::DoubleClick(place)
@@ -102,7 +102,7 @@ impl BrowserAct {
     }
 
     /// Returns whether the act clicks something, which may open a file chooser.
-    fn presses(&self) -> bool {
+    fn may_open_chooser(&self) -> bool {
         match self {
             Self::Click(_)
             | Self::DoubleClick(_)
@@ -138,7 +138,7 @@ pub enum WaitCondition {
     /// A text becomes visible, within ten seconds.
     Text(String),
     /// A text is no longer visible, within ten seconds.
-    Gone(String),
+    TextGone(String),
     /// A fixed time, thirty seconds at most.
     Time(Duration),
 }
@@ -159,11 +159,11 @@ pub enum ActMethod {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActOutcome {
     /// The method that was used.
-    pub way: ActMethod,
+    pub method: ActMethod,
     /// The page's reaction.
-    pub came: PageReaction,
+    pub reaction: PageReaction,
     /// Time spent waiting for the page to react; it is not part of the act itself.
-    pub waited: Duration,
+    pub settle_time: Duration,
 }
 
 impl Page {
@@ -175,7 +175,7 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`]. Nothing was done if the error is about the element; after [`ActError::Page`] and
-    /// [`ActError::Left`] the act may have happened.
+    /// [`ActError::NavigatedAway`] the act may have happened.
     pub async fn perform(&self, act: &BrowserAct, audience: Audience) -> Result<ActOutcome, ActError> {
         self.perform_in(&self.document(), act, audience).await
     }
@@ -185,7 +185,7 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// As [`Self::perform`]; [`ActError::Left`] if the page already shows another document.
+    /// As [`Self::perform`]; [`ActError::NavigatedAway`] if the page already shows another document.
     pub async fn perform_in(
         &self,
         document: &str,
@@ -204,27 +204,27 @@ impl Page {
                 }
             }
         };
-        let settling = self.settling();
-        let pressed_in = || act.place().map_or_else(|| self.session().clone(), session);
-        let mut chooser = act.presses().then(|| ChooserGuard::held_back(self, pressed_in()));
+        let settling = self.observe_reaction();
+        let pressed_in = || act.target().map_or_else(|| self.session().clone(), session);
+        let mut chooser = act.may_open_chooser().then(|| ChooserGuard::suppress(self, pressed_in()));
         // Runs together with the observer, which the page receives before any input.
         let doing = async {
-            let watching = async { self.begin_watching(act.place()).await.map_err(ActError::from) };
+            let watching = async { self.begin_watching(act.target()).await.map_err(ActError::from) };
             tokio::try_join!(biased; watching, self.carry_out(act, audience))
         };
         let done = tokio::select! {
             biased;
-            () = left, if touches => Err(ActError::Left),
+            () = left, if touches => Err(ActError::NavigatedAway),
             done = doing => done,
         };
-        self.let_nodes_go(act.place());
+        self.release_nodes(act.target());
         let (mut watch, way) = match done {
             Ok(done) => done,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(ActOutcome {
-                    way: ActMethod::Input,
-                    came: PageReaction::Dialog(dialog),
-                    waited: Duration::ZERO,
+                    method: ActMethod::Input,
+                    reaction: PageReaction::Dialog(dialog),
+                    settle_time: Duration::ZERO,
                 });
             }
             Err(error) => return Err(error),
@@ -233,13 +233,13 @@ impl Page {
         let came = match way {
             ActMethod::Nothing => PageReaction::Stayed,
             ActMethod::Input | ActMethod::Set => {
-                settling.settled(ChangeTimeout::with(act), &mut watch).await?
+                settling.finish(ChangeTimeout::of_action(act), &mut watch).await?
             }
         };
         let asks = matches!(came, PageReaction::Stayed | PageReaction::Moved)
             && chooser.as_mut().is_some_and(ChooserGuard::has_asked);
         let came = if asks { PageReaction::AsksForFiles } else { came };
-        Ok(ActOutcome { way, came, waited: done.elapsed() })
+        Ok(ActOutcome { method: way, reaction: came, settle_time: done.elapsed() })
     }
 
     async fn carry_out(&self, act: &BrowserAct, audience: Audience) -> Result<ActMethod, ActError> {

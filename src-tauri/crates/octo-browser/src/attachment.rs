@@ -49,7 +49,7 @@ pub struct Browser(Arc<BrowserInner>);
 
 struct BrowserInner {
     environment: BrowserEnvironment,
-    wrap: Option<TransportWrapper>,
+    wrapper: Option<TransportWrapper>,
     state: watch::Sender<AttachmentState>,
     slot: Mutex<ConnectionSlot>,
     numbers: TabNumbers,
@@ -58,7 +58,7 @@ struct BrowserInner {
 }
 
 struct ConnectionSlot {
-    wanted: BrowserTarget,
+    target: BrowserTarget,
     stage: ConnectionStage,
     /// Distinguishes this attempt from the previous one.
     attempt: u64,
@@ -82,9 +82,9 @@ pub struct BrowserConnection {
     pub tabs: Tabs,
     /// Whether this call established the connection. After a restart of the browser its person was asked again,
     /// which the model is informed about.
-    pub fresh: Freshness,
+    pub freshness: Freshness,
     /// The browser that Octo started; ends with the last handle.
-    running: Option<Arc<BrowserProcess>>,
+    process: Option<Arc<BrowserProcess>>,
 }
 
 /// Whether the connection existed before the call that asked for it.
@@ -93,7 +93,7 @@ pub enum Freshness {
     /// Established by this call.
     New,
     /// Existed before.
-    Held,
+    Existing,
 }
 
 impl fmt::Debug for Browser {
@@ -109,7 +109,11 @@ impl Browser {
     }
 
     /// Like `new`, with a wrapper around the transport.
-    pub fn watched(environment: BrowserEnvironment, wanted: BrowserTarget, wrap: TransportWrapper) -> Self {
+    pub fn with_wrapper(
+        environment: BrowserEnvironment,
+        wanted: BrowserTarget,
+        wrap: TransportWrapper,
+    ) -> Self {
         Self::with_transport(environment, wanted, Some(wrap))
     }
 
@@ -120,9 +124,9 @@ impl Browser {
     ) -> Self {
         Self(Arc::new(BrowserInner {
             environment,
-            wrap,
+            wrapper: wrap,
             state: watch::Sender::new(AttachmentState::Off),
-            slot: Mutex::new(ConnectionSlot { wanted, stage: ConnectionStage::Idle, attempt: 0 }),
+            slot: Mutex::new(ConnectionSlot { target: wanted, stage: ConnectionStage::Idle, attempt: 0 }),
             numbers: TabNumbers::default(),
             closing: watch::Sender::new(0),
         }))
@@ -134,10 +138,10 @@ impl Browser {
     }
 
     /// Sets the browser to connect to. Ends a connection to another browser.
-    pub fn want(&self, wanted: BrowserTarget) {
+    pub fn set_target(&self, wanted: BrowserTarget) {
         let changed = {
             let mut slot = self.slot();
-            std::mem::replace(&mut slot.wanted, wanted.clone()) != wanted
+            std::mem::replace(&mut slot.target, wanted.clone()) != wanted
         };
         if changed {
             self.disconnect();
@@ -145,8 +149,8 @@ impl Browser {
     }
 
     /// Finds browsers that accept a connection now. Asks the person nothing and connects to nothing.
-    pub async fn look(&self) -> Vec<ProbedBrowser> {
-        let folder = match &self.slot().wanted {
+    pub async fn find_browsers(&self) -> Vec<ProbedBrowser> {
+        let folder = match &self.slot().target {
             BrowserTarget::Folder(folder) => Some(folder.clone()),
             BrowserTarget::Any | BrowserTarget::OwnProfile(_) => None,
         };
@@ -164,8 +168,8 @@ impl Browser {
         let mut outcome = {
             let mut slot = self.slot();
             match &slot.stage {
-                ConnectionStage::Connected(connected) if connected.link.ending().is_none() => {
-                    return Ok(BrowserConnection { fresh: Freshness::Held, ..connected.clone() });
+                ConnectionStage::Connected(connected) if connected.link.end_reason().is_none() => {
+                    return Ok(BrowserConnection { freshness: Freshness::Existing, ..connected.clone() });
                 }
                 ConnectionStage::Connecting { outcome, .. } => outcome.clone(),
                 ConnectionStage::Connected(_) | ConnectionStage::Idle => self.begin(&mut slot),
@@ -180,8 +184,8 @@ impl Browser {
     /// Returns the current connection, if any.
     pub fn connected(&self) -> Option<BrowserConnection> {
         match &self.slot().stage {
-            ConnectionStage::Connected(connected) if connected.link.ending().is_none() => {
-                Some(BrowserConnection { fresh: Freshness::Held, ..connected.clone() })
+            ConnectionStage::Connected(connected) if connected.link.end_reason().is_none() => {
+                Some(BrowserConnection { freshness: Freshness::Existing, ..connected.clone() })
             }
             _ => None,
         }
@@ -210,12 +214,12 @@ impl Browser {
     /// Ends a connection. A browser that Octo started first writes its data to disk; killing it at once would
     /// lose the person's last changes.
     fn end(&self, connected: BrowserConnection) {
-        let BrowserConnection { link, running, .. } = connected;
+        let BrowserConnection { link, process: running, .. } = connected;
         let Some(running) = running else { return link.close() };
         self.0.closing.send_modify(|closing| *closing += 1);
         let closing = self.0.closing.clone();
         tokio::spawn(async move {
-            link.tell(None, crate::cdp::browser_protocol::browser::CloseParams {});
+            link.send(None, crate::cdp::browser_protocol::browser::CloseParams {});
             running.end().await;
             link.close();
             closing.send_modify(|closing| *closing -= 1);
@@ -224,7 +228,7 @@ impl Browser {
 
     /// Waits until the browsers that Octo started and asked to exit have exited: three seconds at most, because
     /// a slower one is killed.
-    pub async fn closed(&self) {
+    pub async fn wait_closed(&self) {
         let mut closing = self.0.closing.subscribe();
         // This struct owns the sender.
         let _ours = closing.wait_for(|closing| *closing == 0).await;
@@ -242,7 +246,7 @@ impl Browser {
         slot.stage = ConnectionStage::Connecting { outcome: outcome.clone(), cancel: cancel.clone() };
         self.0.state.send_replace(AttachmentState::Looking);
         let attempt =
-            ConnectAttempt { browser: self.clone(), number: slot.attempt, wanted: slot.wanted.clone() };
+            ConnectAttempt { browser: self.clone(), number: slot.attempt, target: slot.target.clone() };
         tokio::spawn(async move {
             let result = tokio::select! {
                 biased;
@@ -264,15 +268,15 @@ impl Browser {
 struct ConnectAttempt {
     browser: Browser,
     number: u64,
-    wanted: BrowserTarget,
+    target: BrowserTarget,
 }
 
 impl ConnectAttempt {
     async fn run(&self) -> Result<BrowserConnection, ConnectError> {
-        match &self.wanted {
+        match &self.target {
             BrowserTarget::OwnProfile(config) => {
                 // Two browsers cannot share a profile.
-                self.browser.closed().await;
+                self.browser.wait_closed().await;
                 let (transport, running) = launch(config)?;
                 self.finish(Box::new(transport), AccessMode::OwnProfile, None, Some(Arc::new(running))).await
             }
@@ -284,11 +288,11 @@ impl ConnectAttempt {
     }
 
     async fn attach(&self, found: Vec<ProbedBrowser>) -> Result<BrowserConnection, ConnectError> {
-        let stranger = found.iter().find(|found| found.probe == Probe::Stranger).map(|found| found.port);
+        let stranger = found.iter().find(|found| found.probe == Probe::OtherProgram).map(|found| found.port);
         let first = found.into_iter().find_map(|found| match found.probe {
             Probe::Flag { socket, .. } => Some((found.candidate.product, AccessMode::Flag, socket)),
             Probe::Approval { socket } => Some((found.candidate.product, AccessMode::Approval, socket)),
-            Probe::Stranger | Probe::Off => None,
+            Probe::OtherProgram | Probe::Off => None,
         });
         let Some((product, mode, socket)) = first else {
             return Err(stranger.map_or(ConnectError::NoBrowser, |port| ConnectError::PortTaken { port }));
@@ -311,11 +315,11 @@ impl ConnectAttempt {
         running: Option<Arc<BrowserProcess>>,
     ) -> Result<BrowserConnection, ConnectError> {
         let inner = &self.browser.0;
-        let transport = match &inner.wrap {
+        let transport = match &inner.wrapper {
             Some(wrap) => wrap(transport),
             None => transport,
         };
-        let link = Link::over(transport);
+        let link = Link::with_transport(transport);
         let patience = match mode {
             // A slow browser does not lose the person's permission, since another attempt would ask them again.
             // They can cancel.
@@ -329,8 +333,8 @@ impl ConnectAttempt {
             .product;
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);
         let tabs = Tabs::new(link.clone(), inner.numbers.clone());
-        let connected = BrowserConnection { link, tabs, fresh: Freshness::New, running };
-        if !self.keep(&connected, AttachmentState::Connected { browser, version, mode }) {
+        let connected = BrowserConnection { link, tabs, freshness: Freshness::New, process: running };
+        if !self.store(&connected, AttachmentState::Connected { browser, version, mode }) {
             connected.link.close();
             return Err(ConnectError::Cancelled);
         }
@@ -338,14 +342,15 @@ impl ConnectAttempt {
     }
 
     /// Installs it as the connection, unless the attempt was cancelled meanwhile, and watches for its end.
-    fn keep(&self, connected: &BrowserConnection, state: AttachmentState) -> bool {
+    fn store(&self, connected: &BrowserConnection, state: AttachmentState) -> bool {
         let mut slot = self.browser.slot();
         if slot.attempt != self.number {
             return false;
         }
         slot.stage = ConnectionStage::Connected(connected.clone());
         self.browser.0.state.send_replace(state);
-        let (ended, inner, number) = (connected.link.ended(), Arc::downgrade(&self.browser.0), self.number);
+        let (ended, inner, number) =
+            (connected.link.wait_ended(), Arc::downgrade(&self.browser.0), self.number);
         tokio::spawn(async move {
             let why = ended.await;
             let Some(inner) = inner.upgrade() else { return };

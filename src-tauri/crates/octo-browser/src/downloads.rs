@@ -95,14 +95,14 @@ impl Downloads {
     /// Cancels a download immediately. A small file may complete before the browser receives this; the outcome
     /// follows as the next event.
     pub fn stop(&self, guid: &str) {
-        self.link.tell(None, CancelDownloadParams::new(guid));
+        self.link.send(None, CancelDownloadParams::new(guid));
     }
 
     /// Returns the next event; `None` once the connection has ended. Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<DownloadEvent> {
         loop {
             let event = match self.events.next().await {
-                NextEvent::Over => return None,
+                NextEvent::Ended => return None,
                 NextEvent::Missed(missed) => {
                     tracing::debug!(missed, "news of downloads were missed");
                     continue;

@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Clone)]
 pub struct Link {
     orders: mpsc::UnboundedSender<LinkOrder>,
-    rooms: EventHub,
+    event_hub: EventHub,
     ended: watch::Receiver<Option<LinkEnd>>,
 }
 
@@ -34,12 +34,12 @@ impl fmt::Debug for Link {
 
 impl Link {
     /// Starts a link over a transport. Must be called within a tokio runtime.
-    pub fn over(transport: impl Transport) -> Self {
+    pub fn with_transport(transport: impl Transport) -> Self {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (tell, ended) = watch::channel(None);
         let rooms = EventHub::default();
         tokio::spawn(LinkActor::new(transport, inbox, rooms.clone(), tell).run());
-        Self { orders, rooms, ended }
+        Self { orders, event_hub: rooms, ended }
     }
 
     /// Sends a command and waits for its answer, for `limit` at most. A session's calls fail immediately when
@@ -72,7 +72,7 @@ impl Link {
     }
 
     /// Sends a command and ignores its answer.
-    pub(crate) fn tell<C: Command>(&self, session: Option<&SessionId>, command: C) {
+    pub(crate) fn send<C: Command>(&self, session: Option<&SessionId>, command: C) {
         let method = command.identifier();
         let Ok(params) = serde_json::to_value(command) else { return };
         let (reply, _) = oneshot::channel();
@@ -83,23 +83,23 @@ impl Link {
     /// Subscribes to the events of a session, or with `None` to those of the browser itself. Buffers the last
     /// [`SessionEvents::CAPACITY`] events; a slower reader is given the number of missed ones.
     pub fn events(&self, session: Option<&SessionId>) -> SessionEvents {
-        self.rooms.enter(session)
+        self.event_hub.subscribe(session)
     }
 
     /// Waits until the link ends and returns the reason. The future does not keep the link open.
-    pub fn ended(&self) -> impl Future<Output = LinkEnd> + Send + use<> {
+    pub fn wait_ended(&self) -> impl Future<Output = LinkEnd> + Send + use<> {
         let mut ended = self.ended.clone();
         async move {
             match ended.wait_for(Option::is_some).await {
-                Ok(ending) => ending.clone().unwrap_or(LinkEnd::ByUs),
+                Ok(ending) => ending.clone().unwrap_or(LinkEnd::ByOcto),
                 // The actor disappears without a reason only if its runtime does.
-                Err(_) => LinkEnd::ByUs,
+                Err(_) => LinkEnd::ByOcto,
             }
         }
     }
 
     /// Returns the reason for the link's end, if it has ended.
-    pub fn ending(&self) -> Option<LinkEnd> {
+    pub fn end_reason(&self) -> Option<LinkEnd> {
         self.ended.borrow().clone()
     }
 
@@ -109,6 +109,6 @@ impl Link {
     }
 
     fn closed(&self) -> CallError {
-        CallError::Closed(self.ending().unwrap_or(LinkEnd::ByUs))
+        CallError::Closed(self.end_reason().unwrap_or(LinkEnd::ByOcto))
     }
 }

@@ -112,9 +112,9 @@ struct ErrorObject {
 
 /// Parses one message. Page text may contain half a surrogate pair, which is not a valid JSON string: it is
 /// replaced by U+FFFD. An unparsable answer fails only its own call.
-pub(crate) fn read(text: Utf8Bytes) -> BrowserMessage {
+pub(crate) fn parse(text: Utf8Bytes) -> BrowserMessage {
     // The form that browsers write. The caller parses the rest.
-    if let Some((id, rest)) = numbered(&text)
+    if let Some((id, rest)) = split_id(&text)
         && rest.starts_with(",\"result\":")
     {
         return BrowserMessage::Answer { call: CallId::new(id), outcome: Ok(RawAnswer(text)) };
@@ -137,7 +137,7 @@ pub(crate) fn read(text: Utf8Bytes) -> BrowserMessage {
 }
 
 /// Returns the id an answer begins with, and the rest.
-fn numbered(text: &str) -> Option<(usize, &str)> {
+fn split_id(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix("{\"id\":")?;
     let end = rest.find(|character: char| !character.is_ascii_digit())?;
     let (digits, rest) = rest.split_at_checked(end)?;
@@ -145,7 +145,7 @@ fn numbered(text: &str) -> Option<(usize, &str)> {
 }
 
 fn unreadable(text: &str) -> BrowserMessage {
-    match numbered(text) {
+    match split_id(text) {
         Some((id, _)) => BrowserMessage::Answer {
             call: CallId::new(id),
             outcome: Err(CommandRefusal {
@@ -166,9 +166,9 @@ fn without_lone_surrogates(text: &str) -> String {
     let mut rest = text;
     while let Some((before, escape)) = rest.split_once('\\') {
         repaired.push_str(before);
-        match unit(escape) {
+        match unicode_unit(escape) {
             Some((unit @ 0xD800..=0xDBFF, after)) => {
-                let low = after.strip_prefix('\\').and_then(self::unit);
+                let low = after.strip_prefix('\\').and_then(self::unicode_unit);
                 match low {
                     Some((low @ 0xDC00..=0xDFFF, after)) => {
                         repaired.push_str(&format!("\\u{unit:04x}\\u{low:04x}"));
@@ -198,7 +198,7 @@ fn without_lone_surrogates(text: &str) -> String {
 }
 
 /// Returns the code unit of a `uXXXX` escape and the rest.
-fn unit(escape: &str) -> Option<(u16, &str)> {
+fn unicode_unit(escape: &str) -> Option<(u16, &str)> {
     let digits = escape.strip_prefix('u')?;
     let (hex, after) = digits.split_at_checked(4)?;
     Some((u16::from_str_radix(hex, 16).ok()?, after))
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn answer(text: &str) -> (CallId, Result<Value, CommandRefusal>) {
-        match read(text.into()) {
+        match parse(text.into()) {
             BrowserMessage::Answer { call, outcome } => {
                 let read = |answered: RawAnswer| {
                     answered
@@ -225,12 +225,12 @@ mod tests {
     #[test]
     fn events_keep_their_session() {
         let BrowserMessage::Event(event) =
-            read(r#"{"method":"X.y","params":{"a":1},"sessionId":"S"}"#.into())
+            parse(r#"{"method":"X.y","params":{"a":1},"sessionId":"S"}"#.into())
         else {
             panic!("an event")
         };
         assert_eq!(event.session, Some(SessionId::from("S".to_owned())));
-        let BrowserMessage::Event(event) = read(r#"{"method":"New.thing"}"#.into()) else {
+        let BrowserMessage::Event(event) = parse(r#"{"method":"New.thing"}"#.into()) else {
             panic!("an event")
         };
         assert_eq!((event.session, event.params), (None, Value::Null));
@@ -261,7 +261,7 @@ mod tests {
         ] {
             let (_, outcome) = answer(&format!(r#"{{"id":1,"result":{{"t":"{sent}"}}}}"#));
             assert_eq!(outcome.unwrap()["t"].as_str(), Some(read), "{sent}");
-            let event = super::read(format!(r#"{{"method":"X.y","params":{{"t":"{sent}"}}}}"#).into());
+            let event = super::parse(format!(r#"{{"method":"X.y","params":{{"t":"{sent}"}}}}"#).into());
             let BrowserMessage::Event(event) = event else { panic!("{event:?}") };
             assert_eq!(event.params["t"].as_str(), Some(read), "{sent}");
         }
@@ -272,7 +272,7 @@ mod tests {
         let (call, outcome) = answer(r#"{"id":12,"result":{"x":"#);
         assert_eq!((call, outcome.unwrap_err().code), (CallId::new(12), UNREADABLE));
         for text in ["", "{}", "null", "[]", "{\"id\":\"x\"}", "\u{0}", r#"{"method":5}"#] {
-            assert!(matches!(read(text.into()), BrowserMessage::Unreadable), "{text:?}");
+            assert!(matches!(parse(text.into()), BrowserMessage::Unreadable), "{text:?}");
         }
     }
 }

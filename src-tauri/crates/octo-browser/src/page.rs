@@ -48,7 +48,7 @@ use tokio::{
 };
 
 /// Number of page events buffered for a slow reader.
-const NEWS: usize = 256;
+const EVENT_BUFFER: usize = 256;
 
 /// A page event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,11 +127,11 @@ struct PageCore {
     target: TargetId,
     session: SessionId,
     main_frame: FrameId,
-    known: Mutex<PageState>,
+    state: Mutex<PageState>,
     dialog: watch::Sender<Option<Dialog>>,
     /// Generation counter, bumped when the overlay is cleared; stale draw requests are dropped.
-    cleared: AtomicU64,
-    news: broadcast::Sender<PageEvent>,
+    overlay_generation: AtomicU64,
+    event_sender: broadcast::Sender<PageEvent>,
 }
 
 struct PageState {
@@ -153,7 +153,7 @@ struct ChildFrame {
 /// State of the page's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageHealth {
-    Well,
+    Alive,
     Crashed,
     Gone,
 }
@@ -199,40 +199,40 @@ impl Page {
 
     /// Returns the document that the main frame shows now.
     pub fn committed(&self) -> CommittedDocument {
-        self.0.core.known().committed.clone()
+        self.0.core.state().committed.clone()
     }
 
     /// Returns the origin of the main frame's document.
     pub fn origin(&self) -> String {
-        self.0.core.known().committed.origin.clone()
+        self.0.core.state().committed.origin.clone()
     }
 
     /// Returns the id of the main frame's document. If it changes, the old document's nodes are gone.
     pub fn document(&self) -> String {
-        self.0.core.known().loader.clone()
+        self.0.core.state().loader.clone()
     }
 
     /// Returns whether the tab exists and is attached; true for a crashed page.
     pub fn is_attached(&self) -> bool {
-        self.0.core.known().health != PageHealth::Gone
+        self.0.core.state().health != PageHealth::Gone
     }
 
     /// Returns how often the overlay was cleared.
-    pub(crate) fn cleared(&self) -> u64 {
-        self.0.core.cleared.load(Ordering::Relaxed)
+    pub(crate) fn overlay_generation(&self) -> u64 {
+        self.0.core.overlay_generation.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn begin_clearing(&self) {
-        self.0.core.cleared.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn invalidate_overlay(&self) {
+        self.0.core.overlay_generation.fetch_add(1, Ordering::Relaxed);
     }
 
     fn has_crashed(&self) -> bool {
-        self.0.core.known().health == PageHealth::Crashed
+        self.0.core.state().health == PageHealth::Crashed
     }
 
     /// Subscribes to the page's events from now on.
     pub fn events(&self) -> broadcast::Receiver<PageEvent> {
-        self.0.core.news.subscribe()
+        self.0.core.event_sender.subscribe()
     }
 
     /// Sends a command to the page's main frame. An open or newly opened dialog ends the wait, because the page
@@ -256,7 +256,7 @@ impl Page {
         command: C,
         limit: Duration,
     ) -> Result<C::Response, PageError> {
-        self.unless_dialog(async { Ok(self.0.core.link.call(Some(session), command, limit).await?) }).await
+        self.until_dialog(async { Ok(self.0.core.link.call(Some(session), command, limit).await?) }).await
     }
 
     /// Waits for a future, or until a dialog blocks the page.
@@ -264,12 +264,12 @@ impl Page {
     /// # Errors
     ///
     /// The future's own errors, and [`PageError::Dialog`], [`PageError::Crashed`] and [`PageError::Detached`].
-    pub async fn unless_dialog<T>(
+    pub async fn until_dialog<T>(
         &self,
         doing: impl Future<Output = Result<T, PageError>>,
     ) -> Result<T, PageError> {
-        match self.0.core.known().health {
-            PageHealth::Well => {}
+        match self.0.core.state().health {
+            PageHealth::Alive => {}
             PageHealth::Crashed => return Err(PageError::Crashed),
             PageHealth::Gone => return Err(PageError::Detached),
         }
@@ -293,7 +293,7 @@ impl Page {
             biased;
             result = doing => match result {
                 // When the page is gone, its session's calls fail at the moment that is reported.
-                Err(PageError::Call(CallError::Gone { .. })) if self.0.core.known().health == PageHealth::Gone => {
+                Err(PageError::Call(CallError::Gone { .. })) if self.0.core.state().health == PageHealth::Gone => {
                     Err(PageError::Detached)
                 }
                 result => result,
@@ -322,21 +322,21 @@ impl Page {
 }
 
 impl PageCore {
-    fn known(&self) -> MutexGuard<'_, PageState> {
+    fn state(&self) -> MutexGuard<'_, PageState> {
         // No code under this lock can panic half-way.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, event: PageEvent) {
+    fn publish(&self, event: PageEvent) {
         // Having no listeners is fine.
-        let _ = self.news.send(event);
+        let _ = self.event_sender.send(event);
     }
 
     /// Ends the session, and with it everything that was enabled in it.
     fn detach(&self) {
-        if self.known().health != PageHealth::Gone {
+        if self.state().health != PageHealth::Gone {
             let session = Some(self.session.clone());
-            self.link.tell(None, DetachFromTargetParams { session_id: session });
+            self.link.send(None, DetachFromTargetParams { session_id: session });
         }
     }
 }

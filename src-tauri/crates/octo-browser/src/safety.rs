@@ -10,10 +10,10 @@
 //! - Whenever a main frame shows another document: [`PageAddress::of_frame`], then [`SiteGrants::check`] with
 //!   [`PageStep::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
 //! - Content that is read is attributed to its site, wrapped in a [`block`], and recorded with
-//!   [`PageMemory::shown`].
+//!   [`PageMemory::record_text`].
 //! - Before an action: check the page's location as after a commit, and only then the action's consequences
 //!   with [`judge`]; a page that is not granted is not inspected at all.
-//! - Before text is typed: [`pieces`] finds secret placeholders, [`BoundSecret::release`] decides whether the
+//! - Before text is typed: [`split_secrets`] finds secret placeholders, [`BoundSecret::release`] decides whether the
 //!   secret may be typed there, and [`Redactor::learn`] receives its value before the page does.
 
 mod address;
@@ -42,7 +42,9 @@ pub use leak::AddressLeak;
 pub use memory::{PageMemory, SiteQuote};
 pub use nearness::{Nearness, nearness_of};
 pub use redact::Redactor;
-pub use secret::{BoundSecret, SecretFault, SecretName, SecretRelease, SecretTarget, TypedPart, pieces};
+pub use secret::{
+    BoundSecret, SecretFault, SecretName, SecretRelease, SecretTarget, TypedPart, split_secrets,
+};
 pub use sink::{
     ActionContext, ActionTarget, JudgedDialog, Judgement, PageAction, Sink, SinkQuestion, TypingMode, judge,
 };

@@ -41,9 +41,9 @@ pub struct Tab {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TabPosition {
     /// Whether it is the active tab of its window.
-    pub shown: bool,
+    pub is_active: bool,
     /// Whether its person pinned it.
-    pub pinned: bool,
+    pub is_pinned: bool,
     /// Its index in the tab strip, from 0.
     pub index: Option<i64>,
 }
@@ -52,12 +52,12 @@ pub struct TabPosition {
 struct TabPositions<'a>(HashMap<(&'a str, &'a str), Option<TabPosition>>);
 
 impl<'a> TabPositions<'a> {
-    fn of(tabs: &'a [TargetEntry]) -> Self {
+    fn from_entries(tabs: &'a [TargetEntry]) -> Self {
         let mut places: HashMap<(&str, &str), Option<TabPosition>> = HashMap::new();
         for tab in tabs {
             let place = tab.embedder_data.as_ref().map(|place| TabPosition {
-                shown: place.tab_active.unwrap_or(false),
-                pinned: place.tab_pinned.unwrap_or(false),
+                is_active: place.tab_active.unwrap_or(false),
+                is_pinned: place.tab_pinned.unwrap_or(false),
                 index: place.tab_strip_index,
             });
             // Two tabs that look alike are indistinguishable, so both have no position.
@@ -84,9 +84,9 @@ pub enum TabOwner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseScope {
     /// Only tabs that Octo opened.
-    OnlyOurs,
+    OwnTabs,
     /// Any tab, with the person's consent.
-    EvenThePersons,
+    AnyTab,
 }
 
 /// The reason why a tab was not closed, opened or found.
@@ -126,7 +126,7 @@ impl Tabs {
         let targets = self.link.call(None, ListTargets::new(list), BROWSER).await?.target_infos;
         let (tabs, others): (Vec<TargetEntry>, Vec<TargetEntry>) =
             targets.into_iter().partition(|target| target.kind == "tab");
-        let places = TabPositions::of(&tabs);
+        let places = TabPositions::from_entries(&tabs);
         let pages: Vec<TargetEntry> = others.into_iter().filter(is_page).collect();
         let numbers = self.numbers.of(pages.iter().map(|page| &page.target_id));
         let tab = |(page, number): (TargetEntry, TabNumber)| Tab {
@@ -172,12 +172,12 @@ impl Tabs {
 
     async fn create(&self, tab: CreateTargetParams) -> Result<Tab, TabError> {
         let target = self.link.call(None, tab, BROWSER).await?.target_id;
-        self.numbers.own(&target);
+        self.numbers.record_own(&target);
         let number = self.numbers.number(&target);
         let found = self.find(number).await;
         if found.is_err() {
             // No caller will learn of the tab, so none could close it.
-            self.link.tell(None, CloseTargetParams::new(target));
+            self.link.send(None, CloseTargetParams::new(target));
         }
         found
     }
@@ -188,13 +188,13 @@ impl Tabs {
     ///
     /// [`TabError::NotOurs`] for a tab of the person's without their consent.
     pub async fn close(&self, tab: &Tab, closing: CloseScope) -> Result<(), TabError> {
-        if closing == CloseScope::OnlyOurs && self.numbers.owner(&tab.target) == TabOwner::Person {
+        if closing == CloseScope::OwnTabs && self.numbers.owner(&tab.target) == TabOwner::Person {
             return Err(TabError::NotOurs(tab.number));
         }
         self.link
             .call(None, CloseTargetParams::new(tab.target.clone()), BROWSER)
             .await
-            .map_err(|error| Self::gone(tab.number, error))?;
+            .map_err(|error| Self::tab_gone_error(tab.number, error))?;
         Ok(())
     }
 
@@ -207,7 +207,7 @@ impl Tabs {
         self.link
             .call(None, ActivateTargetParams::new(tab.target.clone()), BROWSER)
             .await
-            .map_err(|error| Self::gone(tab.number, error))?;
+            .map_err(|error| Self::tab_gone_error(tab.number, error))?;
         Ok(())
     }
 
@@ -221,10 +221,10 @@ impl Tabs {
         let events = self.link.events(None);
         let discover = SetDiscoverTargetsParams { discover: true, filter: Some(only(&["page"])) };
         self.link.call(None, discover, BROWSER).await?;
-        Ok(OpenedTabs { tabs: self.clone(), events, known })
+        Ok(OpenedTabs { tabs: self.clone(), events, known_targets: known })
     }
 
-    fn gone(number: TabNumber, error: CallError) -> TabError {
+    fn tab_gone_error(number: TabNumber, error: CallError) -> TabError {
         match error {
             CallError::Gone { .. } => TabError::Gone(number),
             error => TabError::Call(error),
@@ -237,7 +237,7 @@ impl Tabs {
 pub struct OpenedTabs {
     tabs: Tabs,
     events: SessionEvents,
-    known: std::collections::HashSet<TargetId>,
+    known_targets: std::collections::HashSet<TargetId>,
 }
 
 /// A tab that was opened.
@@ -258,12 +258,12 @@ impl OpenedTabs {
     pub async fn next(&mut self) -> Option<NewTab> {
         loop {
             match self.events.next().await {
-                NextEvent::Over => return None,
+                NextEvent::Ended => return None,
                 // Missed tabs are still in the list.
                 NextEvent::Missed(missed) => tracing::debug!(missed, "news of tabs were missed"),
                 NextEvent::Event(event) if event.method == EventTargetCreated::IDENTIFIER => {
                     let Some(TargetEvent { target_info: page }) = event.read() else { continue };
-                    if is_page(&page) && self.known.insert(page.target_id.clone()) {
+                    if is_page(&page) && self.known_targets.insert(page.target_id.clone()) {
                         let number = self.tabs.numbers.number(&page.target_id);
                         return Some(NewTab {
                             number,

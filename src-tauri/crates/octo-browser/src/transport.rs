@@ -46,7 +46,7 @@ pub enum LinkEnd {
     ByBrowser,
     /// Octo ended it.
     #[error("the connection was ended from here")]
-    ByUs,
+    ByOcto,
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Broken(String),

@@ -25,7 +25,7 @@ pub struct LocatedElement {
     /// Its location.
     pub place: NodeRef,
     /// Its description from when it was last seen.
-    pub known: NodeIdentity,
+    pub identity: NodeIdentity,
     /// How it was found.
     pub how: LocateMethod,
 }
@@ -36,7 +36,7 @@ pub enum LocateMethod {
     /// It is the element with that number.
     Same,
     /// That element is gone, and this is the only one with its role, name and heading. The model is informed.
-    Alike,
+    Similar,
 }
 
 /// The reason why no element was found.
@@ -66,13 +66,13 @@ impl TabView {
     /// # Errors
     ///
     /// [`PageError`].
-    pub async fn look(&mut self, page: &Page) -> Result<&Snapshot, PageError> {
+    pub async fn refresh(&mut self, page: &Page) -> Result<&Snapshot, PageError> {
         let captured = page.capture().await?;
-        Ok(self.take(&captured))
+        Ok(self.apply_capture(&captured))
     }
 
     /// Adds a page read with [`Page::capture`], for callers that first check where it was read.
-    pub fn take(&mut self, captured: &PageCapture) -> &Snapshot {
+    pub fn apply_capture(&mut self, captured: &PageCapture) -> &Snapshot {
         self.last.insert(Snapshot::new(captured, &mut self.refs))
     }
 
@@ -127,20 +127,20 @@ impl TabView {
         match self.refs.lookup(number) {
             Ok(place) => {
                 let place = place.clone();
-                if page.is_there(&place).await? {
+                if page.is_connected(&place).await? {
                     return Ok(self.located(number, place, LocateMethod::Same));
                 }
             }
             Err(RefError::NeverGiven { .. }) => return Err(LocateError::NeverGiven(number)),
             Err(RefError::DocumentGone { .. } | RefError::NodeGone { .. }) => {}
         }
-        let known = self.refs.known(number).cloned();
+        let known = self.refs.identity(number).cloned();
         let captured = page.capture().await?;
         let snapshot = Snapshot::new(&captured, &mut self.refs);
         let again = match self.refs.lookup(number) {
             // It was out of the page for a moment.
             Ok(_) => Ok(number),
-            Err(_) => self.refs.again(number, &snapshot),
+            Err(_) => self.refs.refind(number, &snapshot),
         };
         let again = again.map_err(|again| LocateError::Stale { number, known: known.clone(), again })?;
         let place = self.refs.lookup(again).cloned().map_err(|_| LocateError::Stale {
@@ -149,12 +149,12 @@ impl TabView {
             again: RefindError::Nothing { number },
         })?;
         self.last = Some(snapshot);
-        let how = if again == number { LocateMethod::Same } else { LocateMethod::Alike };
+        let how = if again == number { LocateMethod::Same } else { LocateMethod::Similar };
         Ok(self.located(again, place, how))
     }
 
     fn located(&self, number: u32, place: NodeRef, how: LocateMethod) -> LocatedElement {
-        let known = self.refs.known(number).cloned().unwrap_or_default();
-        LocatedElement { number, place, known, how }
+        let known = self.refs.identity(number).cloned().unwrap_or_default();
+        LocatedElement { number, place, identity: known, how }
     }
 }

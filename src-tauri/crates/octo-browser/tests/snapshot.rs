@@ -73,7 +73,7 @@ impl From<RecordedCapture> for PageCapture {
                 frame: owner.frame,
                 node: owner.node,
                 inset: (0.0, 0.0),
-                shown: FrameDisplay::AsItIs,
+                display: FrameDisplay::Untransformed,
             }),
         };
         Self {
@@ -148,7 +148,7 @@ fn the_budget_is_kept_and_what_is_left_out_is_counted() {
     for page in PAGES {
         let (snapshot, _) = snapshot(page);
         let all = snapshot.render(WHOLE, RenderFilter::default());
-        assert!(all.left_out.is_empty());
+        assert!(all.omitted.is_empty());
         for budget in [250, 400, 1_000, 4_000] {
             for content in [LineSelection::All, LineSelection::Targets] {
                 for area in [SnapshotArea::Page, SnapshotArea::Viewport] {
@@ -156,8 +156,8 @@ fn the_budget_is_kept_and_what_is_left_out_is_counted() {
                     assert!(part.tokens <= budget, "{page}: {} of {budget}", part.tokens);
                     assert_eq!(part.tokens, estimate_tokens(&part.text));
                     if (content, area) == (LineSelection::All, SnapshotArea::Page) {
-                        let shown = part.text.lines().count() - part.left_out.len();
-                        let missing: usize = part.left_out.iter().map(|left| left.lines).sum();
+                        let shown = part.text.lines().count() - part.omitted.len();
+                        let missing: usize = part.omitted.iter().map(|left| left.lines).sum();
                         assert_eq!(shown + missing, all.text.lines().count(), "{page} at {budget}");
                     }
                 }
@@ -221,16 +221,16 @@ fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
     let (snapshot, refs) = snapshot("table");
     let text = snapshot.render(4_000, RenderFilter::default());
     assert!(text.tokens < 1_100, "{}", text.tokens);
-    let left = text.left_out.first().expect("rows are left out");
-    assert!(refs.lookup(left.read.expect("a ref to read by")).is_ok());
+    let left = text.omitted.first().expect("rows are left out");
+    assert!(refs.lookup(left.container_ref.expect("a ref to read by")).is_ok());
     let found = snapshot.find(&FindQuery { text: "customer 277".to_owned(), ..FindQuery::default() }, 500);
-    assert_eq!((found.matches, found.shown), (1, 1));
+    assert_eq!((found.matches, found.shown_count), (1, 1));
     assert!(found.text.starts_with("# Customers\n277 | Customer 277 | "), "{}", found.text);
     let buttons = snapshot.find(&FindQuery { text: "delete".to_owned(), role: "button".to_owned() }, 500);
     assert_eq!(buttons.matches, 300);
     let mut from = 0;
     let mut read = String::new();
-    while let Some(page) = snapshot.read(&PagePart::Ref(left.read.expect("a ref")), from, 700) {
+    while let Some(page) = snapshot.read(&PagePart::Ref(left.container_ref.expect("a ref")), from, 700) {
         assert!(estimate_tokens(&page.text) <= 700);
         read.push_str(&page.text);
         match page.next {
@@ -269,15 +269,15 @@ fn a_ref_that_leads_nowhere_says_why_and_is_found_again_only_if_unique() {
     }
     let second = Snapshot::new(&reloaded, &mut refs);
     assert!(matches!(refs.lookup(go), Err(RefError::DocumentGone { known: Some(_), .. })));
-    let again = refs.again(go, &second).expect("one button of this name");
+    let again = refs.refind(go, &second).expect("one button of this name");
     assert!(again > go && refs.lookup(again).is_ok());
-    assert!(refs.again(more, &second).is_err(), "two links are named so");
+    assert!(refs.refind(more, &second).is_err(), "two links are named so");
     for frame in &mut reloaded.frames {
         frame.document.0.push('x');
         frame.origin = "https://elsewhere.example".to_owned();
     }
     let third = Snapshot::new(&reloaded, &mut refs);
-    assert!(refs.again(go, &third).is_err(), "another site's button is another button");
+    assert!(refs.refind(go, &third).is_err(), "another site's button is another button");
 }
 
 #[test]
@@ -297,8 +297,8 @@ fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
     }
     assert_eq!(text, whole);
     assert!(parts > 200, "{parts}");
-    assert_eq!(snapshot.part(&PagePart::Whole, parts + 1, 40), Err(PartError::Beyond { parts }));
-    assert_eq!(snapshot.part(&PagePart::Whole, usize::MAX, 40), Err(PartError::Beyond { parts }));
+    assert_eq!(snapshot.part(&PagePart::Whole, parts + 1, 40), Err(PartError::OutOfRange { parts }));
+    assert_eq!(snapshot.part(&PagePart::Whole, usize::MAX, 40), Err(PartError::OutOfRange { parts }));
     assert_eq!(snapshot.part(&PagePart::Ref(u32::MAX), 1, 40), Err(PartError::NotThere));
 }
 

@@ -58,7 +58,7 @@ impl BrowserSession {
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
         };
         // After an immediate redirect the final page is reported; a page that is gone is handled below.
-        let _came = settling.after().await;
+        let _came = settling.wait().await;
         self.outcome(work, ground, words).await
     }
 
@@ -77,7 +77,7 @@ impl BrowserSession {
             page.begin_focus_emulation().await.map_err(|error| fault(&error))?;
         }
         // If the person was asked about the act, they see where before it is done.
-        let audience = if found.assessment.risks.is_empty() { Audience::Person } else { Audience::Asked };
+        let audience = if found.assessment.risks.is_empty() { Audience::Person } else { Audience::AskedPerson };
         let doing = page.perform_in(&found.document, act, audience);
         let Some(done) = self.while_permitted(ground, found, doing).await? else {
             return self.outcome(work, ground, "Done.").await;
@@ -87,7 +87,7 @@ impl BrowserSession {
             Err(ActError::Page(PageError::Dialog(_))) => {
                 self.outcome(work, ground, "Nothing more was done: a dialog holds the page.").await
             }
-            Err(ActError::Left) => {
+            Err(ActError::NavigatedAway) => {
                 let words =
                     "The page went elsewhere before this was done to its end; a part of it may be done.";
                 self.outcome(work, ground, words).await
@@ -106,11 +106,11 @@ impl BrowserSession {
         words: &str,
         doing: impl Future<Output = Result<(), PageError>>,
     ) -> Result<CallReport, ToolError> {
-        let settling = ground.page.settling();
+        let settling = ground.page.observe_reaction();
         let doing = async {
             doing.await?;
             // A page that is gone is handled below.
-            let _came = settling.after().await;
+            let _came = settling.wait().await;
             Ok(())
         };
         if let Some(Err(error)) = self.while_permitted(ground, found, doing).await? {
@@ -293,10 +293,10 @@ pub(crate) fn to_browser_act(act: &PageInteraction, found: &AssessedCall) -> Opt
 }
 
 fn words_of(done: &ActOutcome) -> &'static str {
-    match (done.way, &done.came) {
+    match (done.method, &done.reaction) {
         (ActMethod::Nothing, _) => "Nothing had to be done: it is so already.",
-        (_, PageReaction::Navigated(LoadProgress::Partly)) => "Done. The page still loads.",
-        (_, PageReaction::Navigated(LoadProgress::Awaited)) => {
+        (_, PageReaction::Navigated(LoadProgress::Partial)) => "Done. The page still loads.",
+        (_, PageReaction::Navigated(LoadProgress::AwaitingServer)) => {
             "Done. It leads to another page, whose server has not answered yet: take a snapshot later."
         }
         (_, PageReaction::AsksForFiles) => {
@@ -323,11 +323,11 @@ fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError>
         ActError::NoRoom | ActError::Gone => Err(ToolError::new(
             "Not done: the element takes no room on the page, or is outside of what can be shown. Take a snapshot.",
         )),
-        ActError::Left => Err(ToolError::new(CHANGED)),
+        ActError::NavigatedAway => Err(ToolError::new(CHANGED)),
         ActError::Page(error) => Err(fault(&error)),
         ActError::Covered(cover) => Ok(in_block(
             "Not done: something else covers the element and would be pressed instead.".to_owned(),
-            vec![(PageTextKind::Element, PageText::new(cover.words))],
+            vec![(PageTextKind::Element, PageText::new(cover.description))],
             PageText::default(),
         )),
         ActError::Unfit(unfit) => {

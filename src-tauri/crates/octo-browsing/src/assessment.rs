@@ -110,7 +110,7 @@ impl BrowserSession {
         work.over(self.0.browser.attachment());
         let found = self.look_in(&mut work, connected, wish, standing).await;
         if let Some(page) = &work.page {
-            page.let_nodes_go(found.as_ref().ok().and_then(|found| found.element.as_ref()));
+            page.release_nodes(found.as_ref().ok().and_then(|found| found.element.as_ref()));
         }
         work.assessed = found.as_ref().ok().map(|found| (wish.clone(), found.clone()));
         found

@@ -166,7 +166,7 @@ impl BrowserSession {
             if let Some(page) =
                 work.page.as_ref().filter(|_| *session.0.hand.borrow() == PageController::Person)
             {
-                page.end_acting();
+                page.end_focus_emulation();
             }
         });
     }

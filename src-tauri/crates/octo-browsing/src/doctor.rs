@@ -25,7 +25,7 @@ impl HomeBrowser {
         let door = |found: &ProbedBrowser| match found.probe {
             Probe::Flag { .. } => BrowserAccess::Open,
             Probe::Approval { .. } => BrowserAccess::Asks,
-            Probe::Stranger | Probe::Off => BrowserAccess::Closed,
+            Probe::OtherProgram | Probe::Off => BrowserAccess::Closed,
         };
         let mut browsers: Vec<FoundBrowser> = Vec::new();
         let known = candidates(self.environment(), None).into_iter().filter(|one| one.folder.is_dir());
@@ -108,7 +108,7 @@ impl HomeBrowser {
                 Err(error) => Err(error.to_string()),
             };
             drop(page);
-            let closed = connected.tabs.close(&tab, octo_browser::CloseScope::OnlyOurs).await;
+            let closed = connected.tabs.close(&tab, octo_browser::CloseScope::OwnTabs).await;
             read.and(closed.map_err(|error| error.to_string()))
         };
         match tried.await {
@@ -155,7 +155,7 @@ fn version(state: &BrowserState, found: &[ProbedBrowser], own: OwnProfileSupport
         BrowserState::Attached { version, .. } => Some(version.clone()),
         _ => found.iter().find_map(|found| match &found.probe {
             Probe::Flag { version, .. } => Some(version.clone()),
-            Probe::Approval { .. } | Probe::Stranger | Probe::Off => None,
+            Probe::Approval { .. } | Probe::OtherProgram | Probe::Off => None,
         }),
     };
     let major = told.as_deref().and_then(major_of);
@@ -195,7 +195,7 @@ fn listens(
         let note = ApiError::new("browser.check.listens").arg("browser", found.candidate.product.name());
         return check(about, BrowserCheckResult::Fine, note);
     }
-    if let Some(stranger) = found.iter().find(|found| found.probe == Probe::Stranger) {
+    if let Some(stranger) = found.iter().find(|found| found.probe == Probe::OtherProgram) {
         let note = ApiError::new("browser.port_taken").arg("port", stranger.port);
         return BrowserCheck { repair: Some(own.repair()), ..check(about, BrowserCheckResult::Broken, note) };
     }

@@ -89,7 +89,7 @@ pub(crate) async fn of(
     (role, name): (&str, &str),
     chosen: &[String],
 ) -> Result<Option<ElementFacts>, PageError> {
-    let told = page.ask(place, LOOK, vec![chosen.into()]).await?;
+    let told = page.call_function_on_node(place, LOOK, vec![chosen.into()]).await?;
     Ok(serde_json::from_value::<LookReply>(told).ok().and_then(|told| parse_reply(told, role, name)))
 }
 

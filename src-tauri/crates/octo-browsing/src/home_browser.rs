@@ -276,7 +276,7 @@ impl HomeBrowser {
             let mut status = lock(&self.0.status);
             (status.failure, status.held_back) = (None, None);
         }
-        if connected.fresh == octo_browser::Freshness::New {
+        if connected.freshness == octo_browser::Freshness::New {
             self.0.attachments.fetch_add(1, Ordering::Relaxed);
             let ports = self.0.browser.look().await.into_iter().map(|found| found.port).collect();
             lock(&self.0.status).ports = ports;
@@ -424,7 +424,7 @@ mod tests {
         let carried =
             "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
         let knows = async |session: &BrowserSession| {
-            session.work().await.read().memory.quoted(carried, None).is_some()
+            session.work().await.read().memory.find_quote(carried, None).is_some()
         };
         assert!(knows(&sub).await && knows(&parent).await);
         assert!(!knows(&other).await);

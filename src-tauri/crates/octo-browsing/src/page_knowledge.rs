@@ -3,7 +3,7 @@
 
 use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, lock, snapshot_files::in_folder};
 use octo_browser::safety::{
-    BoundSecret, Origin, PageMemory, Redactor, SecretName, Site, TypedPart, parse_blocks, pieces,
+    BoundSecret, Origin, PageMemory, Redactor, SecretName, Site, TypedPart, parse_blocks, split_secrets,
 };
 use octo_protocol::{Block, SessionId};
 use octo_tools::ToolError;
@@ -48,7 +48,7 @@ impl PageKnowledge {
         let shown = parse_blocks(text);
         let mut read = self.read();
         for (site, text) in &shown {
-            read.memory.shown(site, text);
+            read.memory.record_text(site, text);
         }
         drop(read);
         shown.into_iter().map(|(site, _)| site).collect()
@@ -101,7 +101,7 @@ impl PageKnowledge {
             )
         })?;
         for (site, text) in kept {
-            self.read().memory.shown(&site, &text);
+            self.read().memory.record_text(&site, &text);
         }
         let mut sites = Vec::new();
         for block in pages {
@@ -128,7 +128,7 @@ fn names_in(block: &Block) -> Vec<SecretName> {
     let named = places.filter_map(|at| {
         let rest = call.arguments.get(at..)?;
         let end = rest.find("}}")? + 2;
-        match pieces(rest.get(..end)?).ok()?.pop()? {
+        match split_secrets(rest.get(..end)?).ok()?.pop()? {
             TypedPart::Secret(name) => Some(name),
             TypedPart::Text(_) => None,
         }

@@ -221,13 +221,13 @@ impl BrowserSession {
         let ground = PageContext { connected, tab, page: &page, leave };
         match &wish.deed {
             BrowserAction::Navigate { url } => {
-                let settling = page.settling();
+                let settling = page.observe_reaction();
                 let arrival = page.navigate(url).await;
                 self.arrived(work, &ground, arrival, settling).await
             }
             BrowserAction::Back => {
-                let settling = page.settling();
-                let arrival = page.travel(HistoryDirection::Back).await;
+                let settling = page.observe_reaction();
+                let arrival = page.travel_history(HistoryDirection::Back).await;
                 self.arrived(work, &ground, arrival, settling).await
             }
             BrowserAction::Focus => {
@@ -302,7 +302,7 @@ impl BrowserSession {
         work.use_tab(&tab);
         let page = work.attached(connected, &tab).await?;
         let _watching = self.watch(&page, tab.number.0, String::new(), call, None);
-        let settling = page.settling();
+        let settling = page.observe_reaction();
         let arrival = page.navigate(url).await;
         opened.keep();
         let ground = PageContext { connected, tab: &tab, page: &page, leave };
@@ -322,7 +322,7 @@ impl BrowserSession {
         let redactor = work.read().redactor.clone();
         let shot = work
             .view(tab)
-            .shot(page, area, ElementLabels::None, BringToFront::AtNeed, &redactor)
+            .take_picture(page, area, ElementLabels::None, BringToFront::IfNeeded, &redactor)
             .await
             .ok()?;
         drop(work);
@@ -356,7 +356,7 @@ impl Drop for NewTabGuard {
         let Some(tab) = self.tab.take() else { return };
         let connected = self.connected.clone();
         tokio::spawn(async move {
-            if let Err(error) = connected.tabs.close(&tab, octo_browser::CloseScope::OnlyOurs).await {
+            if let Err(error) = connected.tabs.close(&tab, octo_browser::CloseScope::OwnTabs).await {
                 tracing::debug!(%error, "an empty tab stays");
             }
         });
@@ -367,9 +367,9 @@ impl Drop for NewTabGuard {
 pub(crate) fn written(work: &mut BrowserWork, page: &PageBlock, is_learnt: bool) -> String {
     if let Ok(site) = page.origin.parse::<Site>() {
         if !is_learnt {
-            work.read().memory.shown(&site, page.text.raw());
+            work.read().memory.record_text(&site, page.text.raw());
         }
-        page.lines.iter().for_each(|(_, said)| work.read().memory.shown(&site, said.raw()));
+        page.lines.iter().for_each(|(_, said)| work.read().memory.record_text(&site, said.raw()));
     }
     block(page, BLOCK, &work.read().redactor)
 }

@@ -64,7 +64,7 @@ impl BrowserSession {
     ) -> Result<(String, &'w Snapshot), ToolError> {
         let captured = self.read_permitted(work, ground).await?;
         let captured = captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))?;
-        work.view(ground.tab.number).take(&captured);
+        work.view(ground.tab.number).apply_capture(&captured);
         work.learn(ground.tab.number);
         let snapshot = work.view(ground.tab.number).last();
         let snapshot = snapshot.ok_or_else(|| ToolError::new(faults::CHANGED))?;
@@ -83,7 +83,7 @@ impl BrowserSession {
         let filter = filter(lines);
         let rendered = snapshot.render(SNAPSHOT, filter);
         let mut told = CallReport::default();
-        let text = if rendered.left_out.is_empty() && part == 1 {
+        let text = if rendered.omitted.is_empty() && part == 1 {
             rendered.text
         } else {
             let parts = pieces(&snapshot.render(WHOLE, filter).text);
@@ -115,7 +115,7 @@ impl BrowserSession {
 
     /// Returns the secrets that the model can type by name, if the page asks for such data.
     pub(crate) fn available_secrets(&self, origin: &str, snapshot: &Snapshot) -> String {
-        let asked = snapshot.asks_for().any(|(_, sensitive)| {
+        let asked = snapshot.requested_data().any(|(_, sensitive)| {
             matches!(sensitive, SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment)
         });
         let names = if asked { self.0.browser.secrets().at(&Origin::read(origin)) } else { Vec::new() };
@@ -141,7 +141,7 @@ impl BrowserSession {
         }
         let mut told = CallReport::words(format!(
             "{} lines of the page match, {} are shown.",
-            found.matches, found.shown
+            found.matches, found.shown_count
         ));
         told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(found.text) });
         told.learnt = true;
@@ -163,7 +163,7 @@ impl BrowserSession {
                 PartError::NotThere => {
                     "That element is not on the page any more. Take a snapshot.".to_owned()
                 }
-                PartError::Beyond { parts } => {
+                PartError::OutOfRange { parts } => {
                     format!("There is no part {part} of it: the last is part {parts}.")
                 }
             })
@@ -218,7 +218,7 @@ impl BrowserSession {
         let taking = async {
             // The pointer is for the person. If it cannot be removed, the picture is still useful.
             let _drawn = page.clear_overlay().await;
-            let shot = view.shot(page, area, boxes, BringToFront::First, &redactor).await?;
+            let shot = view.take_picture(page, area, boxes, BringToFront::First, &redactor).await?;
             // Queried last: a navigation in between is noticed before this is answered.
             page.frames().await?;
             Ok(shot)

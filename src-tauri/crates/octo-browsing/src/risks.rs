@@ -27,12 +27,14 @@ fn risk(sink: &Sink) -> PageRisk {
         | Sink::Enter
         | Sink::Shortcut
         | Sink::Unknown => PageRisk::Sends,
-        Sink::Says(ControlEffect::Buy | ControlEffect::Transfer | ControlEffect::Subscribe) => PageRisk::Pays,
-        Sink::Says(ControlEffect::Send | ControlEffect::Publish) => PageRisk::Sends,
-        Sink::Says(ControlEffect::Delete | ControlEffect::Unsubscribe | ControlEffect::CloseAccount) => {
-            PageRisk::Deletes
+        Sink::AnnouncesEffect(ControlEffect::Buy | ControlEffect::Transfer | ControlEffect::Subscribe) => {
+            PageRisk::Pays
         }
-        Sink::Says(ControlEffect::Confirm | ControlEffect::Install)
+        Sink::AnnouncesEffect(ControlEffect::Send | ControlEffect::Publish) => PageRisk::Sends,
+        Sink::AnnouncesEffect(
+            ControlEffect::Delete | ControlEffect::Unsubscribe | ControlEffect::CloseAccount,
+        ) => PageRisk::Deletes,
+        Sink::AnnouncesEffect(ControlEffect::Confirm | ControlEffect::Install)
         | Sink::Accepts(_)
         | Sink::OpensProgram => PageRisk::Confirms,
         Sink::Carries(_) | Sink::Leaks(AddressLeak::Quote(_)) => PageRisk::Carries,

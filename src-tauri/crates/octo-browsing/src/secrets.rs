@@ -6,7 +6,7 @@ use octo_browser::{
     BrowserAct, Page,
     safety::{
         BoundSecret, Origin, OwningForm, SecretFault, SecretName, SecretRelease, SecretTarget, Site,
-        TypedPart, pieces,
+        TypedPart, split_secrets,
     },
     snapshot::NodeRef,
 };
@@ -187,7 +187,7 @@ impl PersonSecrets {
             ))
         };
         let mut plain = PlainText { text: String::new(), releases: Vec::new() };
-        for piece in pieces(text).map_err(|fault| refused(&fault))? {
+        for piece in split_secrets(text).map_err(|fault| refused(&fault))? {
             let name = match piece {
                 TypedPart::Text(text) => {
                     plain.text.push_str(&text);
@@ -237,7 +237,9 @@ impl BrowserSession {
         };
         let mut typed = String::new();
         let mut releases = found.releases.iter();
-        for piece in pieces(text).map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))? {
+        for piece in
+            split_secrets(text).map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?
+        {
             match piece {
                 TypedPart::Text(text) => typed.push_str(&text),
                 TypedPart::Secret(name) => {

@@ -54,7 +54,7 @@ pub(crate) async fn tab_to_read(
     }
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
-    let mut shown = tabs.into_iter().filter(|tab| tab.place.is_some_and(|place| place.shown));
+    let mut shown = tabs.into_iter().filter(|tab| tab.place.is_some_and(|place| place.is_active));
     match (shown.next(), shown.next()) {
         (Some(tab), None) => Ok(tab),
         _ => Err(ToolError::new(
@@ -98,7 +98,7 @@ pub(crate) async fn list(
         if work.tab == Some(tab.number) {
             marks.push("in use");
         }
-        if tab.place.is_some_and(|place| place.shown) {
+        if tab.place.is_some_and(|place| place.is_active) {
             marks.push("shown");
         }
         if tab.owner == octo_browser::TabOwner::Octo {
@@ -123,7 +123,7 @@ pub(crate) async fn close(
     connected: &BrowserConnection,
     tab: &Tab,
 ) -> Result<CallReport, ToolError> {
-    let closed = connected.tabs.close(tab, octo_browser::CloseScope::OnlyOurs).await;
+    let closed = connected.tabs.close(tab, octo_browser::CloseScope::OwnTabs).await;
     closed.map_err(|error| ToolError::new(format!("The tab was not closed: {error}.")))?;
     if work.tab == Some(tab.number) {
         (work.tab, work.page) = (None, None);

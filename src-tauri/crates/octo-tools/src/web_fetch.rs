@@ -181,7 +181,7 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
             if !reply.body.whole {
                 return Err(ToolError::new(format!(
                     "{url} is {} of more than {} MB. Download it in the terminal and read it with file_reader.",
-                    format.words(),
+                    format.description(),
                     MAX_BODY >> 20
                 )));
             }
@@ -190,7 +190,7 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
             let text = text.map_err(|error| {
                 ToolError::new(format!(
                     "{url} is {}, but {error}. It can be downloaded in the terminal.",
-                    format.words()
+                    format.description()
                 ))
             })?;
             Ok(plain(text.trim().to_owned()))

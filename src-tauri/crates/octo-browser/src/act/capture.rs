@@ -35,8 +35,8 @@ impl Page {
             let mut steady = self.steady();
             let captured = self.capture_once().await;
             match captured {
-                Ok(Some(captured)) if steady.holds() => return Ok(captured),
-                Err(error) if steady.holds() => return Err(error),
+                Ok(Some(captured)) if steady.is_unchanged() => return Ok(captured),
+                Err(error) if steady.is_unchanged() => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -125,13 +125,13 @@ impl Page {
             let model = GetBoxModelParams { backend_node_id: Some(node), ..Default::default() };
             // An element that is not shown has no box model, so its frame has no position.
             let model = self.call_in(&parent.session, model, LIMIT).await.ok().map(|answer| answer.model);
-            let (inset, shown) = model.map_or(((0.0, 0.0), FrameDisplay::Otherwise), |model| {
+            let (inset, shown) = model.map_or(((0.0, 0.0), FrameDisplay::Transformed), |model| {
                 let (outer, inner) =
-                    (Spot::around(model.border.inner()), Spot::around(model.content.inner()));
-                let shown = how_shown(model.border.inner(), model.width, model.height);
+                    (Spot::bounding(model.border.inner()), Spot::bounding(model.content.inner()));
+                let shown = frame_display(model.border.inner(), model.width, model.height);
                 ((inner.left - outer.left, inner.top - outer.top), shown)
             });
-            Some(FrameOwner { frame: parent.id.inner().clone(), node: *node.inner(), inset, shown })
+            Some(FrameOwner { frame: parent.id.inner().clone(), node: *node.inner(), inset, display: shown })
         };
         let tree = ReadTree { frame_id: Some(frame.id.inner().clone()) };
         let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, READING), owner);
@@ -140,16 +140,16 @@ impl Page {
 }
 
 /// Compares the corners of an element, clockwise from the upper left, with its untransformed size.
-fn how_shown(corners: &[f64], width: i64, height: i64) -> FrameDisplay {
+fn frame_display(corners: &[f64], width: i64, height: i64) -> FrameDisplay {
     let [left, top, right, right_top, far_right, far_bottom, left_bottom, bottom] = *corners else {
-        return FrameDisplay::Otherwise;
+        return FrameDisplay::Transformed;
     };
     // Sizes are rounded to whole numbers.
     let near = |one: f64, other: f64| (one - other).abs() <= 1.0;
     let is_upright =
         near(right_top, top) && near(far_right, right) && near(far_bottom, bottom) && near(left_bottom, left);
     let is_as_large = near(right - left, width as f64) && near(bottom - top, height as f64);
-    if is_upright && is_as_large { FrameDisplay::AsItIs } else { FrameDisplay::Otherwise }
+    if is_upright && is_as_large { FrameDisplay::Untransformed } else { FrameDisplay::Transformed }
 }
 
 #[cfg(test)]
@@ -162,15 +162,15 @@ mod tests {
             [left, top, right, top, right, bottom, left, bottom]
         };
         for (corners, shown) in [
-            (of(10.0, 20.0, 810.0, 620.0), FrameDisplay::AsItIs),
-            (of(10.4, 20.4, 810.2, 620.9), FrameDisplay::AsItIs),
-            (of(10.0, 20.0, 850.0, 650.0), FrameDisplay::Otherwise),
-            (of(810.0, 20.0, 10.0, 620.0), FrameDisplay::Otherwise),
-            (of(810.0, 620.0, 10.0, 20.0), FrameDisplay::Otherwise),
-            ([0.0, 0.0, 800.0, 40.0, 780.0, 640.0, -20.0, 600.0], FrameDisplay::Otherwise),
+            (of(10.0, 20.0, 810.0, 620.0), FrameDisplay::Untransformed),
+            (of(10.4, 20.4, 810.2, 620.9), FrameDisplay::Untransformed),
+            (of(10.0, 20.0, 850.0, 650.0), FrameDisplay::Transformed),
+            (of(810.0, 20.0, 10.0, 620.0), FrameDisplay::Transformed),
+            (of(810.0, 620.0, 10.0, 20.0), FrameDisplay::Transformed),
+            ([0.0, 0.0, 800.0, 40.0, 780.0, 640.0, -20.0, 600.0], FrameDisplay::Transformed),
         ] {
-            assert_eq!(how_shown(&corners, 800, 600), shown, "{corners:?}");
+            assert_eq!(frame_display(&corners, 800, 600), shown, "{corners:?}");
         }
-        assert_eq!(how_shown(&[], 800, 600), FrameDisplay::Otherwise);
+        assert_eq!(frame_display(&[], 800, 600), FrameDisplay::Transformed);
     }
 }

@@ -34,8 +34,8 @@ impl Page {
         values: &[String],
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        self.show_where(place, audience).await?;
-        let said = self.ask(place, CHOOSE, vec![json!(values)]).await?;
+        self.point_out(place, audience).await?;
+        let said = self.call_function_on_node(place, CHOOSE, vec![json!(values)]).await?;
         if let Some(options) = said.as_array() {
             let options = options.iter().filter_map(|option| option.as_str().map(str::to_owned));
             return Err(UnsupportedAct::NoSuchOption(options.collect()).into());
@@ -44,7 +44,7 @@ impl Page {
             "done" => Ok(ActMethod::Set),
             "same" => Ok(ActMethod::Nothing),
             "single" => Err(UnsupportedAct::OneOption.into()),
-            "closed" => Err(UnsupportedAct::Closed.into()),
+            "closed" => Err(UnsupportedAct::Disabled.into()),
             _ => Err(UnsupportedAct::NoList.into()),
         }
     }

@@ -23,39 +23,39 @@ pub(super) struct FileRequest {
 /// buttons stop working.
 pub(super) struct ChooserGuard<'p> {
     page: &'p Page,
-    on: SessionId,
+    session: SessionId,
     events: SessionEvents,
 }
 
 impl<'p> ChooserGuard<'p> {
     /// The browser executes a session's commands in order, so no later command opens a chooser.
-    pub(super) fn held_back(page: &'p Page, on: SessionId) -> Self {
+    pub(super) fn suppress(page: &'p Page, on: SessionId) -> Self {
         let events = page.link().events(Some(&on));
-        page.link().tell(Some(&on), SetInterceptFileChooserDialogParams::new(true));
-        Self { page, on, events }
+        page.link().send(Some(&on), SetInterceptFileChooserDialogParams::new(true));
+        Self { page, session: on, events }
     }
 
     /// Waits until the page asks for files; `None` if the page is gone.
-    pub(super) async fn asked(&mut self) -> Option<FileRequest> {
+    pub(super) async fn file_request(&mut self) -> Option<FileRequest> {
         loop {
             match self.events.next().await {
                 NextEvent::Event(event) if event.method == EventFileChooserOpened::IDENTIFIER => {
                     return event.read();
                 }
                 NextEvent::Event(_) | NextEvent::Missed(_) => {}
-                NextEvent::Over => return None,
+                NextEvent::Ended => return None,
             }
         }
     }
 
     /// Returns whether the page has asked for files by now.
     pub(super) fn has_asked(&mut self) -> bool {
-        self.asked().now_or_never().flatten().is_some()
+        self.file_request().now_or_never().flatten().is_some()
     }
 }
 
 impl Drop for ChooserGuard<'_> {
     fn drop(&mut self) {
-        self.page.link().tell(Some(&self.on), SetInterceptFileChooserDialogParams::new(false));
+        self.page.link().send(Some(&self.session), SetInterceptFileChooserDialogParams::new(false));
     }
 }

@@ -36,13 +36,13 @@ struct DragInterceptedEvent {
 /// Guard under which the browser reports native drags instead of starting them on the person's screen.
 struct DragInterception<'p> {
     page: &'p Page,
-    on: SessionId,
+    session: SessionId,
 }
 
 impl<'p> DragInterception<'p> {
     async fn begin(page: &'p Page, on: &SessionId) -> Result<Self, PageError> {
         // Create the guard before asking for interception, so that an abandoned request is undone as well.
-        let held = Self { page, on: on.clone() };
+        let held = Self { page, session: on.clone() };
         page.call_in(on, SetInterceptDragsParams::new(true), LIMIT).await?;
         Ok(held)
     }
@@ -50,7 +50,7 @@ impl<'p> DragInterception<'p> {
 
 impl Drop for DragInterception<'_> {
     fn drop(&mut self) {
-        self.page.link().tell(Some(&self.on), SetInterceptDragsParams::new(false));
+        self.page.link().send(Some(&self.session), SetInterceptDragsParams::new(false));
     }
 }
 
@@ -71,7 +71,7 @@ impl Page {
         let on = session(from);
         // The drop target may be out of view at first; its position counts once both ends have stopped moving.
         self.parts(to).await?;
-        let start = self.pressable(from).await?;
+        let start = self.click_point(from).await?;
         let onto = self.click_point_unscrolled(to).await?;
         let end = onto.point;
         self.show_pointer(audience, start.on_page, Some((start.spot, start.shift))).await;
@@ -129,7 +129,7 @@ impl Page {
                     ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseReleased, end.0, end.1)
                 };
                 self.call_in(&on, up, LIMIT).await?;
-                held.came_up();
+                held.disarm();
             }
             None => held.release(end, 1).await?,
         }
@@ -175,7 +175,7 @@ async fn intercepted(events: &mut SessionEvents) -> Option<DragData> {
                 return event.read::<DragInterceptedEvent>().map(|it| it.data);
             }
             Ok(NextEvent::Event(_) | NextEvent::Missed(_)) => {}
-            Ok(NextEvent::Over) | Err(_) => return None,
+            Ok(NextEvent::Ended) | Err(_) => return None,
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum ActError {
     Unfit(#[from] UnsupportedAct),
     /// The page navigated before the act was finished. The rest of the act was not sent to the new page.
     #[error("the page went elsewhere meanwhile")]
-    Left,
+    NavigatedAway,
     /// The page did not answer, or refused.
     #[error(transparent)]
     Page(PageError),
@@ -31,7 +31,7 @@ pub struct CoveringElement {
     /// Reference to the covering element, so that it can be clicked or closed.
     pub place: Option<NodeRef>,
     /// Its tag, name and text; page-controlled.
-    pub words: String,
+    pub description: String,
 }
 
 /// The reason why an element does not support an act. The messages are for the model.
@@ -39,13 +39,13 @@ pub struct CoveringElement {
 pub enum UnsupportedAct {
     /// The field is disabled or read-only.
     #[error("it is disabled or read-only")]
-    Closed,
+    Disabled,
     /// The element takes no text.
     #[error("it is no field for text")]
     NoText,
     /// The page reverted the text immediately.
     #[error("the page did not take the text")]
-    NotTaken,
+    TextReverted,
     /// The value's format does not match the field.
     #[error(
         "it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false"

@@ -90,7 +90,7 @@ pub(crate) enum HeldModifiers {
     },
 }
 
-fn modifier(name: &str) -> Option<i64> {
+fn modifier_bit(name: &str) -> Option<i64> {
     match name.to_ascii_lowercase().as_str() {
         "alt" | "option" => Some(ALT),
         "control" | "ctrl" => Some(CONTROL),
@@ -111,7 +111,7 @@ impl KeyStroke {
             None => keys.rsplit_once('+').unwrap_or(("", keys)),
         };
         let held = held.split('+').map(str::trim).filter(|name| !name.is_empty());
-        let modifiers = held.map(modifier).try_fold(0, |sum, one| Some(sum | one?))?;
+        let modifiers = held.map(modifier_bit).try_fold(0, |sum, one| Some(sum | one?))?;
         let last = if last.trim().is_empty() { last } else { last.trim() };
         Some(Self { modifiers, key: Key::read(last, modifiers)? })
     }
@@ -122,7 +122,7 @@ impl KeyStroke {
     }
 
     /// Returns whether the key inserts text into a text field.
-    pub(crate) fn writes(&self) -> bool {
+    pub(crate) fn has_text(&self) -> bool {
         self.text().is_some()
     }
 
@@ -131,7 +131,7 @@ impl KeyStroke {
         self.key.text.as_deref()
     }
 
-    pub(crate) fn held(&self) -> HeldModifiers {
+    pub(crate) fn held_modifiers(&self) -> HeldModifiers {
         let with_shift = self.modifiers & SHIFT != 0;
         if self.modifiers & (ALT | CONTROL | META) != 0 {
             HeldModifiers::Command { with_alt: self.modifiers & ALT != 0, with_shift }
@@ -260,7 +260,7 @@ impl Page {
         let on = match place {
             None => self.session().clone(),
             Some(place) => {
-                self.show_where(place, audience).await?;
+                self.point_out(place, audience).await?;
                 match self.focus(place).await {
                     Ok(()) => {}
                     // Do not click the element to focus it: a click does more than a key and is judged
@@ -294,8 +294,8 @@ impl Page {
     pub(super) async fn strike_all(&self, on: &SessionId, strokes: &[KeyStroke]) -> Result<(), PageError> {
         let Some((last, before)) = strokes.split_last() else { return Ok(()) };
         for stroke in before {
-            self.link().tell(Some(on), stroke.down());
-            self.link().tell(Some(on), stroke.event(DispatchKeyEventType::KeyUp));
+            self.link().send(Some(on), stroke.down());
+            self.link().send(Some(on), stroke.event(DispatchKeyEventType::KeyUp));
         }
         self.strike(on, last).await
     }

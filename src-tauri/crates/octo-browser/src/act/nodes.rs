@@ -80,7 +80,7 @@ impl Page {
         let mut found = None;
         for _ in 0..DEPTH {
             let active = CallFunctionOnParams {
-                object_id: self.held(&at).await?,
+                object_id: self.focused_object(&at).await?,
                 object_group: Some(WORLD.to_owned()),
                 ..CallFunctionOnParams::new("function() { return this.activeElement; }")
             };
@@ -104,8 +104,13 @@ impl Page {
     }
 
     /// Calls a function on a node with another node of its frame as argument, in an isolated world.
-    async fn ask_with(&self, place: &NodeRef, other: &NodeRef, function: &str) -> Result<Value, PageError> {
-        let (this, that) = (self.held(place).await?, self.held(other).await?);
+    async fn call_function_with_node(
+        &self,
+        place: &NodeRef,
+        other: &NodeRef,
+        function: &str,
+    ) -> Result<Value, PageError> {
+        let (this, that) = (self.focused_object(place).await?, self.focused_object(other).await?);
         let call = CallFunctionOnParams {
             object_id: this,
             arguments: Some(vec![CallArgument { object_id: that, ..Default::default() }]),
@@ -115,7 +120,7 @@ impl Page {
         Ok(self.call_in(&session(place), call, LIMIT).await?.result.value.unwrap_or_default())
     }
 
-    async fn held(&self, place: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
+    async fn focused_object(&self, place: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
         let on = session(place);
         let resolve = ResolveNodeParams {
             backend_node_id: Some(BackendNodeId::new(place.node)),
@@ -128,11 +133,11 @@ impl Page {
 
     /// Releases the nodes that were queried; otherwise the browser keeps them until the page is unloaded. Does
     /// not wait for completion.
-    pub fn let_nodes_go(&self, place: Option<&NodeRef>) {
+    pub fn release_nodes(&self, place: Option<&NodeRef>) {
         let main = self.session().clone();
         let other = place.map(session).filter(|on| *on != main);
         for on in std::iter::once(main).chain(other) {
-            self.link().tell(Some(&on), ReleaseObjectGroupParams::new(WORLD));
+            self.link().send(Some(&on), ReleaseObjectGroupParams::new(WORLD));
         }
     }
 
@@ -145,7 +150,7 @@ impl Page {
         if from.frame != to.frame {
             return Ok(false);
         }
-        Ok(self.ask_with(from, to, SAME_CONTROL).await? != Value::Bool(false))
+        Ok(self.call_function_with_node(from, to, SAME_CONTROL).await? != Value::Bool(false))
     }
 
     /// Waits a moment until an element, or a part of it, is at a point.
@@ -159,14 +164,15 @@ impl Page {
             let hit = self.element_at(x, y).await?;
             let is_it = hit.node == place.node && hit.frame == place.frame;
             if is_it
-                || hit.frame == place.frame && self.ask_with(&hit, place, IS_IN).await? == Value::Bool(true)
+                || hit.frame == place.frame
+                    && self.call_function_with_node(&hit, place, IS_IN).await? == Value::Bool(true)
             {
                 return Ok(Ok(()));
             }
             cover = Some(hit);
             sleep(CHECK_INTERVAL).await;
         }
-        Ok(Err(CoveringElement { place: cover, words: String::new() }))
+        Ok(Err(CoveringElement { place: cover, description: String::new() }))
     }
 
     /// Presses a key if this element still has the focus.

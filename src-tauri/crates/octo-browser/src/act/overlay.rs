@@ -16,9 +16,9 @@ pub enum Audience {
     /// The person, who watches each step in the page.
     Person,
     /// The person, who was asked about this step: it runs only after they have seen where.
-    Asked,
+    AskedPerson,
     /// No audience: nothing is drawn.
-    Nobody,
+    Unwatched,
 }
 
 /// How long the pointer moves, plus a short pause.
@@ -86,7 +86,7 @@ impl Page {
         (x, y): (f64, f64),
         frame: Option<(Spot, (f64, f64))>,
     ) {
-        if audience == Audience::Nobody {
+        if audience == Audience::Unwatched {
             return;
         }
         let boxes = frame.map(|(spot, (right, down))| {
@@ -103,13 +103,13 @@ impl Page {
     }
 
     async fn draw(&self, draw: String, audience: Audience) -> Result<(), PageError> {
-        let cleared = self.cleared();
+        let cleared = self.overlay_generation();
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
         // The overlay was cleared meanwhile because the page was released.
-        if cleared != self.cleared() {
+        if cleared != self.overlay_generation() {
             return Ok(());
         }
-        if audience == Audience::Asked {
+        if audience == Audience::AskedPerson {
             let arriving = POINTER_TRAVEL.as_millis();
             let draw = EvaluateParams {
                 context_id: Some(world),
@@ -119,7 +119,7 @@ impl Page {
             return self.call(draw, DRAWING).await.map(drop);
         }
         let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(draw) };
-        self.link().tell(Some(self.session()), draw);
+        self.link().send(Some(self.session()), draw);
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn clear_overlay(&self) -> Result<(), PageError> {
-        self.begin_clearing();
+        self.invalidate_overlay();
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
         let clear = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(CLEAR) };
         self.call(clear, DRAWING).await?;

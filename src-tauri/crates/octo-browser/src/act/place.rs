@@ -35,7 +35,7 @@ impl FramePlacement {
 
 /// A handle on a node for several queries, in an isolated world.
 pub(super) struct NodeHandle {
-    on: SessionId,
+    session: SessionId,
     pub(super) object: Option<RemoteObjectId>,
 }
 
@@ -53,9 +53,14 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`]; [`crate::CallError::Refused`] if the node is gone.
-    pub async fn ask(&self, place: &NodeRef, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
-        let grip = self.grip(place).await?;
-        self.ask_in(&grip, function, given).await
+    pub async fn call_function_on_node(
+        &self,
+        place: &NodeRef,
+        function: &str,
+        given: Vec<Value>,
+    ) -> Result<Value, PageError> {
+        let grip = self.resolve_node(place).await?;
+        self.call_function(&grip, function, given).await
     }
 
     /// Acquires a handle on a node for several queries.
@@ -63,10 +68,10 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::ask`].
-    pub(super) async fn grip(&self, place: &NodeRef) -> Result<NodeHandle, PageError> {
+    pub(super) async fn resolve_node(&self, place: &NodeRef) -> Result<NodeHandle, PageError> {
         let on = session(place);
         let world = self.world(&on, &place.frame).await?;
-        Ok(NodeHandle { object: self.object(&on, world, node(place)).await?, on })
+        Ok(NodeHandle { object: self.object(&on, world, node(place)).await?, session: on })
     }
 
     /// Calls a function on a node through its handle. This works even after the node has left its document.
@@ -74,14 +79,14 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::ask`].
-    pub(super) async fn ask_in(
+    pub(super) async fn call_function(
         &self,
         grip: &NodeHandle,
         function: &str,
         given: Vec<Value>,
     ) -> Result<Value, PageError> {
         let given = given.into_iter().map(|value| CallArgument { value: Some(value), ..Default::default() });
-        self.ask_object(&grip.on, grip.object.clone(), function, given.collect()).await
+        self.call_function_on_object(&grip.session, grip.object.clone(), function, given.collect()).await
     }
 
     /// Returns whether a node is still in its document, and its document in the page.
@@ -89,9 +94,9 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`] if the page cannot be queried.
-    pub async fn is_there(&self, place: &NodeRef) -> Result<bool, PageError> {
+    pub async fn is_connected(&self, place: &NodeRef) -> Result<bool, PageError> {
         use crate::CallError::{Gone, Refused};
-        match self.ask(place, "function() { return this.isConnected; }", Vec::new()).await {
+        match self.call_function_on_node(place, "function() { return this.isConnected; }", Vec::new()).await {
             Ok(answer) => Ok(answer == Value::Bool(true)),
             Err(PageError::Call(Refused { .. })) => Ok(false),
             // The session of a removed frame; the loss of the page itself is a separate error.
@@ -123,7 +128,7 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn element_at(&self, x: f64, y: f64) -> Result<NodeRef, PageError> {
-        let (view, frames) = tokio::join!(self.seen(self.session()), self.frames());
+        let (view, frames) = tokio::join!(self.visual_viewport(self.session()), self.frames());
         let hit = self.hit(self.session(), (x, y), &view?).await?;
         let frame = frames?.into_iter().find(|frame| frame.id == hit.frame_id);
         Ok(self.place_of_hit(self.session(), &hit, frame.as_ref()))
@@ -143,11 +148,11 @@ impl Page {
         let frames = self.frames().await?;
         let (mut first, mut last) = (spot.at(0.0, 0.0), spot.at(1.0, 1.0));
         let mut inner = session(place);
-        while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            let opening = self.opening(&outer, owner).await?;
+        while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
+            let opening = self.frame_content_box(&outer, owner).await?;
             (first, last, inner) = (opening.outside(first), opening.outside(last), outer);
         }
-        Ok(Spot::around(&[first.0, first.1, last.0, last.1]))
+        Ok(Spot::bounding(&[first.0, first.1, last.0, last.1]))
     }
 
     /// Scrolls to an element and returns its visible parts.
@@ -157,7 +162,7 @@ impl Page {
             ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
         // Send both together: the page handles them in order, so the position is measured after the scroll.
         let (scrolled, parts) =
-            tokio::join!(biased; self.call_in(&on, scroll, LIMIT), self.parts_where_they_are(place));
+            tokio::join!(biased; self.call_in(&on, scroll, LIMIT), self.parts_unscrolled(place));
         match scrolled.map_err(ActError::from) {
             Ok(_) => parts,
             // The element has no box of its own.
@@ -167,13 +172,13 @@ impl Page {
     }
 
     /// Returns the parts of an element that are visible now, without scrolling.
-    pub(super) async fn parts_where_they_are(
+    pub(super) async fn parts_unscrolled(
         &self,
         place: &NodeRef,
     ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
         let on = session(place);
         let quads = GetContentQuadsParams { backend_node_id: Some(node(place)), ..Default::default() };
-        let (quads, view) = tokio::join!(self.call_in(&on, quads, LIMIT), self.seen(&on));
+        let (quads, view) = tokio::join!(self.call_in(&on, quads, LIMIT), self.visual_viewport(&on));
         let view = view?;
         let quads = match quads.map_err(ActError::from) {
             Ok(quads) => quads.quads,
@@ -182,16 +187,16 @@ impl Page {
             }
             Err(error) => return Err(error),
         };
-        let parts = quads.iter().map(|quad| Spot::around(quad.inner()));
-        let seen = parts.map(|part| part.within(view.client_width, view.client_height));
-        let mut seen: Vec<Spot> = seen.filter(|part| part.is_there()).collect();
+        let parts = quads.iter().map(|quad| Spot::bounding(quad.inner()));
+        let seen = parts.map(|part| part.clipped(view.client_width, view.client_height));
+        let mut seen: Vec<Spot> = seen.filter(|part| part.is_hittable()).collect();
         // The largest first: the first line of a link may be a single letter long.
         seen.sort_by(|a, b| (b.width * b.height).total_cmp(&(a.width * a.height)));
         if seen.is_empty() { Err(ActError::NoRoom) } else { Ok((seen, view)) }
     }
 
     /// Returns the visual viewport of a session.
-    pub(super) async fn seen(&self, on: &SessionId) -> Result<VisualViewport, PageError> {
+    pub(super) async fn visual_viewport(&self, on: &SessionId) -> Result<VisualViewport, PageError> {
         Ok(self.call_in(on, GetLayoutMetricsParams {}, LIMIT).await?.css_visual_viewport)
     }
 
@@ -203,15 +208,15 @@ impl Page {
         let frames = self.frames().await?;
         let (mut x, mut y) = (0.0, 0.0);
         let mut inner = session(place);
-        while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            let opening = self.opening(&outer, owner).await?;
+        while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
+            let opening = self.frame_content_box(&outer, owner).await?;
             (x, y, inner) = (x + opening.left, y + opening.top, outer);
         }
         Ok((x, y))
     }
 
     /// Returns the parent session, and the element there that embeds this session.
-    pub(super) async fn holder(
+    pub(super) async fn frame_owner(
         &self,
         frames: &[Frame],
         inner: &SessionId,
@@ -228,7 +233,7 @@ impl Page {
 
     /// Returns the position and scale at which a session shows the out-of-process frame embedded by one of its
     /// elements.
-    pub(super) async fn opening(
+    pub(super) async fn frame_content_box(
         &self,
         on: &SessionId,
         owner: BackendNodeId,
@@ -236,7 +241,7 @@ impl Page {
         let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
         let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?.model;
         // The frame fills the element without its border.
-        let (inside, whole) = (Spot::around(model.content.inner()), Spot::around(model.border.inner()));
+        let (inside, whole) = (Spot::bounding(model.content.inner()), Spot::bounding(model.border.inner()));
         // CSS may scale the element; its own size is in whole numbers.
         let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
         let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
@@ -267,7 +272,7 @@ impl Page {
         Ok(self.call_in(on, resolve, LIMIT).await?.object.object_id)
     }
 
-    pub(super) async fn ask_object(
+    pub(super) async fn call_function_on_object(
         &self,
         on: &SessionId,
         object: Option<RemoteObjectId>,

@@ -20,7 +20,7 @@ use tokio::time::sleep;
 /// Guard that releases the mouse button if an action is abandoned half-way.
 pub(super) struct PressedButton<'p> {
     page: &'p Page,
-    on: SessionId,
+    session: SessionId,
     at: (f64, f64),
     is_down: bool,
 }
@@ -32,14 +32,16 @@ impl<'p> PressedButton<'p> {
         at: (f64, f64),
         count: i64,
     ) -> Result<Self, PageError> {
-        let held = Self { page, on: on.clone(), at, is_down: true };
+        let held = Self { page, session: on.clone(), at, is_down: true };
         page.call_in(on, event(DispatchMouseEventType::MousePressed, at, count), LIMIT).await?;
         Ok(held)
     }
 
     pub(super) async fn release(mut self, at: (f64, f64), count: i64) -> Result<(), PageError> {
         self.is_down = false;
-        self.page.call_in(&self.on, event(DispatchMouseEventType::MouseReleased, at, count), LIMIT).await?;
+        self.page
+            .call_in(&self.session, event(DispatchMouseEventType::MouseReleased, at, count), LIMIT)
+            .await?;
         Ok(())
     }
 
@@ -48,7 +50,7 @@ impl<'p> PressedButton<'p> {
     }
 
     /// Disarms the guard because the button was released elsewhere.
-    pub(super) fn came_up(mut self) {
+    pub(super) fn disarm(mut self) {
         self.is_down = false;
     }
 }
@@ -57,7 +59,7 @@ impl Drop for PressedButton<'_> {
     fn drop(&mut self) {
         if self.is_down {
             let up = event(DispatchMouseEventType::MouseReleased, self.at, 1);
-            self.page.link().tell(Some(&self.on), up);
+            self.page.link().send(Some(&self.session), up);
         }
     }
 }
@@ -89,7 +91,7 @@ impl Page {
         times: i64,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        match self.pressable(place).await {
+        match self.click_point(place).await {
             Ok(at) => {
                 self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
                 let point = self.reach(place, &at).await?;
@@ -97,7 +99,9 @@ impl Page {
                 Ok(ActMethod::Input)
             }
             // Options of a closed list have no size; the list is set by value.
-            Err(ActError::NoRoom) if self.ask(place, OPTION_CHECK, Vec::new()).await? == "option" => {
+            Err(ActError::NoRoom)
+                if self.call_function_on_node(place, OPTION_CHECK, Vec::new()).await? == "option" =>
+            {
                 self.choose_option(place).await?;
                 Ok(ActMethod::Set)
             }
@@ -106,7 +110,7 @@ impl Page {
     }
 
     pub(super) async fn hover(&self, place: &NodeRef, audience: Audience) -> Result<ActMethod, ActError> {
-        let at = self.pressable(place).await?;
+        let at = self.click_point(place).await?;
         self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
         self.move_to(&session(place), at.point).await?;
         Ok(ActMethod::Input)
@@ -129,7 +133,7 @@ impl Page {
             }
             sleep(STILL).await;
         }
-        let again = self.pressable(place).await?;
+        let again = self.click_point(place).await?;
         self.move_to(&on, again.point).await?;
         // An element that follows the pointer is back and would receive the click.
         match self.cover_at(place, &again).await? {
@@ -168,7 +172,7 @@ impl Page {
                 Ok(ActMethod::Input)
             }
             ScrollTarget::ToText(text) => {
-                match self.find_text(text, super::text::FoundTextAction::ScrolledTo).await? {
+                match self.find_text(text, super::text::FoundTextAction::ScrollTo).await? {
                     true => Ok(ActMethod::Set),
                     false => Err(UnsupportedAct::NoSuchText.into()),
                 }
@@ -187,9 +191,9 @@ impl Page {
             list.dispatchEvent(new Event('change', { bubbles: true }));
             return true;
         }";
-        match self.ask(place, CHOOSE, Vec::new()).await? == json!(true) {
+        match self.call_function_on_node(place, CHOOSE, Vec::new()).await? == json!(true) {
             true => Ok(()),
-            false => Err(UnsupportedAct::Closed.into()),
+            false => Err(UnsupportedAct::Disabled.into()),
         }
     }
 

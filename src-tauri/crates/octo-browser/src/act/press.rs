@@ -36,9 +36,9 @@ pub(super) struct ClickPoint {
 /// The result of a hit test at a point of an element.
 enum HitTest {
     /// The element, or this node, whose click counts as the element's.
-    Its(BackendNodeId),
+    Target(BackendNodeId),
     /// Another element.
-    Another(CoveringElement),
+    Covered(CoveringElement),
 }
 
 /// Points of an element to try for a click, best first: a child or decoration may cover its middle.
@@ -71,11 +71,11 @@ const CENTRE: &str = "function() {
 impl Page {
     /// Scrolls to an element and finds a point at which a click reaches it and nothing else. If a fixed header
     /// covers it, the middle of the viewport is tried as well.
-    pub(super) async fn pressable(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
-        match self.pressable_now(place).await {
+    pub(super) async fn click_point(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
+        match self.click_point_now(place).await {
             Err(ActError::Covered(_)) => {
-                self.ask(place, CENTRE, Vec::new()).await?;
-                self.pressable_now(place).await
+                self.call_function_on_node(place, CENTRE, Vec::new()).await?;
+                self.click_point_now(place).await
             }
             tried => tried,
         }
@@ -94,7 +94,7 @@ impl Page {
     ) -> Result<Option<CoveringElement>, ActError> {
         let on = session(place);
         // Query both together, on the assumption that the page did not scroll since.
-        let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.seen(&on));
+        let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.visual_viewport(&on));
         let view = view?;
         if (view.page_x, view.page_y) == (found.view.page_x, found.view.page_y)
             && hit.is_ok_and(|hit| hit.backend_node_id == found.hit)
@@ -102,8 +102,8 @@ impl Page {
             return Ok(None);
         }
         Ok(match self.hit_at(place, found.point, &view).await? {
-            HitTest::Its(_) => None,
-            HitTest::Another(cover) => Some(cover),
+            HitTest::Target(_) => None,
+            HitTest::Covered(cover) => Some(cover),
         })
     }
 
@@ -115,23 +115,23 @@ impl Page {
         point: (f64, f64),
     ) -> Result<Option<CoveringElement>, ActError> {
         Ok(match self.hit_at(place, point, &found.view).await? {
-            HitTest::Its(_) => None,
-            HitTest::Another(cover) => Some(cover),
+            HitTest::Target(_) => None,
+            HitTest::Covered(cover) => Some(cover),
         })
     }
 
-    async fn pressable_now(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
+    async fn click_point_now(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
         let seen = self.parts(place).await?;
-        self.pressable_in(place, seen).await
+        self.click_point_in(place, seen).await
     }
 
     /// Like `pressable`, but without scrolling.
     pub(super) async fn click_point_unscrolled(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
-        let seen = self.parts_where_they_are(place).await?;
-        self.pressable_in(place, seen).await
+        let seen = self.parts_unscrolled(place).await?;
+        self.click_point_in(place, seen).await
     }
 
-    async fn pressable_in(
+    async fn click_point_in(
         &self,
         place: &NodeRef,
         (parts, view): (Vec<Spot>, VisualViewport),
@@ -141,14 +141,14 @@ impl Page {
             for (x, y) in POINTS {
                 let point = spot.at(x, y);
                 let cover = match self.hit_at(place, point, &view).await? {
-                    HitTest::Its(hit) => match self.through_frames(place, point).await? {
+                    HitTest::Target(hit) => match self.through_frames(place, point).await? {
                         Ok(on_page) => {
                             let shift = (on_page.0 - point.0, on_page.1 - point.1);
                             return Ok(ClickPoint { point, on_page, shift, spot: *spot, view, hit });
                         }
                         Err(cover) => cover,
                     },
-                    HitTest::Another(cover) => cover,
+                    HitTest::Covered(cover) => cover,
                 };
                 covered.get_or_insert(cover);
             }
@@ -185,11 +185,11 @@ impl Page {
             // "No node found at given location".
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
                 let words = "nothing that can be pressed".to_owned();
-                return Ok(HitTest::Another(CoveringElement { place: None, words }));
+                return Ok(HitTest::Covered(CoveringElement { place: None, description: words }));
             }
             Err(error) => return Err(error),
         };
-        let its = HitTest::Its(hit.backend_node_id);
+        let its = HitTest::Target(hit.backend_node_id);
         if hit.backend_node_id == node(place) {
             return Ok(its);
         }
@@ -204,9 +204,9 @@ impl Page {
             let frames = self.frames().await?;
             let frame = frames.iter().find(|frame| frame.id == hit.frame_id);
             let at = self.place_of_hit(&on, &hit, frame);
-            let words = self.ask(&at, WORDS, Vec::new()).await?;
+            let words = self.call_function_on_node(&at, WORDS, Vec::new()).await?;
             let words = words.as_str().unwrap_or_default().to_owned();
-            return Ok(HitTest::Another(CoveringElement { place: Some(at), words }));
+            return Ok(HitTest::Covered(CoveringElement { place: Some(at), description: words }));
         }
         let world = self.world(&on, &place.frame).await?;
         let (target, other) = tokio::try_join!(
@@ -216,10 +216,12 @@ impl Page {
         let given = vec![CallArgument { object_id: other, ..Default::default() }];
         let function =
             format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
-        let words = self.ask_object(&on, target, &function, given).await?;
+        let words = self.call_function_on_object(&on, target, &function, given).await?;
         let at = NodeRef { node: *hit.backend_node_id.inner(), ..place.clone() };
         Ok(match words.as_str() {
-            Some(words) => HitTest::Another(CoveringElement { place: Some(at), words: words.to_owned() }),
+            Some(words) => {
+                HitTest::Covered(CoveringElement { place: Some(at), description: words.to_owned() })
+            }
             None => its,
         })
     }
@@ -252,8 +254,8 @@ impl Page {
         let frames = self.frames().await?;
         let mut at = point;
         let mut inner = session(place);
-        while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            at = self.opening(&outer, owner).await?.outside(at);
+        while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
+            at = self.frame_content_box(&outer, owner).await?.outside(at);
             let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| NodeRef {
                 session: outer.inner().clone(),
                 frame: frame.id.inner().clone(),
@@ -262,8 +264,8 @@ impl Page {
                 node: *owner.inner(),
             });
             if let Some(holder) = holder {
-                let view = self.seen(&outer).await?;
-                if let HitTest::Another(cover) = self.hit_at(&holder, at, &view).await? {
+                let view = self.visual_viewport(&outer).await?;
+                if let HitTest::Covered(cover) = self.hit_at(&holder, at, &view).await? {
                     return Ok(Err(cover));
                 }
             }

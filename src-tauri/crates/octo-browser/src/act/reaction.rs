@@ -44,7 +44,7 @@ const STARTED: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedN
 pub(super) struct ChangeTimeout(Duration);
 
 impl ChangeTimeout {
-    pub(super) fn with(act: &BrowserAct) -> Self {
+    pub(super) fn of_action(act: &BrowserAct) -> Self {
         Self(Duration::from_millis(match act {
             BrowserAct::Click(_)
             | BrowserAct::DoubleClick(_)
@@ -54,7 +54,9 @@ impl ChangeTimeout {
             BrowserAct::Select(..) | BrowserAct::Upload(..) => 80,
             BrowserAct::Hover(_) | BrowserAct::Type(..) | BrowserAct::Fill(..) => 50,
             BrowserAct::Scroll(_) => 80,
-            BrowserAct::Wait(WaitCondition::Text(_) | WaitCondition::Gone(_) | WaitCondition::Time(_)) => 20,
+            BrowserAct::Wait(
+                WaitCondition::Text(_) | WaitCondition::TextGone(_) | WaitCondition::Time(_),
+            ) => 20,
         }))
     }
 }
@@ -81,9 +83,9 @@ pub enum LoadProgress {
     /// The document and its resources have loaded.
     Done,
     /// The document is there and still loading.
-    Partly,
+    Partial,
     /// The server has not answered yet; the old document is still there.
-    Awaited,
+    AwaitingServer,
 }
 
 /// Observer that is started before an act and reports the page's reaction.
@@ -112,7 +114,7 @@ struct FrameStopEvent {
 /// State of a main-frame navigation, from the events received.
 #[derive(Default)]
 struct NavigationProgress {
-    begun: Option<Instant>,
+    is_started: Option<Instant>,
     /// The committed document.
     committed: Option<(String, Instant)>,
     loaded: bool,
@@ -128,7 +130,7 @@ impl NavigationProgress {
                 let stays = it.navigation_type == "sameDocument"
                     || !matches!(it.disposition.as_str(), "" | "currentTab");
                 if is_main(&it.frame_id) && !stays {
-                    self.begun.get_or_insert_with(Instant::now);
+                    self.is_started.get_or_insert_with(Instant::now);
                 }
             }
             EventFrameNavigated::IDENTIFIER => {
@@ -136,7 +138,7 @@ impl NavigationProgress {
                 if frame.parent_id.is_none() {
                     self.committed = Some((frame.loader_id.inner().clone(), Instant::now()));
                     self.loaded = kind == "BackForwardCacheRestore";
-                    self.begun = None;
+                    self.is_started = None;
                 }
             }
             EventNavigatedWithinDocument::IDENTIFIER => {
@@ -148,7 +150,7 @@ impl NavigationProgress {
             EventFrameStoppedLoading::IDENTIFIER
                 if event.read::<FrameStopEvent>().is_some_and(|it| is_main(&it.frame_id)) =>
             {
-                self.begun = None;
+                self.is_started = None;
                 self.loaded |= self.committed.is_some();
             }
             _ => {}
@@ -156,19 +158,19 @@ impl NavigationProgress {
     }
 
     /// Returns the deadline of the pending wait, if any.
-    fn until(&self) -> Option<Instant> {
-        match (self.begun, &self.committed) {
+    fn deadline(&self) -> Option<Instant> {
+        match (self.is_started, &self.committed) {
             (Some(begun), _) => Some(begun + COMMIT),
             (None, Some((_, at))) if !self.loaded => Some(*at + LOAD),
             _ => None,
         }
     }
 
-    fn came(&self) -> PageReaction {
-        match (&self.committed, self.begun) {
-            (_, Some(_)) => PageReaction::Navigated(LoadProgress::Awaited),
+    fn reaction(&self) -> PageReaction {
+        match (&self.committed, self.is_started) {
+            (_, Some(_)) => PageReaction::Navigated(LoadProgress::AwaitingServer),
             (Some(_), None) if self.loaded => PageReaction::Navigated(LoadProgress::Done),
-            (Some(_), None) => PageReaction::Navigated(LoadProgress::Partly),
+            (Some(_), None) => PageReaction::Navigated(LoadProgress::Partial),
             (None, None) if self.moved => PageReaction::Moved,
             (None, None) => PageReaction::Stayed,
         }
@@ -177,7 +179,7 @@ impl NavigationProgress {
 
 impl Page {
     /// Starts to observe the page, to report its reaction after an act.
-    pub fn settling(&self) -> ReactionObserver {
+    pub fn observe_reaction(&self) -> ReactionObserver {
         let link = self.link();
         ReactionObserver { page: self.clone(), raw: link.events(Some(self.session())), events: self.events() }
     }
@@ -189,55 +191,55 @@ impl ReactionObserver {
     /// # Errors
     ///
     /// [`PageError`] if the page is gone.
-    pub async fn after(self) -> Result<PageReaction, PageError> {
+    pub async fn wait(self) -> Result<PageReaction, PageError> {
         let page = self.page.clone();
-        self.come(page.at_rest_now(Duration::from_millis(100))).await
+        self.run_until_rest(page.at_rest_now(Duration::from_millis(100))).await
     }
 
     /// Waits for the page's reaction to an act, with the watch that was started before it.
-    pub(super) async fn settled(
+    pub(super) async fn finish(
         self,
         patience: ChangeTimeout,
         watch: &mut ChangeWatch,
     ) -> Result<PageReaction, PageError> {
         let page = self.page.clone();
-        self.come(page.at_rest(watch, patience.0)).await
+        self.run_until_rest(page.at_rest(watch, patience.0)).await
     }
 
-    async fn come(
+    async fn run_until_rest(
         mut self,
         rest: impl Future<Output = Result<(), PageError>>,
     ) -> Result<PageReaction, PageError> {
         let mut course = NavigationProgress::default();
         let page = self.page.clone();
-        if let Some(dialog) = self.rest(&mut course, rest).await? {
+        if let Some(dialog) = self.wait_for_rest(&mut course, rest).await? {
             return Ok(PageReaction::Dialog(dialog));
         }
         // A new document settles on its own once it is loaded.
         let mut waited = false;
-        while let Some(until) = course.until() {
+        while let Some(until) = course.deadline() {
             waited = true;
             if until <= Instant::now() {
                 break;
             }
-            if let Some(dialog) = self.news(&mut course, until).await? {
+            if let Some(dialog) = self.next_change(&mut course, until).await? {
                 return Ok(PageReaction::Dialog(dialog));
             }
         }
         if waited
             && course.committed.is_some()
-            && let Some(dialog) = self.rest(&mut course, page.at_rest_now(QUIET_PERIOD)).await?
+            && let Some(dialog) = self.wait_for_rest(&mut course, page.at_rest_now(QUIET_PERIOD)).await?
         {
             return Ok(PageReaction::Dialog(dialog));
         }
         if let Some((loader, _)) = &course.committed {
-            self.known(loader).await;
+            self.wait_for_document(loader).await;
         }
-        Ok(course.came())
+        Ok(course.reaction())
     }
 
     /// Waits until the page is at rest, processing events meanwhile.
-    async fn rest(
+    async fn wait_for_rest(
         &mut self,
         course: &mut NavigationProgress,
         rest: impl Future<Output = Result<(), PageError>>,
@@ -251,7 +253,7 @@ impl ReactionObserver {
             tokio::select! {
                 biased;
                 heard = self.raw.next() => self.take(course, heard)?,
-                event = self.events.recv() => if let Some(dialog) = stopping(event)? { return Ok(Some(dialog)) },
+                event = self.events.recv() => if let Some(dialog) = dialog_or_end(event)? { return Ok(Some(dialog)) },
                 result = &mut rest => match result {
                     Ok(()) => break,
                     Err(PageError::Dialog(dialog)) => return Ok(Some(dialog)),
@@ -264,7 +266,7 @@ impl ReactionObserver {
     }
 
     /// Processes the next event.
-    async fn news(
+    async fn next_change(
         &mut self,
         course: &mut NavigationProgress,
         until: Instant,
@@ -272,7 +274,7 @@ impl ReactionObserver {
         tokio::select! {
             biased;
             heard = self.raw.next() => self.take(course, heard)?,
-            event = self.events.recv() => return stopping(event),
+            event = self.events.recv() => return dialog_or_end(event),
             () = sleep_until(until) => {}
         }
         Ok(None)
@@ -282,14 +284,14 @@ impl ReactionObserver {
         match heard {
             NextEvent::Event(event) => course.hear(&self.page, &event),
             // After missed events, the navigation's state is unknown.
-            NextEvent::Missed(_) => course.begun = None,
-            NextEvent::Over => return Err(PageError::Detached),
+            NextEvent::Missed(_) => course.is_started = None,
+            NextEvent::Ended => return Err(PageError::Detached),
         }
         Ok(())
     }
 
     /// Waits until the page's listener also knows this document.
-    async fn known(&mut self, loader: &str) {
+    async fn wait_for_document(&mut self, loader: &str) {
         let until = Instant::now() + LIMIT;
         while self.page.document() != loader {
             match timeout_at(until, self.events.recv()).await {
@@ -300,7 +302,7 @@ impl ReactionObserver {
     }
 }
 
-fn stopping(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageError> {
+fn dialog_or_end(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageError> {
     match event {
         Ok(PageEvent::DialogOpened(dialog)) => Ok(Some(dialog)),
         Ok(PageEvent::Crashed) => Err(PageError::Crashed),
@@ -316,7 +318,7 @@ pub(super) struct ChangeWatch(Vec<WatchedDocument>);
 /// failed or was abandoned leaves nothing in the page.
 struct WatchedDocument {
     page: Page,
-    on: SessionId,
+    session: SessionId,
     world: ExecutionContextId,
     /// Whether the observation must be ended on drop.
     needs_cleanup: bool,
@@ -326,7 +328,7 @@ impl Drop for WatchedDocument {
     fn drop(&mut self) {
         if self.needs_cleanup {
             let stop = EvaluateParams { context_id: Some(self.world), ..EvaluateParams::new(UNWATCH) };
-            self.page.link().tell(Some(&self.on), stop);
+            self.page.link().send(Some(&self.session), stop);
         }
     }
 }
@@ -376,8 +378,8 @@ impl Page {
     ) -> Result<WatchedDocument, PageError> {
         let world = self.world(&on, frame).await?;
         let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH) };
-        self.link().tell(Some(&on), watch);
-        let watched = WatchedDocument { page: self.clone(), on: on.clone(), world, needs_cleanup: true };
+        self.link().send(Some(&on), watch);
+        let watched = WatchedDocument { page: self.clone(), session: on.clone(), world, needs_cleanup: true };
         if let Some(place) = place.filter(|place| place.frame == frame) {
             let (page, on, at) = (self.clone(), on.clone(), node(place));
             // Runs concurrently with the act, which detects a removed element on its own.
@@ -385,7 +387,7 @@ impl Page {
                 if let Ok(object) = page.object(&on, world, at).await {
                     let inside =
                         CallFunctionOnParams { object_id: object, ..CallFunctionOnParams::new(INSIDE) };
-                    page.link().tell(Some(&on), inside);
+                    page.link().send(Some(&on), inside);
                 }
             });
         }
@@ -402,7 +404,7 @@ impl Page {
         for watched in &mut watch.0 {
             // The pending wait ends the observation, even if its answer never arrives.
             watched.needs_cleanup = false;
-            self.rest_in(&watched.on, watched.world, patience).await?;
+            self.rest_in(&watched.session, watched.world, patience).await?;
             // A wait in one document covered the others too.
             patience = Duration::ZERO;
         }
@@ -413,7 +415,7 @@ impl Page {
     async fn at_rest_now(&self, patience: Duration) -> Result<(), PageError> {
         match self.world(self.session(), self.main_frame().inner()).await {
             Ok(world) => self.rest_in(self.session(), world, patience).await,
-            Err(error) => self.leaving(error).await,
+            Err(error) => self.ignore_unload(error).await,
         }
     }
 
@@ -445,13 +447,13 @@ impl Page {
         };
         match self.call_in(on, rest, MAX_REST_WAIT + LIMIT).await {
             Ok(_) => Ok(()),
-            Err(error) => self.leaving(error).await,
+            Err(error) => self.ignore_unload(error).await,
         }
     }
 
     /// A document that is unloaded while being observed is merely not at rest; its successor is reported in a
     /// moment.
-    async fn leaving(&self, error: PageError) -> Result<(), PageError> {
+    async fn ignore_unload(&self, error: PageError) -> Result<(), PageError> {
         match error {
             PageError::Call(
                 CallError::Refused { .. }

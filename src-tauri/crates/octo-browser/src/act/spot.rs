@@ -24,7 +24,7 @@ impl Spot {
     }
 
     /// Returns whether it overlaps another rectangle.
-    pub(crate) fn meets(self, other: Self) -> bool {
+    pub(crate) fn overlaps(self, other: Self) -> bool {
         self.left < other.left + other.width
             && other.left < self.left + self.width
             && self.top < other.top + other.height
@@ -32,14 +32,14 @@ impl Spot {
     }
 
     /// Returns the smallest rectangle that contains both.
-    pub(crate) fn with(self, other: Self) -> Self {
+    pub(crate) fn union(self, other: Self) -> Self {
         let (left, top) = (self.left.min(other.left), self.top.min(other.top));
         let right = (self.left + self.width).max(other.left + other.width);
         let bottom = (self.top + self.height).max(other.top + other.height);
         Self { left, top, width: right - left, height: bottom - top }
     }
 
-    pub(super) fn around(points: &[f64]) -> Self {
+    pub(super) fn bounding(points: &[f64]) -> Self {
         let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
         for point in points.chunks_exact(2) {
             if let [x, y] = point {
@@ -51,7 +51,7 @@ impl Spot {
     }
 
     /// Returns the part that lies inside the viewport.
-    pub(crate) fn within(self, width: f64, height: f64) -> Self {
+    pub(crate) fn clipped(self, width: f64, height: f64) -> Self {
         let (left, top) = (self.left.max(0.0), self.top.max(0.0));
         let (right, bottom) = ((self.left + self.width).min(width), (self.top + self.height).min(height));
         Self { left, top, width: right - left, height: bottom - top }
@@ -59,7 +59,7 @@ impl Spot {
 
     /// Returns whether the pointer can hit it. Half a pixel is enough, because lines of a drawing are that
     /// thin.
-    pub(crate) fn is_there(self) -> bool {
+    pub(crate) fn is_hittable(self) -> bool {
         self.width >= 0.5 && self.height >= 0.5
     }
 }

@@ -8,9 +8,9 @@ use futures::future::join_all;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoundTextAction {
     /// Scroll it into view.
-    ScrolledTo,
+    ScrollTo,
     /// No action.
-    Left,
+    Nothing,
 }
 
 /// Searches the visible text of a document, including open shadow roots, ignoring case. A text that spans
@@ -45,22 +45,23 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`] if the page cannot be queried.
-    pub async fn shows(&self, text: &str) -> Result<bool, PageError> {
-        self.find_text(text, FoundTextAction::Left).await
+    pub async fn has_visible_text(&self, text: &str) -> Result<bool, PageError> {
+        self.find_text(text, FoundTextAction::Nothing).await
     }
 
     pub(super) async fn find_text(&self, text: &str, found: FoundTextAction) -> Result<bool, PageError> {
         let wanted: Vec<&str> = text.split_whitespace().collect();
         let wanted = serde_json::Value::from(wanted.join(" ").to_lowercase());
-        let look = format!("{LOOK}({wanted}, {})", found == FoundTextAction::ScrolledTo);
+        let look = format!("{LOOK}({wanted}, {})", found == FoundTextAction::ScrollTo);
         let frames = self.frames().await?;
-        let mut answers = join_all(frames.iter().map(|frame| self.look_in(frame, &look))).await.into_iter();
+        let mut answers =
+            join_all(frames.iter().map(|frame| self.find_text_in(frame, &look))).await.into_iter();
         // A frame that disappeared meanwhile shows nothing; the main frame must answer.
         let Some(main) = answers.next() else { return Ok(false) };
         Ok(main? || answers.any(|answer| answer.unwrap_or(false)))
     }
 
-    async fn look_in(&self, frame: &Frame, look: &str) -> Result<bool, PageError> {
+    async fn find_text_in(&self, frame: &Frame, look: &str) -> Result<bool, PageError> {
         let world = self.world(&frame.session, frame.id.inner()).await?;
         let look = EvaluateParams {
             context_id: Some(world),

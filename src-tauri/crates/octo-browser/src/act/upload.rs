@@ -31,10 +31,10 @@ impl Page {
         files: &[PathBuf],
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        self.show_where(place, audience).await?;
-        let kind = self.ask(place, FILE_FIELD_CHECK, Vec::new()).await?;
+        self.point_out(place, audience).await?;
+        let kind = self.call_function_on_node(place, FILE_FIELD_CHECK, Vec::new()).await?;
         match kind.as_str().unwrap_or_default() {
-            "closed" => Err(UnsupportedAct::Closed.into()),
+            "closed" => Err(UnsupportedAct::Disabled.into()),
             "one" if files.len() > 1 => Err(UnsupportedAct::OneFile.into()),
             "one" | "many" => self.give(&session(place), node(place), files).await,
             _ => self.upload_through(place, files, audience).await,
@@ -51,9 +51,9 @@ impl Page {
         let on = session(place);
         // A page in the background opens no file chooser.
         self.bring_to_front().await?;
-        let mut chooser = ChooserGuard::held_back(self, on.clone());
+        let mut chooser = ChooserGuard::suppress(self, on.clone());
         self.click(place, 1, audience).await?;
-        let asked = timeout(ASKING, chooser.asked()).await.map_err(|_| UnsupportedAct::NoFiles)?;
+        let asked = timeout(ASKING, chooser.file_request()).await.map_err(|_| UnsupportedAct::NoFiles)?;
         drop(chooser);
         let asked = asked.ok_or(ActError::Page(PageError::Detached))?;
         let field = asked.backend_node_id.ok_or(UnsupportedAct::NoFiles)?;

@@ -18,7 +18,7 @@ impl Page {
     pub(super) async fn wait(&self, wait: &WaitCondition) -> Result<ActMethod, ActError> {
         let (text, wanted) = match wait {
             WaitCondition::Time(time) => {
-                self.unless_dialog(async {
+                self.until_dialog(async {
                     sleep((*time).min(LONGEST)).await;
                     Ok(())
                 })
@@ -26,11 +26,11 @@ impl Page {
                 return Ok(ActMethod::Input);
             }
             WaitCondition::Text(text) => (text, true),
-            WaitCondition::Gone(text) => (text, false),
+            WaitCondition::TextGone(text) => (text, false),
         };
         let until = Instant::now() + AWAITED;
         loop {
-            match self.shows(text).await {
+            match self.has_visible_text(text).await {
                 Ok(shown) if shown == wanted => return Ok(ActMethod::Input),
                 // A navigating page cannot answer.
                 Ok(_) | Err(PageError::Call(CallError::Refused { .. })) => {}

@@ -49,7 +49,7 @@ impl Page {
                 (session(place), parts.first().map_or((0.0, 0.0), |part| part.middle()))
             }
             None => {
-                let view = self.seen(self.session()).await?;
+                let view = self.visual_viewport(self.session()).await?;
                 (self.session().clone(), (view.client_width / 2.0, view.client_height / 2.0))
             }
         };
@@ -59,7 +59,7 @@ impl Page {
             ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, at.0, at.1)
         };
         let end = CallFunctionOnParams {
-            object_id: self.below(place, at).await?,
+            object_id: self.element_under_wheel(place, at).await?,
             arguments: Some(
                 [x, y].map(|by| CallArgument { value: Some(json!(by)), ..Default::default() }).to_vec(),
             ),
@@ -77,13 +77,13 @@ impl Page {
     }
 
     /// Returns the element under the wheel.
-    async fn below(
+    async fn element_under_wheel(
         &self,
         place: Option<&NodeRef>,
         (x, y): (f64, f64),
     ) -> Result<Option<RemoteObjectId>, PageError> {
         if let Some(place) = place {
-            return Ok(self.grip(place).await?.object);
+            return Ok(self.resolve_node(place).await?.object);
         }
         let world = self.world(self.session(), self.main_frame().inner()).await?;
         let look = EvaluateParams {

@@ -81,7 +81,7 @@ impl Page {
         text: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let grip = self.grip_shown(place, audience).await?;
+        let grip = self.resolve_visible_node(place, audience).await?;
         match self.caret(&grip, WriteMode::Append).await? {
             FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
             FieldInput::Value => self.set_value(&grip, text).await,
@@ -95,7 +95,7 @@ impl Page {
         text: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let grip = self.grip_shown(place, audience).await?;
+        let grip = self.resolve_visible_node(place, audience).await?;
         match self.caret(&grip, WriteMode::Replace).await? {
             FieldInput::Empty if text.is_empty() => Ok(ActMethod::Nothing),
             FieldInput::Text if text.is_empty() => {
@@ -112,7 +112,7 @@ impl Page {
                     "false" | "off" | "no" | "0" | "unchecked" | "" => false,
                     _ => return Err(UnsupportedAct::NotAccepted.into()),
                 };
-                if self.ask_in(&grip, TICKED, Vec::new()).await? == json!(wanted) {
+                if self.call_function(&grip, TICKED, Vec::new()).await? == json!(wanted) {
                     return Ok(ActMethod::Nothing);
                 }
                 self.click(place, 1, audience).await?;
@@ -122,20 +122,24 @@ impl Page {
     }
 
     /// Scrolls to an element, points at it and acquires a handle on it.
-    async fn grip_shown(&self, place: &NodeRef, audience: Audience) -> Result<NodeHandle, ActError> {
-        let (shown, grip) = tokio::join!(biased; self.show_where(place, audience), self.grip(place));
+    async fn resolve_visible_node(
+        &self,
+        place: &NodeRef,
+        audience: Audience,
+    ) -> Result<NodeHandle, ActError> {
+        let (shown, grip) = tokio::join!(biased; self.point_out(place, audience), self.resolve_node(place));
         shown?;
         Ok(grip?)
     }
 
     async fn caret(&self, grip: &NodeHandle, writing: WriteMode) -> Result<FieldInput, ActError> {
         let replace = json!(writing == WriteMode::Replace);
-        let kind = self.ask_in(grip, CARET, vec![replace]).await?;
+        let kind = self.call_function(grip, CARET, vec![replace]).await?;
         match kind.as_str().unwrap_or_default() {
             "select" => Ok(FieldInput::List),
             "tick" => Ok(FieldInput::Tick),
             "value" => Ok(FieldInput::Value),
-            "closed" => Err(UnsupportedAct::Closed.into()),
+            "closed" => Err(UnsupportedAct::Disabled.into()),
             "empty" => Ok(FieldInput::Empty),
             "text" => Ok(FieldInput::Text),
             _ => Err(UnsupportedAct::NoText.into()),
@@ -145,9 +149,9 @@ impl Page {
     /// Writes at the caret. A page that ignores keys there may still take inserted text.
     async fn write(&self, place: &NodeRef, grip: &NodeHandle, text: &str) -> Result<ActMethod, ActError> {
         // Not in the same call as placing the caret: a page that moves the focus may do so a moment later.
-        let before = self.ask_in(grip, READ_FIELD, Vec::new()).await?;
+        let before = self.call_function(grip, READ_FIELD, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
-            return Err(UnsupportedAct::Closed.into());
+            return Err(UnsupportedAct::Disabled.into());
         }
         let on = session(place);
         let strokes: Option<Vec<KeyStroke>> = if text.chars().count() <= MAX_TYPED {
@@ -157,22 +161,22 @@ impl Page {
         };
         if let Some(strokes) = strokes {
             self.strike_all(&on, &strokes).await?;
-            if self.took(grip, &before, text).await? {
+            if self.accepted_text(grip, &before, text).await? {
                 return Ok(ActMethod::Input);
             }
         }
         // Text that has no keys or is not to be typed. This never presses Enter.
         self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
-        match self.took(grip, &before, text).await? {
+        match self.accepted_text(grip, &before, text).await? {
             true => Ok(ActMethod::Input),
-            false => Err(UnsupportedAct::NotTaken.into()),
+            false => Err(UnsupportedAct::TextReverted.into()),
         }
     }
 
     /// Returns whether a field's content changed, or equals the written text. A field that is gone counts as
     /// having taken it.
-    async fn took(&self, grip: &NodeHandle, before: &Value, text: &str) -> Result<bool, ActError> {
-        match self.ask_in(grip, READ_FIELD, Vec::new()).await.map_err(ActError::from) {
+    async fn accepted_text(&self, grip: &NodeHandle, before: &Value, text: &str) -> Result<bool, ActError> {
+        match self.call_function(grip, READ_FIELD, Vec::new()).await.map_err(ActError::from) {
             Ok(now) => Ok(now.get(1) != before.get(1) || now.get(1).and_then(Value::as_str) == Some(text)),
             Err(ActError::Gone) => Ok(true),
             Err(error) => Err(error),
@@ -180,7 +184,7 @@ impl Page {
     }
 
     async fn set_value(&self, grip: &NodeHandle, value: &str) -> Result<ActMethod, ActError> {
-        match self.ask_in(grip, SET, vec![json!(value)]).await? == json!(true) {
+        match self.call_function(grip, SET, vec![json!(value)]).await? == json!(true) {
             true => Ok(ActMethod::Set),
             false => Err(UnsupportedAct::NotAccepted.into()),
         }
@@ -188,10 +192,10 @@ impl Page {
 
     /// Scrolls to an element that is about to be used, and points at it. An element without size (a field that
     /// its page hides behind an image) can still be written to.
-    pub(super) async fn show_where(&self, place: &NodeRef, audience: Audience) -> Result<(), ActError> {
+    pub(super) async fn point_out(&self, place: &NodeRef, audience: Audience) -> Result<(), ActError> {
         match self.parts(place).await {
             Ok((parts, _)) => {
-                if audience != Audience::Nobody
+                if audience != Audience::Unwatched
                     && let Some(part) = parts.first()
                 {
                     let (x, y) = self.shift(place).await?;

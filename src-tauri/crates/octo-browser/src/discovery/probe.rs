@@ -32,7 +32,7 @@ pub enum Probe {
         socket: String,
     },
     /// A program other than a browser.
-    Stranger,
+    OtherProgram,
     /// No listener.
     Off,
 }
@@ -72,7 +72,7 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
         Ok(answer) => answer,
         Err(error) if error.is_connect() => return Probe::Off,
         // The listener speaks another protocol or none.
-        Err(_) => return Probe::Stranger,
+        Err(_) => return Probe::OtherProgram,
     };
     // Browsers send neither a `server` nor a `date` header; the many small servers that would answer 404 too
     // do.
@@ -83,7 +83,7 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
             while let Ok(Some(chunk)) = answer.chunk().await {
                 body.extend_from_slice(&chunk);
                 if body.len() > LARGEST {
-                    return Probe::Stranger;
+                    return Probe::OtherProgram;
                 }
             }
             let version: Option<VersionReply> = serde_json::from_slice(&body).ok();
@@ -95,13 +95,13 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
                     version: version.browser,
                 })
             };
-            version.and_then(at).unwrap_or(Probe::Stranger)
+            version.and_then(at).unwrap_or(Probe::OtherProgram)
         }
         StatusCode::NOT_FOUND if !is_server => {
             // Without the file, use the browser-level path: this mode accepts it without an id.
             let path = file.map_or("/devtools/browser", |file| file.path.as_str());
             Probe::Approval { socket: format!("ws://{address}{path}") }
         }
-        _ => Probe::Stranger,
+        _ => Probe::OtherProgram,
     }
 }

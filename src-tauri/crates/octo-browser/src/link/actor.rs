@@ -37,9 +37,9 @@ struct PendingCall {
 pub(crate) struct LinkActor<T> {
     transport: T,
     inbox: mpsc::UnboundedReceiver<LinkOrder>,
-    rooms: EventHub,
+    event_hub: EventHub,
     ended: watch::Sender<Option<LinkEnd>>,
-    waiting: HashMap<CallId, PendingCall>,
+    pending: HashMap<CallId, PendingCall>,
 }
 
 impl<T: Transport> LinkActor<T> {
@@ -49,17 +49,17 @@ impl<T: Transport> LinkActor<T> {
         rooms: EventHub,
         ended: watch::Sender<Option<LinkEnd>>,
     ) -> Self {
-        Self { transport, inbox, rooms, ended, waiting: HashMap::new() }
+        Self { transport, inbox, event_hub: rooms, ended, pending: HashMap::new() }
     }
 
     pub(crate) async fn run(mut self) {
         let ending = poll_fn(|context| self.poll(context)).await;
-        tracing::debug!(%ending, calls = self.waiting.len(), "the line to the browser is over");
+        tracing::debug!(%ending, calls = self.pending.len(), "the line to the browser is over");
         // Set the reason first, so that tasks woken by the rest can report it.
         self.ended.send_replace(Some(ending.clone()));
         self.inbox.close();
-        self.rooms.close();
-        let open = self.waiting.drain().map(|(_, waiting)| waiting.reply);
+        self.event_hub.close();
+        let open = self.pending.drain().map(|(_, waiting)| waiting.reply);
         let mut unsent = Vec::new();
         while let Ok(order) = self.inbox.try_recv() {
             if let LinkOrder::Call { reply, .. } = order {
@@ -80,18 +80,19 @@ impl<T: Transport> LinkActor<T> {
                     Poll::Ready(Some(LinkOrder::Call { method, session, params, reply })) => {
                         self.submit(PendingCall { method, session, reply }, params);
                     }
-                    Poll::Ready(Some(LinkOrder::Close) | None) => return Poll::Ready(LinkEnd::ByUs),
+                    Poll::Ready(Some(LinkOrder::Close) | None) => return Poll::Ready(LinkEnd::ByOcto),
                     Poll::Pending => break,
                 }
             }
             match self.transport.poll_incoming(context) {
                 Poll::Ready(Ok(BrowserMessage::Answer { call, outcome })) => {
                     // An answer to an unknown call was abandoned long ago.
-                    if let Some(PendingCall { method, reply, .. }) = self.waiting.remove(&call) {
-                        let _ = reply.send(outcome.map_err(|refusal| CallError::refused(&method, refusal)));
+                    if let Some(PendingCall { method, reply, .. }) = self.pending.remove(&call) {
+                        let _ =
+                            reply.send(outcome.map_err(|refusal| CallError::from_refusal(&method, refusal)));
                     }
                 }
-                Poll::Ready(Ok(BrowserMessage::Event(event))) => self.hear(event),
+                Poll::Ready(Ok(BrowserMessage::Event(event))) => self.dispatch_event(event),
                 Poll::Ready(Ok(BrowserMessage::Unreadable)) => {}
                 Poll::Ready(Err(ending)) => return Poll::Ready(ending),
                 Poll::Pending => return Poll::Pending,
@@ -100,21 +101,21 @@ impl<T: Transport> LinkActor<T> {
     }
 
     fn submit(&mut self, waiting: PendingCall, params: Value) {
-        if self.waiting.len() >= MANY_CALLS {
-            self.waiting.retain(|_, waiting| !waiting.reply.is_closed());
+        if self.pending.len() >= MANY_CALLS {
+            self.pending.retain(|_, waiting| !waiting.reply.is_closed());
         }
         let call = self.transport.submit(waiting.method.clone(), waiting.session.clone(), params);
-        self.waiting.insert(call, waiting);
+        self.pending.insert(call, waiting);
     }
 
-    fn hear(&mut self, event: BrowserEvent) {
+    fn dispatch_event(&mut self, event: BrowserEvent) {
         let gone = (event.method == EventDetachedFromTarget::IDENTIFIER)
             .then(|| event.read::<DetachedEvent>().map(|detached| detached.session_id))
             .flatten();
-        self.rooms.tell(event);
+        self.event_hub.publish(event);
         if let Some(session) = gone {
-            self.rooms.leave(&session);
-            let lost = self.waiting.extract_if(|_, waiting| waiting.session.as_ref() == Some(&session));
+            self.event_hub.unsubscribe(&session);
+            let lost = self.pending.extract_if(|_, waiting| waiting.session.as_ref() == Some(&session));
             for (_, PendingCall { method, reply, .. }) in lost {
                 let _ = reply.send(Err(CallError::Gone { method: method.into_owned() }));
             }

@@ -45,7 +45,7 @@ pub enum CallError {
 const SESSION_NOT_FOUND: i64 = -32001;
 
 impl CallError {
-    pub(crate) fn refused(method: &str, refusal: CommandRefusal) -> Self {
+    pub(crate) fn from_refusal(method: &str, refusal: CommandRefusal) -> Self {
         let method = method.to_owned();
         let gone = refusal.code == SESSION_NOT_FOUND
             || [

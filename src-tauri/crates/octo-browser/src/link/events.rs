@@ -17,7 +17,7 @@ pub enum NextEvent {
     /// Number of events missed because they were not read in time.
     Missed(u64),
     /// The session or the link has ended.
-    Over,
+    Ended,
 }
 
 /// A session's events since the subscription.
@@ -38,7 +38,7 @@ impl SessionEvents {
         match self.0.recv().await {
             Ok(event) => NextEvent::Event(event),
             Err(RecvError::Lagged(missed)) => NextEvent::Missed(missed),
-            Err(RecvError::Closed) => NextEvent::Over,
+            Err(RecvError::Closed) => NextEvent::Ended,
         }
     }
 }
@@ -49,44 +49,44 @@ pub(crate) struct EventHub(Arc<Mutex<SubscriberMap>>);
 
 #[derive(Default)]
 struct SubscriberMap {
-    rooms: HashMap<Option<SessionId>, broadcast::Sender<Arc<BrowserEvent>>>,
-    over: bool,
+    senders: HashMap<Option<SessionId>, broadcast::Sender<Arc<BrowserEvent>>>,
+    ended: bool,
 }
 
 impl EventHub {
-    pub(crate) fn enter(&self, session: Option<&SessionId>) -> SessionEvents {
+    pub(crate) fn subscribe(&self, session: Option<&SessionId>) -> SessionEvents {
         let mut listeners = self.lock();
-        if listeners.over {
+        if listeners.ended {
             // A channel without a sender reports its end immediately.
             return SessionEvents(broadcast::channel(1).1);
         }
         let room = listeners
-            .rooms
+            .senders
             .entry(session.cloned())
             .or_insert_with(|| broadcast::Sender::new(SessionEvents::CAPACITY));
         SessionEvents(room.subscribe())
     }
 
     /// Delivers an event to the subscribers of its session.
-    pub(crate) fn tell(&self, event: BrowserEvent) {
+    pub(crate) fn publish(&self, event: BrowserEvent) {
         let mut listeners = self.lock();
-        if let Some(room) = listeners.rooms.get(&event.session) {
+        if let Some(room) = listeners.senders.get(&event.session) {
             let session = event.session.clone();
             if room.send(Arc::new(event)).is_err() {
                 // The last subscriber is gone.
-                listeners.rooms.remove(&session);
+                listeners.senders.remove(&session);
             }
         }
     }
 
     /// Ends a session's subscriptions.
-    pub(crate) fn leave(&self, session: &SessionId) {
-        self.lock().rooms.remove(&Some(session.clone()));
+    pub(crate) fn unsubscribe(&self, session: &SessionId) {
+        self.lock().senders.remove(&Some(session.clone()));
     }
 
     /// Ends all subscriptions and refuses new ones.
     pub(crate) fn close(&self) {
-        *self.lock() = SubscriberMap { rooms: HashMap::new(), over: true };
+        *self.lock() = SubscriberMap { senders: HashMap::new(), ended: true };
     }
 
     fn lock(&self) -> MutexGuard<'_, SubscriberMap> {

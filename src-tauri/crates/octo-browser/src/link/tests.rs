@@ -31,7 +31,7 @@ impl Transport for Wire {
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         self.coming
             .poll_recv(context)
-            .map(|text| text.map(|text| message::read(text.into())).ok_or(LinkEnd::ByBrowser))
+            .map(|text| text.map(|text| message::parse(text.into())).ok_or(LinkEnd::ByBrowser))
     }
 }
 
@@ -44,7 +44,7 @@ struct Ends {
 fn ends() -> Ends {
     let (tell, sent) = mpsc::unbounded_channel();
     let (say, coming) = mpsc::unbounded_channel();
-    Ends { link: Link::over(Wire { next: 0, sent: tell, coming }), sent, say }
+    Ends { link: Link::with_transport(Wire { next: 0, sent: tell, coming }), sent, say }
 }
 
 impl Ends {
@@ -126,7 +126,7 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
     );
     assert_eq!(lost.await.expect("its end"), Err(CallError::Gone { method: "Runtime.evaluate".to_owned() }));
     assert!(matches!(events.next().await, NextEvent::Event(event) if event.method == "Page.x"));
-    assert!(matches!(events.next().await, NextEvent::Over), "and nothing of the other session");
+    assert!(matches!(events.next().await, NextEvent::Ended), "and nothing of the other session");
     ends.say(&value(id, 1));
     assert_eq!(kept.await.expect("its end"), Ok(Some(json!(1))));
 }
@@ -168,11 +168,11 @@ async fn closing_fails_what_waits_and_the_last_handle_ends_the_line() {
     let call = ends.ask(None);
     ends.sent.recv().await.expect("sent");
     ends.link.close();
-    assert_eq!(call.await.expect("its end"), Err(CallError::Closed(LinkEnd::ByUs)));
-    assert_eq!(ends.ask(None).await.expect("its end"), Err(CallError::Closed(LinkEnd::ByUs)));
+    assert_eq!(call.await.expect("its end"), Err(CallError::Closed(LinkEnd::ByOcto)));
+    assert_eq!(ends.ask(None).await.expect("its end"), Err(CallError::Closed(LinkEnd::ByOcto)));
 
     let ends = self::ends();
-    let ended = ends.link.ended();
+    let ended = ends.link.wait_ended();
     drop(ends.link);
-    assert_eq!(ended.await, LinkEnd::ByUs, "waiting for the end keeps no line open");
+    assert_eq!(ended.await, LinkEnd::ByOcto, "waiting for the end keeps no line open");
 }

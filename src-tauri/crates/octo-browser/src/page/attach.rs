@@ -1,8 +1,8 @@
 //! Attaches to a tab and to its cross-site frames.
 
 use super::{
-    Liveness, NEWS, Page, PageCore, PageError, PageHealth, PageInner, PageState, frames::FrameNames, listen,
-    liveness,
+    EVENT_BUFFER, Liveness, Page, PageCore, PageError, PageHealth, PageInner, PageState, frames::FrameNames,
+    listen, liveness,
 };
 use crate::{
     CallError, Link,
@@ -76,18 +76,18 @@ impl Page {
             target: target.clone(),
             session,
             main_frame: frame.id.clone(),
-            known: Mutex::new(PageState {
+            state: Mutex::new(PageState {
                 committed,
                 loader: frame.loader_id.inner().clone(),
-                health: PageHealth::Well,
+                health: PageHealth::Alive,
                 children: HashMap::new(),
-                frames: FrameNames::of(&tree),
+                frames: FrameNames::from_tree(&tree),
             }),
             dialog: watch::Sender::new(None),
-            cleared: AtomicU64::new(0),
-            news: broadcast::Sender::new(NEWS),
+            overlay_generation: AtomicU64::new(0),
+            event_sender: broadcast::Sender::new(EVENT_BUFFER),
         });
-        guard.keep();
+        guard.disarm();
         let listening = tokio::spawn(listen::listen(Arc::clone(&core), events));
         Ok(Self(Arc::new(PageInner { core, listening })))
     }
@@ -116,7 +116,7 @@ struct DetachGuard {
 }
 
 impl DetachGuard {
-    fn keep(mut self) {
+    fn disarm(mut self) {
         self.session = None;
     }
 }
@@ -124,7 +124,7 @@ impl DetachGuard {
 impl Drop for DetachGuard {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.link.tell(None, DetachFromTargetParams { session_id: Some(session) });
+            self.link.send(None, DetachFromTargetParams { session_id: Some(session) });
         }
     }
 }
@@ -151,15 +151,15 @@ fn frames_of_other_sites() -> SetAutoAttachParams {
 /// being told not to, so it is resumed first. Does not wait: the browser handles the commands in order.
 pub(super) fn begin_child(core: &PageCore, session: &SessionId) {
     let on = Some(session);
-    core.link.tell(on, RunIfWaitingForDebuggerParams {});
-    core.link.tell(on, page::EnableParams::default());
-    core.link.tell(on, dom::EnableParams::default());
-    core.link.tell(on, accessibility::EnableParams::default());
-    core.link.tell(on, frames_of_other_sites());
+    core.link.send(on, RunIfWaitingForDebuggerParams {});
+    core.link.send(on, page::EnableParams::default());
+    core.link.send(on, dom::EnableParams::default());
+    core.link.send(on, accessibility::EnableParams::default());
+    core.link.send(on, frames_of_other_sites());
 }
 
 /// Releases a target that was attached to without being requested.
 pub(super) fn release(core: &PageCore, session: &SessionId) {
-    core.link.tell(Some(session), RunIfWaitingForDebuggerParams {});
-    core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()) });
+    core.link.send(Some(session), RunIfWaitingForDebuggerParams {});
+    core.link.send(None, DetachFromTargetParams { session_id: Some(session.clone()) });
 }

@@ -25,14 +25,14 @@ impl Page {
     pub async fn in_one_document<T>(&self, looking: impl Future<Output = T>) -> Option<T> {
         let mut steady = self.steady();
         let seen = looking.await;
-        (steady.holds() && self.document() == steady.document).then_some(seen)
+        (steady.is_unchanged() && self.document() == steady.document).then_some(seen)
     }
 }
 
 impl DocumentWatch {
     /// Returns whether no other document was loaded, even temporarily. Missed events count as a possible
     /// change.
-    pub(crate) fn holds(&mut self) -> bool {
+    pub(crate) fn is_unchanged(&mut self) -> bool {
         while let Some(heard) = self.events.next().now_or_never() {
             match heard {
                 NextEvent::Event(event) if event.method == EventFrameNavigated::IDENTIFIER => {
@@ -42,7 +42,7 @@ impl DocumentWatch {
                     }
                 }
                 NextEvent::Event(_) => {}
-                NextEvent::Missed(_) | NextEvent::Over => return false,
+                NextEvent::Missed(_) | NextEvent::Ended => return false,
             }
         }
         true

@@ -24,12 +24,12 @@ const REMEMBERED_GONE: usize = 64;
 /// blocked by a dialog or its own script does not list its frames.
 #[derive(Debug, Default)]
 pub(super) struct FrameNames {
-    here: HashSet<FrameId>,
-    gone: VecDeque<FrameId>,
+    present: HashSet<FrameId>,
+    removed: VecDeque<FrameId>,
 }
 
 impl FrameNames {
-    pub fn of(tree: &FrameTree) -> Self {
+    pub fn from_tree(tree: &FrameTree) -> Self {
         let mut names = Self::default();
         names.all_came(tree);
         names
@@ -38,32 +38,32 @@ impl FrameNames {
     pub fn all_came(&mut self, tree: &FrameTree) {
         let mut left = vec![tree];
         while let Some(tree) = left.pop() {
-            self.came(tree.frame.id.clone());
+            self.add(tree.frame.id.clone());
             left.extend(&tree.child_frames);
         }
     }
 
-    pub fn came(&mut self, frame: FrameId) {
-        self.here.insert(frame);
+    pub fn add(&mut self, frame: FrameId) {
+        self.present.insert(frame);
     }
 
-    pub fn went(&mut self, frame: &FrameId) {
-        if let Some(frame) = self.here.take(frame) {
-            self.gone.push_back(frame);
-            while self.gone.len() > REMEMBERED_GONE {
-                self.gone.pop_front();
+    pub fn remove(&mut self, frame: &FrameId) {
+        if let Some(frame) = self.present.take(frame) {
+            self.removed.push_back(frame);
+            while self.removed.len() > REMEMBERED_GONE {
+                self.removed.pop_front();
             }
         }
     }
 
     /// Resets to the main frame after a navigation, which removes all others.
-    pub fn only(&mut self, main: &FrameId) {
-        let others: Vec<FrameId> = self.here.iter().filter(|frame| *frame != main).cloned().collect();
-        others.iter().for_each(|frame| self.went(frame));
+    pub fn reset_to(&mut self, main: &FrameId) {
+        let others: Vec<FrameId> = self.present.iter().filter(|frame| *frame != main).cloned().collect();
+        others.iter().for_each(|frame| self.remove(frame));
     }
 
     fn has(&self, frame: &FrameId) -> bool {
-        self.here.contains(frame) || self.gone.contains(frame)
+        self.present.contains(frame) || self.removed.contains(frame)
     }
 }
 
@@ -90,7 +90,7 @@ pub struct Frame {
 impl Page {
     /// Returns whether a frame belongs to the page or recently did. Does not query the page.
     pub fn has_frame(&self, frame: &FrameId) -> bool {
-        self.0.core.known().frames.has(frame)
+        self.0.core.state().frames.has(frame)
     }
 
     /// Returns all frames, the main one first, each after its parent. A frame that disappears meanwhile is left
@@ -100,7 +100,7 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn frames(&self) -> Result<Vec<Frame>, PageError> {
-        self.unless_dialog(async { Ok(frames(&self.0.core).await?) }).await
+        self.until_dialog(async { Ok(frames(&self.0.core).await?) }).await
     }
 }
 
@@ -113,7 +113,7 @@ async fn frames(core: &PageCore) -> Result<Vec<Frame>, CallError> {
     }
     flatten(page, None, &core.session, &mut found);
     let mut left: Vec<(SessionId, ChildFrame)> =
-        core.known().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
+        core.state().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
     // A frame whose parent is not listed yet waits for it.
     while let Some(index) = left.iter().position(|(_, child)| {
         child.parent.as_ref().is_none_or(|parent| found.iter().any(|frame: &Frame| frame.id == *parent))

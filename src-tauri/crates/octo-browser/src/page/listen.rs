@@ -49,15 +49,15 @@ pub(super) async fn listen(core: Arc<PageCore>, events: SessionEvents) {
                 if of_page {
                     resynchronise(&core).await;
                 }
-                core.tell(PageEvent::Missed);
+                core.publish(PageEvent::Missed);
             }
-            NextEvent::Over if of_page => break,
-            NextEvent::Over => forget(&core, &session),
+            NextEvent::Ended if of_page => break,
+            NextEvent::Ended => forget(&core, &session),
         }
     }
-    core.known().health = PageHealth::Gone;
+    core.state().health = PageHealth::Gone;
     core.dialog.send_replace(None);
-    core.tell(PageEvent::Detached);
+    core.publish(PageEvent::Detached);
 }
 
 fn source(
@@ -67,7 +67,7 @@ fn source(
     let next = |state: Option<(SessionId, SessionEvents)>| async move {
         let (session, mut events) = state?;
         let heard = events.next().await;
-        let left = (!matches!(heard, NextEvent::Over)).then(|| (session.clone(), events));
+        let left = (!matches!(heard, NextEvent::Ended)).then(|| (session.clone(), events));
         Some(((session, heard), left))
     };
     futures::stream::unfold(Some((session, events)), next).boxed()
@@ -83,24 +83,24 @@ async fn apply_event(
     match event.method.as_ref() {
         EventFrameNavigated::IDENTIFIER => {
             let FrameNavigated { frame, kind } = event.read()?;
-            core.known().frames.came(frame.id.clone());
+            core.state().frames.add(frame.id.clone());
             if of_page && frame.parent_id.is_none() {
                 commit(core, &frame).await;
                 if kind == "BackForwardCacheRestore" {
                     // The page was loaded before it entered the back/forward cache and is not loaded again.
-                    core.tell(PageEvent::Loaded);
+                    core.publish(PageEvent::Loaded);
                 }
             }
         }
         // The download event also mentions frames that no other event has reported.
         EventFrameAttached::IDENTIFIER | DOWNLOAD => {
-            core.known().frames.came(event.read::<FrameNotice>()?.frame_id);
+            core.state().frames.add(event.read::<FrameNotice>()?.frame_id);
         }
         EventFrameDetached::IDENTIFIER => {
             let FrameNotice { frame_id, reason } = event.read()?;
             // A frame that moves to another process remains.
             if reason != "swap" {
-                core.known().frames.went(&frame_id);
+                core.state().frames.remove(&frame_id);
             }
         }
         EventNavigatedWithinDocument::IDENTIFIER if of_page => {
@@ -108,7 +108,7 @@ async fn apply_event(
             if frame_id == core.main_frame {
                 // A fragment navigation within an empty page keeps the page's origin.
                 let origin = match origin::is_inherited(&url) {
-                    true => core.known().committed.origin.clone(),
+                    true => core.state().committed.origin.clone(),
                     false => origin::of_address(&url),
                 };
                 update_committed(core, url, origin);
@@ -119,26 +119,26 @@ async fn apply_event(
             if frame.parent_id.is_none() {
                 // A rewritten document (`document.open`) has the address of the page that writes it.
                 let now = committed(&core.link, &core.session, &core.target, &frame).await;
-                let before = core.known().committed.clone();
+                let before = core.state().committed.clone();
                 if (&now.url, &now.origin) != (&before.url, &before.origin) {
                     update_committed(core, now.url, now.origin);
                 }
             }
         }
-        EventLoadEventFired::IDENTIFIER if of_page => core.tell(PageEvent::Loaded),
+        EventLoadEventFired::IDENTIFIER if of_page => core.publish(PageEvent::Loaded),
         EventJavascriptDialogOpening::IDENTIFIER => {
             let dialog = super::Dialog::from(event.read::<DialogOpening>()?);
             core.dialog.send_replace(Some(dialog.clone()));
-            core.tell(PageEvent::DialogOpened(dialog));
+            core.publish(PageEvent::DialogOpened(dialog));
         }
         EventJavascriptDialogClosed::IDENTIFIER => {
             core.dialog.send_replace(None);
-            core.tell(PageEvent::DialogClosed);
+            core.publish(PageEvent::DialogClosed);
         }
         EventTargetCrashed::IDENTIFIER if of_page => {
-            core.known().health = PageHealth::Crashed;
+            core.state().health = PageHealth::Crashed;
             core.dialog.send_replace(None);
-            core.tell(PageEvent::Crashed);
+            core.publish(PageEvent::Crashed);
         }
         EventAttachedToTarget::IDENTIFIER => {
             let AttachedEvent { session_id, target_info } = event.read()?;
@@ -153,12 +153,12 @@ async fn apply_event(
             let child = ChildFrame { frame: frame.clone(), parent: target_info.parent_frame_id };
             let events = core.link.events(Some(&session_id));
             {
-                let mut known = core.known();
-                known.frames.came(frame.clone());
+                let mut known = core.state();
+                known.frames.add(frame.clone());
                 known.children.insert(session_id.clone(), child);
             }
             attach::begin_child(core, &session_id);
-            core.tell(PageEvent::FrameAttached(frame));
+            core.publish(PageEvent::FrameAttached(frame));
             return Some((session_id, events));
         }
         EventDetachedFromTarget::IDENTIFIER => {
@@ -171,31 +171,31 @@ async fn apply_event(
 }
 
 fn forget(core: &PageCore, session: &SessionId) {
-    let gone = core.known().children.remove(session);
+    let gone = core.state().children.remove(session);
     if let Some(child) = gone {
-        core.tell(PageEvent::FrameDetached(child.frame));
+        core.publish(PageEvent::FrameDetached(child.frame));
     }
 }
 
 async fn commit(core: &PageCore, frame: &WireFrame) {
     let committed = committed(&core.link, &core.session, &core.target, frame).await;
     {
-        let mut known = core.known();
+        let mut known = core.state();
         known.loader = frame.loader_id.inner().clone();
         known.committed = committed.clone();
-        known.health = PageHealth::Well;
-        known.frames.only(&core.main_frame);
+        known.health = PageHealth::Alive;
+        known.frames.reset_to(&core.main_frame);
     }
     // An unloaded document's dialog is gone too.
     core.dialog.send_replace(None);
-    core.tell(PageEvent::Committed(committed));
+    core.publish(PageEvent::Committed(committed));
 }
 
 /// The same document changed its address or its origin.
 fn update_committed(core: &PageCore, url: String, origin: String) {
     let committed = CommittedDocument { url, origin, document: DocumentChange::Same };
-    core.known().committed = committed.clone();
-    core.tell(PageEvent::Committed(committed));
+    core.state().committed = committed.clone();
+    core.publish(PageEvent::Committed(committed));
 }
 
 /// Reads the document that a main frame shows.
@@ -217,21 +217,21 @@ async fn resynchronise(core: &PageCore) {
     match core.link.call(Some(&core.session), command, AGAIN).await {
         Ok(answer) => {
             let frame = &answer.frame_tree.frame;
-            if core.known().loader == *frame.loader_id.inner() {
+            if core.state().loader == *frame.loader_id.inner() {
                 // The same document keeps its dialog.
                 let now = committed(&core.link, &core.session, &core.target, frame).await;
-                core.known().committed = now;
+                core.state().committed = now;
             } else {
                 commit(core, frame).await;
             }
-            core.known().frames.all_came(&answer.frame_tree);
+            core.state().frames.all_came(&answer.frame_tree);
         }
         Err(CallError::TimedOut { .. }) if core.dialog.borrow().is_none() => {
-            let url = core.known().committed.url.clone();
+            let url = core.state().committed.url.clone();
             let unknown =
                 Dialog { kind: DialogKind::Confirm, message: String::new(), default: String::new(), url };
             core.dialog.send_replace(Some(unknown.clone()));
-            core.tell(PageEvent::DialogOpened(unknown));
+            core.publish(PageEvent::DialogOpened(unknown));
         }
         Err(_) => {}
     }

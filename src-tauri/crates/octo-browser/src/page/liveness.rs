@@ -73,7 +73,7 @@ impl Page {
         if core.dialog.borrow().is_some() {
             return Ok(Liveness::DialogOpen);
         }
-        if core.known().health == PageHealth::Crashed {
+        if core.state().health == PageHealth::Crashed {
             return Ok(Liveness::Discarded);
         }
         probe(&core.link, &core.session).await
@@ -85,14 +85,14 @@ impl Page {
 /// meanwhile makes a dialog look like such a script; the person can see which it is.)
 pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, CallError> {
     let mut events = link.events(Some(session));
-    link.tell(Some(session), inspector::EnableParams::default());
+    link.send(Some(session), inspector::EnableParams::default());
     let dead = async {
         loop {
             match events.next().await {
                 NextEvent::Event(event) if event.method == EventTargetCrashed::IDENTIFIER => return,
                 NextEvent::Event(_) | NextEvent::Missed(_) => {}
                 // The pending call will report that.
-                NextEvent::Over => std::future::pending().await,
+                NextEvent::Ended => std::future::pending().await,
             }
         }
     };

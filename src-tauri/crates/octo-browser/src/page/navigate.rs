@@ -87,8 +87,8 @@ impl Page {
         if self.has_crashed() {
             // As in `reload`: nothing else would recover a crashed page.
             let core = &self.0.core;
-            core.link.tell(Some(&core.session), NavigateParams::new(url));
-            return self.arrived(&mut events).await;
+            core.link.send(Some(&core.session), NavigateParams::new(url));
+            return self.await_outcome(&mut events).await;
         }
         let answer = match self.call(NavigateParams::new(url), COMMIT).await {
             Ok(answer) => answer,
@@ -106,7 +106,7 @@ impl Page {
             self.quiet().await?;
             return Ok(NavigationOutcome::SameDocument);
         };
-        self.loaded(&mut events, Some(loader.inner()), Instant::now() + LOAD).await
+        self.wait_for_load(&mut events, Some(loader.inner()), Instant::now() + LOAD).await
     }
 
     /// Returns the address of an entry in the tab's own history.
@@ -134,11 +134,11 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`], and [`NavigateError::NoSuchPage`].
-    pub async fn travel(&self, way: HistoryDirection) -> Result<NavigationOutcome, NavigateError> {
+    pub async fn travel_history(&self, way: HistoryDirection) -> Result<NavigationOutcome, NavigateError> {
         let entry = self.history(way).await?;
         let mut events = self.events();
         self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT).await?;
-        self.arrived(&mut events).await
+        self.await_outcome(&mut events).await
     }
 
     /// Reloads the page. This recovers a crashed one.
@@ -151,8 +151,8 @@ impl Page {
         let core = &self.0.core;
         // Not through `call`, which rejects commands to a crashed page. The command itself may wait for the
         // page to start; the commit is the signal that counts.
-        core.link.tell(Some(&core.session), ReloadParams::default());
-        self.arrived(&mut events).await
+        core.link.send(Some(&core.session), ReloadParams::default());
+        self.await_outcome(&mut events).await
     }
 
     /// Waits for a navigation that something else started: a click, an answered question.
@@ -160,14 +160,14 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`].
-    pub async fn arrive(
+    pub async fn wait_for_navigation(
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
     ) -> Result<NavigationOutcome, NavigateError> {
-        self.arrived(events).await
+        self.await_outcome(events).await
     }
 
-    async fn arrived(
+    async fn await_outcome(
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
     ) -> Result<NavigationOutcome, NavigateError> {
@@ -180,7 +180,9 @@ impl Page {
                         self.quiet().await?;
                         return Ok(NavigationOutcome::SameDocument);
                     }
-                    DocumentChange::New(_) => return self.loaded(events, None, Instant::now() + LOAD).await,
+                    DocumentChange::New(_) => {
+                        return self.wait_for_load(events, None, Instant::now() + LOAD).await;
+                    }
                 },
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
                 Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => {
@@ -192,7 +194,7 @@ impl Page {
     }
 
     /// Waits for the load of a document that has committed or, given its id, that is about to commit.
-    async fn loaded(
+    async fn wait_for_load(
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
         awaited: Option<&str>,
@@ -235,7 +237,7 @@ impl Page {
         };
         let world = match self.call(world, WATCH).await {
             Ok(world) => world.execution_context_id,
-            Err(error) => return passing(error),
+            Err(error) => return tolerate_navigation(error),
         };
         let watch = EvaluateParams {
             context_id: Some(world),
@@ -244,13 +246,13 @@ impl Page {
         };
         match self.call(watch, MAX_QUIET_WAIT + WATCH).await {
             Ok(_) => Ok(()),
-            Err(error) => passing(error),
+            Err(error) => tolerate_navigation(error),
         }
     }
 }
 
 /// A document that is unloaded while being observed, or that times out, is merely not quiet.
-fn passing(error: PageError) -> Result<(), PageError> {
+fn tolerate_navigation(error: PageError) -> Result<(), PageError> {
     match error {
         PageError::Call(
             CallError::Refused { .. } | CallError::TimedOut { .. } | CallError::Unreadable { .. },

@@ -51,7 +51,7 @@ pub enum BringToFront {
     First,
     /// Only if the picture does not arrive otherwise, because its person is working elsewhere. The page then
     /// believes it has the focus, as with [`Page::begin_acting`].
-    AtNeed,
+    IfNeeded,
 }
 
 /// A picture's measured area.
@@ -60,7 +60,7 @@ pub(crate) struct MeasuredArea {
     /// The area in the document; `None` for the viewport as it is.
     clip: Option<Viewport>,
     /// The area in CSS pixels of the viewport.
-    pub seen: Spot,
+    pub viewport_spot: Spot,
     /// Picture pixels per CSS pixel. `None` if the picture covers exactly the viewport; a full picture also
     /// includes the window's scroll bars.
     pub density: Option<f64>,
@@ -105,8 +105,8 @@ impl Page {
         }
         let spot = self.spot(place).await?;
         let layout = self.metrics().await?.css_layout_viewport;
-        let spot = spot.within(layout.client_width, layout.client_height);
-        if !spot.is_there() {
+        let spot = spot.clipped(layout.client_width, layout.client_height);
+        if !spot.is_hittable() {
             return Err(ActError::NoRoom);
         }
         let (x, y) = (spot.left + layout.page_x, spot.top + layout.page_y);
@@ -153,14 +153,14 @@ impl Page {
                 height: view.client_height,
             },
         };
-        let clip = clip.or_else(|| shrunk(&metrics));
+        let clip = clip.or_else(|| scaled_viewport(&metrics));
         let density = match (&clip, &metrics.visual_viewport) {
             (None, Some(whole)) if view.client_width > 0.0 && whole.client_width > 0.0 => {
                 Some(whole.client_width / view.client_width)
             }
             _ => None,
         };
-        Ok(MeasuredArea { clip, seen, density, scrolled: scrolled(&metrics) })
+        Ok(MeasuredArea { clip, viewport_spot: seen, density, scrolled: scrolled(&metrics) })
     }
 
     /// Returns whether the page's scroll position is unchanged.
@@ -204,7 +204,7 @@ impl Page {
             |taken: &Result<_, PageError>| matches!(taken, Err(PageError::Call(CallError::TimedOut { .. })));
         let first = match front {
             BringToFront::First => None,
-            BringToFront::AtNeed => {
+            BringToFront::IfNeeded => {
                 Some(self.call(command.clone(), BACKGROUND_TIMEOUT).await).filter(|taken| !late(taken))
             }
         };
@@ -269,7 +269,7 @@ fn scrolled(metrics: &LayoutMetrics) -> [f64; 4] {
 
 /// Returns the viewport to capture at CSS resolution on a high-density screen: coordinates in a picture are CSS
 /// pixels, and the picture costs a quarter.
-fn shrunk(metrics: &LayoutMetrics) -> Option<Viewport> {
+fn scaled_viewport(metrics: &LayoutMetrics) -> Option<Viewport> {
     let view = &metrics.css_visual_viewport;
     let whole = metrics.visual_viewport.as_ref().filter(|_| view.client_width > 0.0)?;
     let ratio = whole.client_width / view.client_width;

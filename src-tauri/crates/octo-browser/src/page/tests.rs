@@ -45,7 +45,7 @@ impl Transport for Wire {
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         let mut coming = self.coming.0.lock().unwrap();
         match coming.0.pop_front() {
-            Some(text) => Poll::Ready(Ok(message::read(text.into()))),
+            Some(text) => Poll::Ready(Ok(message::parse(text.into()))),
             None => {
                 coming.1 = Some(context.waker().clone());
                 Poll::Pending
@@ -73,7 +73,7 @@ impl FarEnd {
 fn line() -> (Link, FarEnd) {
     let (tell, sent) = mpsc::unbounded_channel();
     let coming = IncomingQueue::default();
-    (Link::over(Wire { next: 0, sent: tell, coming: coming.clone() }), FarEnd { sent, coming })
+    (Link::with_transport(Wire { next: 0, sent: tell, coming: coming.clone() }), FarEnd { sent, coming })
 }
 
 fn tree(document: &str) -> String {

@@ -61,7 +61,7 @@ impl Page {
 
     /// Ends the emulation that [`Self::begin_acting`] started. Does not wait: a page blocked by a dialog
     /// handles this once the dialog is closed.
-    pub fn end_acting(&self) {
-        self.link().tell(Some(self.session()), SetFocusEmulationEnabledParams::new(false));
+    pub fn end_focus_emulation(&self) {
+        self.link().send(Some(self.session()), SetFocusEmulationEnabledParams::new(false));
     }
 }

@@ -80,7 +80,7 @@ impl PageTextKind {
         }
     }
 
-    fn most(self) -> usize {
+    fn max_chars(self) -> usize {
         match self {
             Self::Address => ADDRESS,
             Self::Title | Self::Dialog | Self::Download | Self::Element => LINE,
@@ -108,7 +108,7 @@ pub fn block(page: &PageBlock, most: usize, secrets: &Redactor) -> String {
     for (said, text) in &page.lines {
         // Redact before truncating: half a secret would not be found.
         let redacted = secrets.redact(&visible(&text.0));
-        let text = disarmed(&line(&redacted, said.most()));
+        let text = disarmed(&line(&redacted, said.max_chars()));
         // Writing to a string cannot fail.
         let _ = writeln!(written, "{}: {text}", said.label());
     }

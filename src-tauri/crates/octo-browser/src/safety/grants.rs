@@ -52,7 +52,7 @@ pub enum GrantScope {
 impl fmt::Display for GrantScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Site(site) => f.write_str(&site.shown()),
+            Self::Site(site) => f.write_str(&site.display_name()),
             Self::Page(page) => f.write_str(page),
         }
     }
@@ -199,7 +199,7 @@ impl SiteGrants {
             PageAddress::Near(site) if self.is_debugging(site) => {
                 return SiteVerdict::Refused(StepRefusal::DebuggingPort);
             }
-            PageAddress::Near(site) => near(site),
+            PageAddress::Near(site) => near_question(site),
             PageAddress::Internal { page } => page_question(page, SiteKind::Browser),
             PageAddress::Passwords { page } => page_question(page, SiteKind::Passwords),
             PageAddress::Extension { id } => page_question(id, SiteKind::Extension),
@@ -258,7 +258,7 @@ impl SiteGrants {
 
     /// Records that a tab's main frame shows another page: one-time grants for the old page end, and the new
     /// one is judged separately.
-    pub fn committed(&mut self, tab: TabNumber, address: &PageAddress) -> SiteVerdict {
+    pub fn record_commit(&mut self, tab: TabNumber, address: &PageAddress) -> SiteVerdict {
         let verdict = self.check(tab, PageStep::Commit, address);
         let here = match &verdict {
             SiteVerdict::Allowed(_) => scope_of(address),
@@ -271,7 +271,7 @@ impl SiteGrants {
     }
 
     /// Forgets a closed tab and its one-time grants.
-    pub fn closed(&mut self, tab: TabNumber) {
+    pub fn forget_tab(&mut self, tab: TabNumber) {
         self.once.remove(&tab);
     }
 
@@ -284,7 +284,7 @@ impl SiteGrants {
     }
 
     /// Returns the scopes granted until the turn ends, in order.
-    pub fn held(&self) -> impl Iterator<Item = &GrantScope> {
+    pub fn task_scopes(&self) -> impl Iterator<Item = &GrantScope> {
         self.task.iter()
     }
 }
@@ -308,7 +308,7 @@ fn page_question(page: &str, kind: SiteKind) -> SiteQuestion {
     question(GrantScope::Page(page.to_owned()), kind, GrantLifetime::Once)
 }
 
-fn near(site: &Site) -> SiteQuestion {
+fn near_question(site: &Site) -> SiteQuestion {
     let (kind, longest) = match site.nearness() {
         Nearness::Metadata => (SiteKind::Metadata, GrantLifetime::Once),
         _ if site.is_administration() => (SiteKind::Administration, GrantLifetime::Once),

@@ -78,8 +78,8 @@ pub(crate) fn leak(url: &Url, memory: &PageMemory) -> Option<AddressLeak> {
     let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
     let whole = [url.path(), query, fragment].join(" ");
     let to = Site::of(url);
-    let quote = host.readings().find_map(|text| memory.quoted(&text, to.as_ref()));
-    if let Some(quote) = quote.or_else(|| memory.quoted(&whole, to.as_ref())) {
+    let quote = host.readings().find_map(|text| memory.find_quote(&text, to.as_ref()));
+    if let Some(quote) = quote.or_else(|| memory.find_quote(&whole, to.as_ref())) {
         return Some(AddressLeak::Quote(quote));
     }
     // Decode before comparing with read text, which may also be in the decoded data.
@@ -87,7 +87,7 @@ pub(crate) fn leak(url: &Url, memory: &PageMemory) -> Option<AddressLeak> {
     if readings.iter().any(|text| holds_mail(text)) {
         return Some(AddressLeak::Mail);
     }
-    if readings.iter().chain([&host.spaced()]).any(|text| holds_number(text)) {
+    if readings.iter().chain([&host.with_spaces()]).any(|text| holds_number(text)) {
         return Some(AddressLeak::Number);
     }
     // Hosts are not searched for keys: `asia-` is a key prefix but also begins many cloud regions, and the rest
@@ -118,7 +118,7 @@ impl HostName {
     }
 
     /// Returns it as words separated by dots or hyphens.
-    fn spaced(&self) -> String {
+    fn with_spaces(&self) -> String {
         self.labels.join(" ")
     }
 
@@ -129,7 +129,7 @@ impl HostName {
             let runs = (1..=TOGETHER).flat_map(|many| self.labels.windows(many));
             runs.map(|labels| labels.join(between)).collect::<Vec<_>>().join(" ")
         };
-        [self.spaced(), together("-"), together("."), together("")].into_iter()
+        [self.with_spaces(), together("-"), together("."), together("")].into_iter()
     }
 
     fn characters(&self) -> usize {

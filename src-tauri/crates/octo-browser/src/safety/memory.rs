@@ -61,27 +61,27 @@ enum ReadRole {
 struct SiteTexts {
     site: Site,
     role: ReadRole,
-    known: HashSet<u64>,
+    hashes: HashSet<u64>,
     order: VecDeque<u64>,
 }
 
 impl SiteTexts {
     fn learn(&mut self, hash: u64) {
-        if !self.known.insert(hash) {
+        if !self.hashes.insert(hash) {
             return;
         }
         self.order.push_back(hash);
         if self.order.len() > PER_SITE
             && let Some(oldest) = self.order.pop_front()
         {
-            self.known.remove(&oldest);
+            self.hashes.remove(&oldest);
         }
     }
 }
 
 impl PageMemory {
     /// Records that the model was shown a text of a site's page.
-    pub fn shown(&mut self, site: &Site, text: &str) {
+    pub fn record_text(&mut self, site: &Site, text: &str) {
         self.learn(site, ReadRole::Page, text);
     }
 
@@ -112,7 +112,7 @@ impl PageMemory {
         let mut shown = place.and_then(|place| self.sites.remove(place)).unwrap_or_else(|| SiteTexts {
             site: site.clone(),
             role: role.clone(),
-            known: HashSet::new(),
+            hashes: HashSet::new(),
             order: VecDeque::new(),
         });
         // A frame in two pages counts towards the one with fewer entries, so the other cannot evict it.
@@ -150,19 +150,19 @@ impl PageMemory {
 
     /// Returns the long quote of another site's text, or a code from there, that a text sent to `to` contains.
     /// `None` for `to` means a target without an origin, at which nothing was read.
-    pub fn quoted(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
+    pub fn find_quote(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
         let texts = readings(text);
         texts.iter().find_map(|text| self.quoted_as_is(text, to))
     }
 
     fn quoted_as_is(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
         let own = to.and_then(|to| self.sites.iter().find(|shown| shown.site == *to));
-        let is_own = |hash: &u64| own.is_some_and(|own| own.known.contains(hash));
+        let is_own = |hash: &u64| own.is_some_and(|own| own.hashes.contains(hash));
         let units = units(&fold(text));
         let hashes: Vec<u64> = units.windows(SHINGLE).map(|window| self.hash(window)).collect();
         let codes = codes(text);
         self.sites.iter().filter(|shown| Some(&shown.site) != to).find_map(|shown| {
-            let is_from = |hash: &u64| shown.known.contains(hash) && !is_own(hash);
+            let is_from = |hash: &u64| shown.hashes.contains(hash) && !is_own(hash);
             let code = codes.iter().find(|code| is_from(&self.hash_code(code)));
             let excerpt = code.cloned().or_else(|| {
                 let first = run(&hashes, QUOTE - SHINGLE + 1, is_from)?;
@@ -175,7 +175,7 @@ impl PageMemory {
     /// Returns whether some page showed exactly this address: following it discloses nothing new.
     pub fn has_address(&self, address: &str) -> bool {
         let hash = self.hasher.hash_one(address);
-        self.sites.iter().any(|shown| shown.known.contains(&hash))
+        self.sites.iter().any(|shown| shown.hashes.contains(&hash))
     }
 
     fn hash(&self, window: &[String]) -> u64 {

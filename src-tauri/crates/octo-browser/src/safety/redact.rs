@@ -35,7 +35,7 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove
 /// The values in use, each under its name.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    known: Vec<KnownSecret>,
+    secrets: Vec<KnownSecret>,
 }
 
 #[derive(Clone)]
@@ -49,7 +49,7 @@ struct KnownSecret {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.known.iter().map(|known| &known.name)).finish()
+        f.debug_list().entries(self.secrets.iter().map(|known| &known.name)).finish()
     }
 }
 
@@ -65,12 +65,12 @@ impl Redactor {
             return Err(SecretFault::TooShort);
         }
         let exact = writings(value);
-        if self.known.iter().any(|known| known.name == *name && known.exact == exact) {
+        if self.secrets.iter().any(|known| known.name == *name && known.exact == exact) {
             return Ok(());
         }
         let (loose, _) = loose(value);
         let long_enough = loose.chars().count() >= SHORTEST_LOOSE;
-        self.known.push(KnownSecret {
+        self.secrets.push(KnownSecret {
             name: name.clone(),
             exact,
             loose: if long_enough { loose } else { Zeroizing::default() },
@@ -82,7 +82,7 @@ impl Redactor {
     pub fn redact(&self, text: &str) -> String {
         let mut written = String::with_capacity(text.len());
         let mut at = 0;
-        for (range, name) in self.found(text) {
+        for (range, name) in self.find_values(text) {
             written.push_str(text.get(at..range.start).unwrap_or_default());
             written.push_str(&name.placeholder());
             at = range.end;
@@ -93,18 +93,18 @@ impl Redactor {
 
     /// Returns whether a text contains a value.
     pub fn holds(&self, text: &str) -> bool {
-        !self.found(text).is_empty()
+        !self.find_values(text).is_empty()
     }
 
     /// Returns whether no value is known.
-    pub fn knows_none(&self) -> bool {
-        self.known.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
     }
 
     /// Redacts texts that are adjacent on a page; each loses its part of a value.
     pub fn redact_neighbours(&self, texts: &[&str]) -> Vec<String> {
         let whole = Zeroizing::new(texts.join("\n"));
-        let found = self.found(&whole);
+        let found = self.find_values(&whole);
         let mut begins = 0;
         texts
             .iter()
@@ -129,14 +129,14 @@ impl Redactor {
     }
 
     /// Finds values, in order and without overlaps.
-    fn found(&self, text: &str) -> Vec<(Range<usize>, &SecretName)> {
-        if self.known.is_empty() {
+    fn find_values(&self, text: &str) -> Vec<(Range<usize>, &SecretName)> {
+        if self.secrets.is_empty() {
             return Vec::new();
         }
         let (bare, places) = loose(text);
         let escaped = if text.contains('%') { upper_percent(text) } else { String::new() };
         let mut found = Vec::new();
-        for known in &self.known {
+        for known in &self.secrets {
             for writing in &known.exact {
                 let here = text.match_indices(writing.as_str());
                 let escaped = escaped.match_indices(writing.as_str());

@@ -8,7 +8,7 @@ use super::{
 use std::fmt;
 
 /// Start of a secret placeholder: `{{secret:NAME}}`.
-const OPENS: &str = "{{secret:";
+const PLACEHOLDER_START: &str = "{{secret:";
 const CLOSES: &str = "}}";
 /// Maximum length of a name.
 const LONGEST_NAME: usize = 64;
@@ -41,7 +41,7 @@ impl SecretName {
 
     /// Returns the placeholder that the model types and reads for the secret.
     pub fn placeholder(&self) -> String {
-        format!("{OPENS}{}{CLOSES}", self.0)
+        format!("{PLACEHOLDER_START}{}{CLOSES}", self.0)
     }
 }
 
@@ -80,7 +80,7 @@ pub enum SecretFault {
     NotEncrypted,
     /// The field displays typed text.
     #[error("the field is not one for a password, a code or a card")]
-    ShownField,
+    VisibleField,
     /// The value is too short to be redacted reliably.
     #[error("the secret is too short to be kept out of what is read; the person can type it")]
     TooShort,
@@ -91,10 +91,10 @@ pub enum SecretFault {
 /// # Errors
 ///
 /// [`SecretFault::Name`] for an invalid placeholder: it is not typed literally.
-pub fn pieces(text: &str) -> Result<Vec<TypedPart>, SecretFault> {
+pub fn split_secrets(text: &str) -> Result<Vec<TypedPart>, SecretFault> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once(OPENS) {
+    while let Some((before, after)) = rest.split_once(PLACEHOLDER_START) {
         let (name, after) = after.split_once(CLOSES).ok_or(SecretFault::Name)?;
         if !before.is_empty() {
             pieces.push(TypedPart::Text(before.to_owned()));
@@ -173,7 +173,7 @@ impl BoundSecret {
             Some(SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment) => {
                 Ok(SecretRelease { name: self.name.clone(), site: self.site.clone() })
             }
-            Some(SensitiveData::Identity) | None => Err(SecretFault::ShownField),
+            Some(SensitiveData::Identity) | None => Err(SecretFault::VisibleField),
         }
     }
 }

@@ -15,10 +15,10 @@ use super::{
     memory::{PageMemory, SiteQuote},
     site::{Origin, Site},
     visible::line,
-    words::{ControlEffect, deed_of},
+    words::{ControlEffect, effect_of},
 };
 use activation::{Activation, activation, submits_nothing};
-use keys::{entered, pressed};
+use keys::{enter_consequences, pressed};
 use url::Url;
 
 /// Maximum length of a name in a question, in characters.
@@ -39,9 +39,9 @@ pub enum ActionTarget<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypingMode {
     /// Every character is a key press: a line break is Enter.
-    Pressed,
+    KeyPresses,
     /// The text is inserted at once.
-    Inserted,
+    Insertion,
 }
 
 /// An action about to happen.
@@ -141,7 +141,7 @@ pub enum Sink {
     /// Sends a form's content to another site, or to an unknown one.
     SubmitsElsewhere(Option<Site>),
     /// The control's own words, or its address, announce the effect.
-    Says(ControlEffect),
+    AnnouncesEffect(ControlEffect),
     /// Enter probably sends the written text.
     Enter,
     /// A key that pages commonly use for deleting or sending.
@@ -209,7 +209,7 @@ impl SinkQuestion {
 
 /// Judges an action. Must be called immediately before each action.
 pub fn judge(act: &ActionContext<'_>, memory: &PageMemory) -> Judgement {
-    let sinks = sinks(act, memory);
+    let sinks = consequences(act, memory);
     if sinks.is_empty() {
         return Judgement::Harmless;
     }
@@ -227,7 +227,7 @@ pub fn judge(act: &ActionContext<'_>, memory: &PageMemory) -> Judgement {
     Judgement::Ask(SinkQuestion { sinks, name, role, place })
 }
 
-fn sinks(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
+fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
     let to = match act.frame {
         Origin::Site(site) => Some(site),
         Origin::Opaque => None,
@@ -242,8 +242,8 @@ fn sinks(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
         PageAction::Download { name } => vec![Sink::Downloads(line(name, NAME))],
         PageAction::AcceptDialog { kind: JudgedDialog::Alert, .. } => Vec::new(),
         PageAction::AcceptDialog { kind, message, text } => {
-            let says = deed_of(message, act.language).map(Sink::Says);
-            let carries = memory.quoted(text, to).map(Sink::Carries);
+            let says = effect_of(message, act.language).map(Sink::AnnouncesEffect);
+            let carries = memory.find_quote(text, to).map(Sink::Carries);
             [Some(Sink::Accepts(kind)), says, carries].into_iter().flatten().collect()
         }
         PageAction::Navigate { url } => match Url::parse(url) {
@@ -254,19 +254,19 @@ fn sinks(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
             [act.target, onto].iter().flat_map(|target| drag_consequences(act, *target)).collect()
         }
         PageAction::Click => match act.target {
-            ActionTarget::Element(element) => activated(act, element),
+            ActionTarget::Element(element) => activation_consequences(act, element),
             ActionTarget::Unknown => vec![Sink::Unknown],
         },
         PageAction::Press { key } => pressed(act, key, to, memory),
-        PageAction::Type { text, keys } => typed(act, text, keys, to, memory),
+        PageAction::Type { text, keys } => typing_consequences(act, text, keys, to, memory),
     }
 }
 
 /// Returns the consequences of either end of a drag. If the page does not treat it as a drag, it is a click.
 fn drag_consequences(act: &ActionContext<'_>, target: ActionTarget<'_>) -> Vec<Sink> {
     let ActionTarget::Element(element) = target else { return vec![Sink::Unknown] };
-    let mut sinks = activated(act, element);
-    let says = says(act, element).map(Sink::Says);
+    let mut sinks = activation_consequences(act, element);
+    let says = announced_effect(act, element).map(Sink::AnnouncesEffect);
     sinks.extend(says.filter(|says| !sinks.contains(says)).into_iter().collect::<Vec<_>>());
     sinks
 }
@@ -275,27 +275,27 @@ fn drag_consequences(act: &ActionContext<'_>, target: ActionTarget<'_>) -> Vec<S
 /// such as a list that submits its form.
 fn choice_consequences(act: &ActionContext<'_>, options: &[String]) -> Vec<Sink> {
     let ActionTarget::Element(element) = act.target else { return vec![Sink::Unknown] };
-    let mut sinks = changed(act, element);
-    let says = options.iter().filter_map(|option| deed_of(option, act.language)).min();
-    sinks.extend(says.map(Sink::Says));
+    let mut sinks = change_consequences(act, element);
+    let says = options.iter().filter_map(|option| effect_of(option, act.language)).min();
+    sinks.extend(says.map(Sink::AnnouncesEffect));
     sinks
 }
 
 /// Returns the consequences of a changed value: immediate for a choice, a checkbox or a date; for a text, when
 /// the field loses the focus, which no judged act reveals.
-fn changed(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
+fn change_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     if !element.sends_on_change {
         return Vec::new();
     }
     match &element.form {
         OwningForm::Form(form) => {
-            form.sensitive().map(Sink::Submits).into_iter().chain(elsewhere(act, form)).collect()
+            form.sensitive().map(Sink::Submits).into_iter().chain(foreign_form_target(act, form)).collect()
         }
         OwningForm::None | OwningForm::Unknown => act.loose_fields.map(Sink::Submits).into_iter().collect(),
     }
 }
 
-fn typed(
+fn typing_consequences(
     act: &ActionContext<'_>,
     text: &str,
     keys: TypingMode,
@@ -307,9 +307,9 @@ fn typed(
     if !text.is_empty() {
         sinks.extend(element.field.sensitive().map(Sink::Writes));
     }
-    sinks.extend(memory.quoted(text, to).map(Sink::Carries));
-    if keys == TypingMode::Pressed && text.contains(['\n', '\r']) {
-        sinks.extend(entered(act, element));
+    sinks.extend(memory.find_quote(text, to).map(Sink::Carries));
+    if keys == TypingMode::KeyPresses && text.contains(['\n', '\r']) {
+        sinks.extend(enter_consequences(act, element));
     }
     if element.editing == EditingKind::None {
         // Outside a field, characters are shortcuts, and none is known to be harmless.
@@ -317,7 +317,7 @@ fn typed(
             sinks.push(Sink::Shortcut);
         }
     }
-    sinks.extend(changed(act, element));
+    sinks.extend(change_consequences(act, element));
     sinks
 }
 
@@ -328,13 +328,13 @@ fn is_filled(element: &Element) -> bool {
 }
 
 /// Returns the consequences of a click, or of a key on a control.
-fn activated(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
+fn activation_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     let activation = activation(element);
     let mut sinks = Vec::new();
     if activation == Activation::Nothing {
         // A slider moves to the clicked point.
         let slides = element.tag == "input" && element.field.kind.trim().eq_ignore_ascii_case("range");
-        return if slides { changed(act, element) } else { sinks };
+        return if slides { change_consequences(act, element) } else { sinks };
     }
     sinks.extend(element.download.as_deref().map(|name| Sink::Downloads(line(name, NAME))));
     if let Some(href) = &element.href
@@ -348,7 +348,7 @@ fn activated(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
                 let sends = activation == Activation::Submit || !submits_nothing(&element.name);
                 sinks.extend(form.sensitive().filter(|_| sends).map(Sink::Submits));
                 if activation == Activation::Submit {
-                    sinks.extend(elsewhere(act, form));
+                    sinks.extend(foreign_form_target(act, form));
                 }
             }
             OwningForm::None | OwningForm::Unknown => {
@@ -357,23 +357,23 @@ fn activated(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
         }
     }
     if activation == Activation::Tick {
-        sinks.extend(changed(act, element));
+        sinks.extend(change_consequences(act, element));
     }
-    let says = says(act, element).filter(|deed| {
+    let says = announced_effect(act, element).filter(|effect| {
         // A checkbox is ticked before submission; submitting is the confirmation.
-        activation != Activation::Tick || *deed != ControlEffect::Confirm
+        activation != Activation::Tick || *effect != ControlEffect::Confirm
     });
-    sinks.extend(says.map(Sink::Says));
+    sinks.extend(says.map(Sink::AnnouncesEffect));
     sinks
 }
 
 /// Returns the effect that the element's words announce.
-fn says(act: &ActionContext<'_>, element: &Element) -> Option<ControlEffect> {
+fn announced_effect(act: &ActionContext<'_>, element: &Element) -> Option<ControlEffect> {
     let texts = std::iter::once(&element.name).chain(&element.texts);
     let is_link = activation(element) == Activation::Link;
     let spoken = texts
         .filter(|text| !(is_link && line(text, usize::MAX).split(' ').count() > MAX_COMMAND_WORDS))
-        .filter_map(|text| deed_of(text, act.language))
+        .filter_map(|text| effect_of(text, act.language))
         .min();
     let written = element.href.as_deref().filter(|_| is_link).and_then(says_address);
     spoken.or(written)
@@ -390,10 +390,10 @@ fn says_address(href: &str) -> Option<ControlEffect> {
         .into_iter()
         .chain(keys.iter().map(String::as_str))
         .filter(short)
-        .filter_map(|part| deed_of(part, Some("en")))
-        .find(|deed| {
+        .filter_map(|part| effect_of(part, Some("en")))
+        .find(|effect| {
             matches!(
-                deed,
+                effect,
                 ControlEffect::Delete
                     | ControlEffect::Transfer
                     | ControlEffect::Confirm
@@ -404,11 +404,11 @@ fn says_address(href: &str) -> Option<ControlEffect> {
 }
 
 /// Returns the form's target, if it is not the site of its frame.
-fn elsewhere(act: &ActionContext<'_>, form: &FormFacts) -> Option<Sink> {
+fn foreign_form_target(act: &ActionContext<'_>, form: &FormFacts) -> Option<Sink> {
     if form.action.trim().is_empty() {
         return None;
     }
-    match (Origin::read(&form.action), act.frame) {
+    match (Origin::parse(&form.action), act.frame) {
         (Origin::Site(to), Origin::Site(here)) if to == *here => None,
         (Origin::Site(to), _) => Some(Sink::SubmitsElsewhere(Some(to))),
         (Origin::Opaque, _) if form.action.trim_start().to_ascii_lowercase().starts_with("javascript:") => {

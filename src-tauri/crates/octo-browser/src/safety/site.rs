@@ -28,7 +28,7 @@ impl Scheme {
 
 /// Scheme, host and port. Two sites are the same only if all three match.
 ///
-/// Written (and stored) in ASCII, as `https://xn--bcher-kva.example:8443`; displayed by [`Site::shown`].
+/// Written (and stored) in ASCII, as `https://xn--bcher-kva.example:8443`; displayed by [`Site::display_name`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Site {
@@ -112,7 +112,7 @@ impl Site {
 
     /// Formats it for people: the host in its own letters if they cannot be confused with others, else in
     /// punycode; the scheme only if it is not https, the port only if it is not the default.
-    pub fn shown(&self) -> String {
+    pub fn display_name(&self) -> String {
         let (host, _) = Uts46::new().to_user_interface(
             self.host.as_bytes(),
             AsciiDenyList::URL,
@@ -189,7 +189,7 @@ pub enum Origin {
 
 impl Origin {
     /// Parses an origin from the browser (including `null` and `://`) or an address.
-    pub fn read(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         text.parse().map_or(Self::Opaque, Self::Site)
     }
 
@@ -243,7 +243,7 @@ mod tests {
             ("http://shop.example:8080", "http://shop.example:8080"),
             ("https://shop.example", "shop.example"),
         ] {
-            assert_eq!(address.parse::<Site>().unwrap().shown(), shown, "{address}");
+            assert_eq!(address.parse::<Site>().unwrap().display_name(), shown, "{address}");
         }
     }
 
@@ -251,9 +251,9 @@ mod tests {
     fn opaque_origins_are_the_same_as_nothing() {
         let site: Site = "https://a.example".parse().unwrap();
         for text in ["null", "://", "", "data:text/html,x", "file:///x", "about:blank", "https://b.example"] {
-            assert!(!Origin::read(text).is(&site), "{text}");
+            assert!(!Origin::parse(text).is(&site), "{text}");
         }
-        assert!(Origin::read("https://a.example/path").is(&site));
+        assert!(Origin::parse("https://a.example/path").is(&site));
     }
 
     #[test]

@@ -41,7 +41,7 @@ const INSIDE: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
 /// A word or phrase.
 #[derive(Clone, Debug)]
 struct LexiconEntry {
-    deed: ControlEffect,
+    effect: ControlEffect,
     language: &'static str,
     words: Vec<String>,
     joined: String,
@@ -81,8 +81,8 @@ impl Lexicon {
                 lexicon.languages.push(name);
             } else if let Some((kind, words)) = line.split_once('=') {
                 let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
-                match deed(kind.trim()) {
-                    Some(deed) => words.for_each(|word| lexicon.add(language, deed, word)),
+                match effect_of_name(kind.trim()) {
+                    Some(effect) => words.for_each(|word| lexicon.add(language, effect, word)),
                     None => words.for_each(|word| lexicon.add_harmless(language, word)),
                 }
             }
@@ -90,7 +90,7 @@ impl Lexicon {
         lexicon
     }
 
-    fn add(&mut self, language: &'static str, deed: ControlEffect, word: &str) {
+    fn add(&mut self, language: &'static str, effect: ControlEffect, word: &str) {
         let (word, matching) = if let Some(word) = word.strip_suffix('*') {
             (word, WordMatch::Beginning)
         } else if let Some(word) = word.strip_prefix('=') {
@@ -102,7 +102,7 @@ impl Lexicon {
         };
         let words = plain_words(&fold_look_alikes(word));
         let joined = words.concat();
-        let entry = LexiconEntry { deed, language, joined: joined.clone(), words, matching };
+        let entry = LexiconEntry { effect: effect, language, joined: joined.clone(), words, matching };
         if INSIDE.contains(&language) {
             self.inside.push(entry);
             return;
@@ -128,7 +128,7 @@ impl Lexicon {
     }
 }
 
-fn deed(name: &str) -> Option<ControlEffect> {
+fn effect_of_name(name: &str) -> Option<ControlEffect> {
     Some(match name {
         "buy" => ControlEffect::Buy,
         "send" => ControlEffect::Send,
@@ -156,7 +156,7 @@ struct TextWord {
 
 /// Returns the effect that a text announces, if any; of several, the first in the order of [`ControlEffect`]. `language`
 /// is the page's declared language (BCP 47), if any.
-pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<ControlEffect> {
+pub(crate) fn effect_of(text: &str, language: Option<&str>) -> Option<ControlEffect> {
     let turned = text.contains(['\u{202d}', '\u{202e}']).then(|| text.chars().rev().collect::<String>());
     let parted = part_capitals(text);
     let texts = [Some(text), (parted != text).then_some(parted.as_str()), turned.as_deref()];
@@ -185,14 +185,14 @@ fn deed_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<Cont
                 && (entry.matching != WordMatch::Whole || words.len() == entry.words.len())
         });
         let begun = lexicon.beginnings.iter().filter(move |entry| matches_prefix_at(words, at, &entry.words));
-        found.chain(begun).map(|entry| entry.deed)
+        found.chain(begun).map(|entry| entry.effect)
     });
     let compact = compact(folded, lexicon);
     let inside = lexicon.inside.iter().filter(|entry| match entry.matching {
         WordMatch::Whole => compact == entry.joined,
         WordMatch::Words | WordMatch::Beginning | WordMatch::Ambiguous => compact.contains(&entry.joined),
     });
-    of_words.chain(inside.map(|entry| entry.deed)).min()
+    of_words.chain(inside.map(|entry| entry.effect)).min()
 }
 
 fn is_meant(entry: &LexiconEntry, language: Option<&str>, is_marked: bool) -> bool {

@@ -76,14 +76,14 @@ pub struct FrameOwner {
     /// CSS pixels.
     pub inset: (f64, f64),
     /// How the element is shown.
-    pub shown: FrameDisplay,
+    pub display: FrameDisplay,
 }
 
 /// How the element that embeds a frame is displayed on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameDisplay {
     /// Unscaled and upright: positions in the frame translate directly.
-    AsItIs,
+    Untransformed,
     /// Scaled, rotated or mirrored, or unknown.
-    Otherwise,
+    Transformed,
 }

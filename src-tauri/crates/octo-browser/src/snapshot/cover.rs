@@ -49,9 +49,9 @@ impl PageCapture {
                 found.push((node.frame, node.backend, node.rect));
             }
         }
-        places.unheard(&tree, &heard, &mut found);
-        written(&tree, redactor, &mut found);
-        places.unspoken(&tree, redactor, &mut found);
+        places.hidden_fields(&tree, &heard, &mut found);
+        secret_texts(&tree, redactor, &mut found);
+        places.inaccessible_fields(&tree, redactor, &mut found);
         let scale = self.sessions.first().map_or(1.0, |session| session.scale);
         let scale = if scale > 0.0 { scale } else { 1.0 };
         found
@@ -60,7 +60,7 @@ impl PageCapture {
             .map(|(frame, backend, rect)| {
                 let session =
                     tree.frames.get(frame as usize).and_then(|frame| tree.sessions.get(frame.session));
-                let rect = places.shown(frame, rect);
+                let rect = places.cover_rect(frame, rect);
                 CoverArea {
                     node: (session.cloned().unwrap_or_default(), backend),
                     spot: spot_of(rect, scale, MARGIN),
@@ -95,8 +95,8 @@ fn is_secret(tree: &PageTree<'_>, node: &Node, refs: &Refs) -> bool {
 
 /// Finds texts and values that contain a secret. Adjacent ones are read together, because a page may put each
 /// letter into its own element.
-fn written(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
-    if redactor.knows_none() {
+fn secret_texts(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
+    if redactor.is_empty() {
         return;
     }
     let texts: Vec<&Node> = tree.nodes.iter().filter(|node| node.part == RolePart::Text).collect();
@@ -158,7 +158,7 @@ impl FramePositions {
             });
             match element {
                 Some(element)
-                    if owner.shown == FrameDisplay::AsItIs
+                    if owner.display == FrameDisplay::Untransformed
                         && self.is_unscaled(tree, number, element.rect.width()) => {}
                 Some(element) => {
                     self.instead.insert(number, element.rect);
@@ -192,7 +192,12 @@ impl FramePositions {
     }
 
     /// Finds fields that are hidden from assistive technology.
-    fn unheard(&self, tree: &PageTree<'_>, heard: &HashSet<(u32, u32)>, found: &mut Vec<(u32, i64, Rect)>) {
+    fn hidden_fields(
+        &self,
+        tree: &PageTree<'_>,
+        heard: &HashSet<(u32, u32)>,
+        found: &mut Vec<(u32, i64, Rect)>,
+    ) {
         for (session, layout) in tree.layouts.iter().enumerate() {
             for (fact, place) in layout.facts.iter().zip(0_u32..) {
                 if !matches!(layout.tag(place), "INPUT" | "TEXTAREA") || !shows(fact.hidden) {
@@ -218,8 +223,13 @@ impl FramePositions {
     }
 
     /// Finds visible texts that are hidden from assistive technology.
-    fn unspoken(&self, tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
-        if redactor.knows_none() {
+    fn inaccessible_fields(
+        &self,
+        tree: &PageTree<'_>,
+        redactor: &Redactor,
+        found: &mut Vec<(u32, i64, Rect)>,
+    ) {
+        if redactor.is_empty() {
             return;
         }
         for (session, layout) in tree.layouts.iter().enumerate() {
@@ -253,7 +263,7 @@ impl FramePositions {
     }
 
     /// Returns the area to cover for something in a frame.
-    fn shown(&self, frame: u32, rect: Rect) -> Rect {
+    fn cover_rect(&self, frame: u32, rect: Rect) -> Rect {
         self.instead.get(&frame).copied().unwrap_or(rect)
     }
 }

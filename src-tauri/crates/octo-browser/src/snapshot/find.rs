@@ -23,7 +23,7 @@ pub struct FindMatches {
     /// Number of matching lines.
     pub matches: usize,
     /// Number of matching lines included in the text.
-    pub shown: usize,
+    pub shown_count: usize,
 }
 
 /// Maximum length of a line shown in full, in characters; a longer one is reduced to the text around the match.
@@ -51,10 +51,10 @@ impl Snapshot {
             let mut part = String::new();
             for heading in above.iter().filter(|heading| !headings.contains(heading)) {
                 if let Some(heading) = self.line(*heading) {
-                    push_line(&mut part, heading.depth, &around(&heading.text, "").0);
+                    push_line(&mut part, heading.depth, &excerpt(&heading.text, "").0);
                 }
             }
-            let excerpt = around(&found.text, &phrase);
+            let excerpt = excerpt(&found.text, &phrase);
             push_line(&mut part, found.depth, &excerpt.0);
             let price = estimate_tokens(&part) + 2;
             if tokens + price > budget && shown > 0 {
@@ -70,7 +70,7 @@ impl Snapshot {
                 &format!("... {} more lines match: narrow the search", matches.len() - shown),
             );
         }
-        FindMatches { text, matches: matches.len(), shown }
+        FindMatches { text, matches: matches.len(), shown_count: shown }
     }
 
     fn matching(&self, wanted: impl Fn(&str) -> bool, role: &str) -> Vec<usize> {
@@ -127,7 +127,7 @@ fn is_of(line: &SnapshotLine, role: &str) -> bool {
 }
 
 /// Returns a line, or the part of a long one around the phrase; and whether something was cut.
-fn around(text: &str, phrase: &str) -> (String, bool) {
+fn excerpt(text: &str, phrase: &str) -> (String, bool) {
     let count = text.chars().count();
     if count <= LONG {
         return (text.to_owned(), false);

@@ -61,7 +61,7 @@ pub(super) struct LineWriter<'t, 'a, N> {
     rows: u32,
     cells: u32,
     /// The name of the preceding control, until other text follows.
-    said: String,
+    last_name: String,
 }
 
 impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
@@ -77,15 +77,15 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             quiet: 0,
             rows: 0,
             cells: 0,
-            said: String::new(),
+            last_name: String::new(),
         };
         writer.walk();
         writer.flush();
-        writer.settled()
+        writer.finish()
     }
 
     /// Returns the lines with every target's final line index.
-    fn settled(self) -> SnapshotLines {
+    fn finish(self) -> SnapshotLines {
         let mut out = self.out;
         let mut places = std::collections::HashMap::new();
         for (line, place) in out.lines.iter().zip(0..) {
@@ -148,7 +148,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         let mut in_run = std::collections::HashMap::new();
         for group in shown.chunk_by(|one, two| one.1 == two.1) {
             let Some((first, _)) = group.first() else { continue };
-            if group.len() < RUN || !self.folds(*first) {
+            if group.len() < RUN || !self.can_fold(*first) {
                 continue;
             }
             let size = u32::try_from(group.len()).unwrap_or(NONE);
@@ -175,7 +175,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
     }
 
     /// Returns whether siblings may be folded: never prose, only listed or usable items.
-    fn folds(&self, node: u32) -> bool {
+    fn can_fold(&self, node: u32) -> bool {
         let listed =
             self.tree.node(node).is_some_and(|node| matches!(node.part, RolePart::Row | RolePart::Item));
         listed || self.marks.is_target(node) || self.marks.targets_under(node) > 0
@@ -194,14 +194,14 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
         self.touch(place, node, member);
         // A label next to the control it names adds nothing.
-        if !self.said.is_empty() && node.name.trim() == self.said {
+        if !self.last_name.is_empty() && node.name.trim() == self.last_name {
             return;
         }
         if node.hidden.is_some() && !node.name.trim().is_empty() {
             self.line.text.push_str("(in the colour of its background) ");
         }
         if !node.name.trim().is_empty() {
-            self.said.clear();
+            self.last_name.clear();
         }
         match self.rows {
             0 => push_tidy(&mut self.line.text, &node.name),
@@ -325,7 +325,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         let quotes = if self.rows > 0 { NameQuotes::Left } else { NameQuotes::Put };
         let label = name::label(self.tree, node, &named, quotes);
         let mut text = format!("{word} {label} [{number}]{states}");
-        if let Some(shown) = name::shows(self.tree.layout(node.frame), node) {
+        if let Some(shown) = name::differing_text(self.tree.layout(node.frame), node) {
             text.push_str(&format!(" shows {}", name::label(self.tree, node, &shown, quotes)));
         }
         let apart = node.block && self.inline == 0 && self.marks.targets_under(place) == 0;
@@ -335,7 +335,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
         self.piece(place, node, member, &text, number);
         if labelled {
-            self.said.clone_from(&named);
+            self.last_name.clone_from(&named);
         }
         if node.part == RolePart::Field {
             if apart {
@@ -427,7 +427,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         let line = self.out.lines.len();
         self.flush();
         // A legend or title inside repeats the name.
-        self.said.clone_from(&node.name);
+        self.last_name.clone_from(&node.name);
         self.depth = (self.depth + 1).min(MAX_INDENT);
         self.line.depth = self.depth;
         LineUndo::Container { line, keep: false }

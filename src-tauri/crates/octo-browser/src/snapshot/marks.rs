@@ -24,7 +24,7 @@ pub(super) enum TargetMark {
 pub(super) struct NodeMarks {
     pub mark: Vec<TargetMark>,
     /// Whether it or a descendant is visible.
-    pub seen: Vec<bool>,
+    pub visible: Vec<bool>,
     /// Number of targets below the node, excluding itself.
     pub under: Vec<u32>,
     /// Number of rows below the node, excluding itself.
@@ -44,13 +44,13 @@ impl NodeMarks {
         let count = tree.nodes.len();
         let mut marks = Self {
             mark: vec![TargetMark::Not; count],
-            seen: vec![false; count],
+            visible: vec![false; count],
             under: vec![0; count],
             rows: vec![0; count],
             shape: vec![0; count],
         };
         let inside = marks.inside_fields(tree);
-        marks.see(tree);
+        marks.mark_visible(tree);
         marks.find(tree, &inside);
         marks.drop_repeated(tree);
         marks.shapes(tree);
@@ -62,7 +62,7 @@ impl NodeMarks {
     }
 
     pub fn is_visible(&self, node: u32) -> bool {
-        self.seen.get(node as usize).copied().unwrap_or_default()
+        self.visible.get(node as usize).copied().unwrap_or_default()
     }
 
     pub fn targets_under(&self, node: u32) -> u32 {
@@ -81,7 +81,7 @@ impl NodeMarks {
         inside
     }
 
-    fn see(&mut self, tree: &PageTree<'_>) {
+    fn mark_visible(&mut self, tree: &PageTree<'_>) {
         for (place, node) in tree.nodes.iter().enumerate().rev() {
             let shows = match node.part {
                 RolePart::Text => !node.name.trim().is_empty(),
@@ -90,10 +90,10 @@ impl NodeMarks {
             };
             let own = shows && matches!(node.hidden, None | Some(HiddenReason::SameColour));
             let all = self.is_visible(u32::try_from(place).unwrap_or(NONE)) || own;
-            if let Some(seen) = self.seen.get_mut(place) {
+            if let Some(seen) = self.visible.get_mut(place) {
                 *seen = all;
             }
-            if all && let Some(parent) = self.seen.get_mut(node.parent as usize) {
+            if all && let Some(parent) = self.visible.get_mut(node.parent as usize) {
                 *parent = true;
             }
         }

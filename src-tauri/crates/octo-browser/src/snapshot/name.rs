@@ -196,7 +196,7 @@ fn choices(tree: &PageTree<'_>, node: &Node) -> String {
 }
 
 /// Returns the visible text of a target whose name differs from it: the name is page-controlled.
-pub(super) fn shows(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> {
+pub(super) fn differing_text(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> {
     if node.name.is_empty() || node.children.is_empty() || node.part == RolePart::Field || node.editable {
         return None;
     }

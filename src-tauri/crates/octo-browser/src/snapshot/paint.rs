@@ -40,7 +40,7 @@ impl Rect {
         self.width() * self.height()
     }
 
-    pub fn within(&self, other: &Self) -> Self {
+    pub fn intersection(&self, other: &Self) -> Self {
         Self {
             left: self.left.max(other.left),
             top: self.top.max(other.top),
@@ -64,7 +64,7 @@ impl Rect {
     }
 
     /// Returns the rectangle, unbounded on each axis that does not clip.
-    fn along(&self, x: bool, y: bool) -> Self {
+    fn limited_to_axes(&self, x: bool, y: bool) -> Self {
         Self {
             left: if x { self.left } else { f64::NEG_INFINITY },
             top: if y { self.top } else { f64::NEG_INFINITY },
@@ -95,17 +95,17 @@ pub(super) struct InheritedPaint {
     opacity: f64,
     clipped_away: bool,
     /// Clip of boxes that do not scroll, for in-flow and for absolutely positioned children.
-    hard: Rect,
+    fixed_clip: Rect,
     hard_absolute: Rect,
     /// Additional clip of scroll areas.
-    view: Rect,
+    scroll_clip: Rect,
     view_absolute: Rect,
     /// Whether it is in a scroll area, or in an unknown one, so no position is out of reach.
     scrolls: bool,
     width: f64,
     /// The background colour; `None` if unknown.
     background: Option<Colour>,
-    letters: TextFill,
+    text_fill: TextFill,
     pub pointer: bool,
 }
 
@@ -113,9 +113,9 @@ pub(super) struct InheritedPaint {
 #[derive(Clone, Copy)]
 enum TextFill {
     /// The background shows through, so the letters are invisible.
-    Own,
+    Background,
     /// The letters show a background of one colour, clipped to them.
-    Of(Colour),
+    Solid(Colour),
     /// The letters show a clipped background that cannot be analysed.
     Picture,
 }
@@ -123,12 +123,12 @@ enum TextFill {
 impl TextFill {
     fn of((colour, image): (&str, &str)) -> Self {
         if !is_there(image) {
-            return Colour::parse(colour).map_or(Self::Picture, Self::Of);
+            return Colour::parse(colour).map_or(Self::Picture, Self::Solid);
         }
         let colours = colours_in(image);
         match colours.split_first() {
             Some((first, rest)) if !image.contains("url(") && rest.iter().all(|it| it.is_like(*first)) => {
-                Self::Of(*first)
+                Self::Solid(*first)
             }
             _ => Self::Picture,
         }
@@ -149,14 +149,14 @@ impl InheritedPaint {
         Self {
             opacity: 1.0,
             clipped_away: false,
-            hard: Rect::ALL,
+            fixed_clip: Rect::ALL,
             hard_absolute: Rect::ALL,
-            view: Rect::ALL,
+            scroll_clip: Rect::ALL,
             view_absolute: Rect::ALL,
             scrolls: false,
             width,
             background: Some(Colour::WHITE),
-            letters: TextFill::Own,
+            text_fill: TextFill::Background,
             pointer: false,
         }
     }
@@ -181,15 +181,15 @@ impl InheritedPaint {
         };
         if kind == NodeKind::Text {
             let hidden = self.hides(&rect).or_else(|| self.hides_text(&rect, style));
-            let view = rect.within(&self.view);
+            let view = rect.intersection(&self.scroll_clip);
             return PaintedNode { flow: *self, display: BoxDisplay::Inline, rect, view, hidden };
         }
         let [display, visibility] = [style(ComputedStyle::Display), style(ComputedStyle::Visibility)];
         let position = style(ComputedStyle::Position);
         let mut flow = *self;
         match position {
-            "fixed" => (flow.hard, flow.view, flow.scrolls) = (Rect::ALL, Rect::ALL, false),
-            "absolute" => (flow.hard, flow.view) = (self.hard_absolute, self.view_absolute),
+            "fixed" => (flow.fixed_clip, flow.scroll_clip, flow.scrolls) = (Rect::ALL, Rect::ALL, false),
+            "absolute" => (flow.fixed_clip, flow.scroll_clip) = (self.hard_absolute, self.view_absolute),
             _ => {}
         }
         flow.opacity *= style(ComputedStyle::Opacity).parse().unwrap_or(1.0)
@@ -200,7 +200,7 @@ impl InheritedPaint {
             style(ComputedStyle::Cursor) == "pointer" && style(ComputedStyle::PointerEvents) != "none";
         let background = (style(ComputedStyle::BackgroundColor), style(ComputedStyle::BackgroundImage));
         if style(ComputedStyle::BackgroundClip).contains("text") {
-            flow.letters = TextFill::of(background);
+            flow.text_fill = TextFill::of(background);
         } else {
             flow.paint(background);
         }
@@ -211,13 +211,13 @@ impl InheritedPaint {
         let hidden = flow
             .hides(&rect)
             .or((visibility != "visible" && !visibility.is_empty()).then_some(HiddenReason::Style));
-        let view = rect.within(&flow.view);
+        let view = rect.intersection(&flow.scroll_clip);
         // Content clipped by the root and body is clipped by the window, which scrolls.
         if kind == NodeKind::Element && !matches!(tag, "HTML" | "BODY") {
             flow.clip(&rect, style(ComputedStyle::OverflowX), style(ComputedStyle::OverflowY));
         }
         if position != "static" && !position.is_empty() {
-            (flow.hard_absolute, flow.view_absolute) = (flow.hard, flow.view);
+            (flow.hard_absolute, flow.view_absolute) = (flow.fixed_clip, flow.scroll_clip);
         }
         let display = match display {
             "none" => BoxDisplay::Absent,
@@ -242,18 +242,19 @@ impl InheritedPaint {
         let soft = |overflow: &str| matches!(overflow, "auto" | "scroll" | "overlay");
         if soft(x) || soft(y) {
             self.scrolls = true;
-            let seen = !rect.within(&self.hard).is_empty();
-            self.hard = if seen { Rect::ALL } else { Rect::EMPTY };
+            let seen = !rect.intersection(&self.fixed_clip).is_empty();
+            self.fixed_clip = if seen { Rect::ALL } else { Rect::EMPTY };
         }
-        self.hard = self.hard.within(&rect.along(hard(x), hard(y)));
-        self.view = self.view.within(&rect.along(hard(x) || soft(x), hard(y) || soft(y)));
+        self.fixed_clip = self.fixed_clip.intersection(&rect.limited_to_axes(hard(x), hard(y)));
+        self.scroll_clip =
+            self.scroll_clip.intersection(&rect.limited_to_axes(hard(x) || soft(x), hard(y) || soft(y)));
     }
 
     fn hides(&self, rect: &Rect) -> Option<HiddenReason> {
         if self.opacity < 0.05 || self.clipped_away {
             return Some(HiddenReason::Transparent);
         }
-        if rect.is_empty() || rect.within(&self.hard).is_empty() {
+        if rect.is_empty() || rect.intersection(&self.fixed_clip).is_empty() {
             return Some(HiddenReason::Empty);
         }
         let beyond = rect.right <= 0.0 || rect.bottom <= 0.0 || (self.width > 0.0 && rect.left >= self.width);
@@ -266,7 +267,7 @@ impl InheritedPaint {
             return Some(HiddenReason::Style);
         }
         let size: f64 = size.strip_suffix("px").and_then(|size| size.parse().ok()).unwrap_or(16.0);
-        if size < 3.0 || rect.within(&self.hard).is_unreadable() {
+        if size < 3.0 || rect.intersection(&self.fixed_clip).is_unreadable() {
             return Some(HiddenReason::Empty);
         }
         let filled = match style(ComputedStyle::TextFill) {
@@ -282,10 +283,10 @@ impl InheritedPaint {
     /// Returns the reason why text of this colour is invisible.
     fn hides_colour(&self, colour: &str) -> Option<HiddenReason> {
         let colour = Colour::parse(colour)?;
-        let colour = match self.letters {
+        let colour = match self.text_fill {
             _ if !colour.is_clear() => colour,
-            TextFill::Own => return Some(HiddenReason::Transparent),
-            TextFill::Of(colour) => colour,
+            TextFill::Background => return Some(HiddenReason::Transparent),
+            TextFill::Solid(colour) => colour,
             TextFill::Picture => return None,
         };
         // Over an image or a gradient, visibility cannot be determined.

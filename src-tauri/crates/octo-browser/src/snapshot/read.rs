@@ -28,7 +28,7 @@ pub struct MarkdownPage {
     /// Byte offset in the whole text of the next page, if any.
     pub next: Option<usize>,
     /// Length of the whole text, in bytes.
-    pub of: usize,
+    pub total: usize,
 }
 
 /// The reason why no such part exists.
@@ -39,7 +39,7 @@ pub enum PartError {
     NotThere,
     /// The text has fewer parts.
     #[error("it has {parts} parts")]
-    Beyond {
+    OutOfRange {
         /// Number of parts.
         parts: usize,
     },
@@ -69,7 +69,7 @@ impl Snapshot {
         let mut parts = 1;
         let mut part = page(&whole, 0, budget);
         while parts < number {
-            let next = part.next.ok_or(PartError::Beyond { parts })?;
+            let next = part.next.ok_or(PartError::OutOfRange { parts })?;
             part = page(&whole, next, budget);
             parts += 1;
         }
@@ -133,7 +133,7 @@ fn page(whole: &str, from: usize, budget: usize) -> MarkdownPage {
     }
     let text = rest.get(..end).unwrap_or_default().to_owned();
     let next = (start + end < of).then_some(start + end);
-    MarkdownPage { text, next, of }
+    MarkdownPage { text, next, total: of }
 }
 
 struct MarkdownWriter<'s> {
@@ -246,7 +246,7 @@ impl<'s> MarkdownWriter<'s> {
                     said.push_str(" = ");
                     said.push_str(&node.value);
                 }
-                self.word(&said);
+                self.write_word(&said);
                 None
             }
             RolePart::Control if &*node.role == "link" => {
@@ -264,13 +264,13 @@ impl<'s> MarkdownWriter<'s> {
                 MarkdownUndo::Nothing
             }),
             RolePart::Control => {
-                self.word(&self.control(node));
+                self.write_word(&self.control(node));
                 (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas"))
                     .then_some(MarkdownUndo::Nothing)
             }
             RolePart::Picture => {
                 if !node.name.is_empty() {
-                    self.word(&format!("![{}]", cut(&node.name, 200)));
+                    self.write_word(&format!("![{}]", cut(&node.name, 200)));
                 }
                 None
             }
@@ -298,7 +298,7 @@ impl<'s> MarkdownWriter<'s> {
                 Some(MarkdownUndo::Code)
             }
             RolePart::Code if self.code == 0 && self.inline == 0 => {
-                self.word("`");
+                self.write_word("`");
                 Some(MarkdownUndo::Mark("`".to_owned()))
             }
             RolePart::Table => {
@@ -398,7 +398,7 @@ impl<'s> MarkdownWriter<'s> {
         }
     }
 
-    fn word(&mut self, text: &str) {
+    fn write_word(&mut self, text: &str) {
         if !self.line.is_empty() && !self.line.ends_with([' ', '`', '[']) {
             self.line.push(' ');
         }

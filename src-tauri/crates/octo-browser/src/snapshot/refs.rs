@@ -15,10 +15,10 @@ use super::view::Snapshot;
 pub struct Refs {
     last: u32,
     /// Number of documents seen so far. It never decreases, so no document is mistaken for a gone one.
-    seen: u32,
+    documents_seen: u32,
     documents: HashMap<DocumentId, u32>,
     numbers: HashMap<(u32, i64), u32>,
-    given: HashMap<u32, RefEntry>,
+    entries: HashMap<u32, RefEntry>,
     /// Numbers of documents that are gone, oldest first.
     gone: VecDeque<u32>,
     /// Fields that contained a secret at some time: a page that reveals its password on demand turns them into
@@ -33,7 +33,7 @@ pub struct Refs {
 struct RefEntry {
     document: u32,
     place: NodeRef,
-    known: NodeIdentity,
+    identity: NodeIdentity,
     round: u64,
 }
 
@@ -125,7 +125,7 @@ impl Refs {
     ///
     /// See [`RefError`].
     pub fn lookup(&self, number: u32) -> Result<&NodeRef, RefError> {
-        let Some(given) = self.given.get(&number) else {
+        let Some(given) = self.entries.get(&number) else {
             let known = number != 0 && number <= self.last;
             return Err(match known {
                 true => RefError::DocumentGone { number, known: None },
@@ -133,10 +133,10 @@ impl Refs {
             });
         };
         if !self.present.contains(&given.document) {
-            return Err(RefError::DocumentGone { number, known: Some(given.known.clone()) });
+            return Err(RefError::DocumentGone { number, known: Some(given.identity.clone()) });
         }
         if given.round != self.round {
-            return Err(RefError::NodeGone { number, known: given.known.clone() });
+            return Err(RefError::NodeGone { number, known: given.identity.clone() });
         }
         Ok(&given.place)
     }
@@ -147,8 +147,8 @@ impl Refs {
     }
 
     /// Returns the description of a ref's node from when it was last seen.
-    pub fn known(&self, number: u32) -> Option<&NodeIdentity> {
-        self.given.get(&number).map(|given| &given.known)
+    pub fn identity(&self, number: u32) -> Option<&NodeIdentity> {
+        self.entries.get(&number).map(|given| &given.identity)
     }
 
     /// Returns the single target of the newest snapshot with the role, name and heading of a gone ref, on a
@@ -157,10 +157,10 @@ impl Refs {
     /// # Errors
     ///
     /// See [`RefindError`]; several matches are an error too.
-    pub fn again(&self, number: u32, snapshot: &Snapshot) -> Result<u32, RefindError> {
-        let given = self.given.get(&number).filter(|given| !given.known.role.is_empty());
+    pub fn refind(&self, number: u32, snapshot: &Snapshot) -> Result<u32, RefindError> {
+        let given = self.entries.get(&number).filter(|given| !given.identity.role.is_empty());
         let given = given.ok_or(RefindError::Unknown { number })?;
-        let alike: Vec<u32> = snapshot.alike(&given.known, &given.place.origin).collect();
+        let alike: Vec<u32> = snapshot.similar_targets(&given.identity, &given.place.origin).collect();
         match alike.as_slice() {
             [] => Err(RefindError::Nothing { number }),
             [one] => Ok(*one),
@@ -175,8 +175,8 @@ impl Refs {
         let mut documents = Vec::with_capacity(tree.frames.len());
         for frame in tree.frames {
             let document = *self.documents.entry(frame.document.clone()).or_insert_with(|| {
-                self.seen += 1;
-                self.seen
+                self.documents_seen += 1;
+                self.documents_seen
             });
             self.present.insert(document);
             documents.push(document);
@@ -187,8 +187,8 @@ impl Refs {
     /// Stores the descriptions of the snapshot's targets, and forgets old gone ones.
     pub(super) fn learn(&mut self, known: impl Iterator<Item = (u32, NodeIdentity)>) {
         for (number, known) in known {
-            if let Some(given) = self.given.get_mut(&number) {
-                given.known = known;
+            if let Some(given) = self.entries.get_mut(&number) {
+                given.identity = known;
             }
         }
         let mut leaving: Vec<u32> = self
@@ -204,7 +204,7 @@ impl Refs {
         self.gone.extend(leaving);
         while self.gone.len() > REMEMBERED {
             if let Some(oldest) = self.gone.pop_front() {
-                self.given.remove(&oldest);
+                self.entries.remove(&oldest);
             }
         }
     }
@@ -220,7 +220,7 @@ pub(super) struct Numbering<'t> {
 
 impl Numbering<'_> {
     /// Returns the numbers assigned, by frame and backend node id.
-    pub fn given(self) -> HashMap<(u32, i64), u32> {
+    pub fn into_numbers(self) -> HashMap<(u32, i64), u32> {
         self.given
     }
 
@@ -248,8 +248,8 @@ impl RefNumbers for Numbering<'_> {
         };
         // A tab that was detached and attached again has another session; its numbers stay.
         let given =
-            refs.given.entry(number).and_modify(|given| given.place.clone_from(&place)).or_insert_with(
-                || RefEntry { document: key.0, place, known: NodeIdentity::default(), round },
+            refs.entries.entry(number).and_modify(|given| given.place.clone_from(&place)).or_insert_with(
+                || RefEntry { document: key.0, place, identity: NodeIdentity::default(), round },
             );
         given.round = round;
         self.given.insert((node.frame, node.backend), number);

@@ -43,7 +43,7 @@ pub struct RenderedSnapshot {
     /// Its estimated token count.
     pub tokens: usize,
     /// The parts omitted to fit the budget, in page order.
-    pub left_out: Vec<OmittedLines>,
+    pub omitted: Vec<OmittedLines>,
 }
 
 /// Lines omitted at one position.
@@ -54,7 +54,7 @@ pub struct OmittedLines {
     /// Number of targets in them.
     pub targets: usize,
     /// The ref to read for all of them, if they are the rest of a run of similar items.
-    pub read: Option<u32>,
+    pub container_ref: Option<u32>,
 }
 
 /// A budget that omits nothing.
@@ -138,7 +138,7 @@ impl Snapshot {
                     }
                     _ => {
                         let read = self.lines.runs.get(run as usize).and_then(|run| run.container);
-                        let left = OmittedLines { lines: 1, targets: line.refs.len(), read };
+                        let left = OmittedLines { lines: 1, targets: line.refs.len(), container_ref: read };
                         items.push(RenderItem::Fold { depth: line.depth, left, run });
                     }
                 },
@@ -228,15 +228,15 @@ impl Snapshot {
                         RenderItem::Fold { left, .. } => (left.lines, left.targets),
                         RenderItem::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
                     };
-                    let (_, left) =
-                        missing.get_or_insert((0, OmittedLines { lines: 0, targets: 0, read: None }));
+                    let (_, left) = missing
+                        .get_or_insert((0, OmittedLines { lines: 0, targets: 0, container_ref: None }));
                     left.lines += more.0;
                     left.targets += more.1;
                 }
             }
         }
         note(&mut text, &mut missing);
-        RenderedSnapshot { tokens: estimate_tokens(&text), text, left_out }
+        RenderedSnapshot { tokens: estimate_tokens(&text), text, omitted: left_out }
     }
 }
 
@@ -248,7 +248,7 @@ impl OmittedLines {
             1 => " with 1 target".to_owned(),
             targets => format!(" with {targets} targets"),
         };
-        match self.read {
+        match self.container_ref {
             Some(number) => {
                 format!("... {} more {lines} like these{targets}: find, or read [{number}]", self.lines)
             }

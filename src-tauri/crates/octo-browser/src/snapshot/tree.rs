@@ -89,7 +89,7 @@ struct TreeJoiner<'a> {
     placements: Vec<Option<FrameOffset>>,
     by_owner: HashMap<(u32, i64), Vec<u32>>,
     ids: Vec<HashMap<&'a str, u32>>,
-    taken: Vec<Vec<bool>>,
+    joined: Vec<Vec<bool>>,
     /// Screen pixels per CSS pixel.
     scale: f64,
 }
@@ -123,7 +123,7 @@ impl<'a> PageTree<'a> {
             placements: vec![None; captured.frames.len()],
             by_owner,
             ids: ids.collect(),
-            taken: captured.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
+            joined: captured.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
             scale,
         };
         if !captured.frames.is_empty() {
@@ -220,7 +220,7 @@ impl<'a> TreeJoiner<'a> {
     fn take(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
         while let Some((parent, frame, place)) = pending.pop() {
             let Some(taken) =
-                self.taken.get_mut(frame as usize).and_then(|taken| taken.get_mut(place as usize))
+                self.joined.get_mut(frame as usize).and_then(|taken| taken.get_mut(place as usize))
             else {
                 continue;
             };
@@ -233,7 +233,7 @@ impl<'a> TreeJoiner<'a> {
             else {
                 continue;
             };
-            let node = self.heard(given, frame, parent);
+            let node = self.accessible_node(given, frame, parent);
             let (backend, fact, rect) = (node.backend, node.fact, node.rect);
             let inside = node.part != RolePart::Nothing;
             let own = self.push(node);
@@ -267,7 +267,7 @@ impl<'a> TreeJoiner<'a> {
             .layout(holder)
             .and_then(|layout| layout.fact(fact))
             .map_or(Rect::EMPTY, |fact| fact.view);
-        let clip = outer.clip.within(&view.moved(outer.x, outer.y));
+        let clip = outer.clip.intersection(&view.moved(outer.x, outer.y));
         let owner = self.tree.frames.get(held as usize).and_then(|frame| frame.owner.as_ref());
         let (right, down) = owner.map_or((0.0, 0.0), |owner| owner.inset);
         let (right, down) = (right * self.scale, down * self.scale);
@@ -285,7 +285,7 @@ impl<'a> TreeJoiner<'a> {
         own
     }
 
-    fn heard(&self, given: &TreeNode, frame: u32, parent: u32) -> Node {
+    fn accessible_node(&self, given: &TreeNode, frame: u32, parent: u32) -> Node {
         let role = given.role.as_ref().and_then(|role| role.text()).unwrap_or_default();
         let (mut part, word) =
             if given.ignored { (RolePart::Through, Cow::Borrowed("")) } else { part_of(role) };
@@ -347,22 +347,22 @@ impl<'a> TreeJoiner<'a> {
         node.block = fact.display == BoxDisplay::Block;
         if let Some(FrameOffset { x, y, clip }) = placement {
             node.rect = fact.rect.moved(x, y);
-            node.on_screen = !fact.view.moved(x, y).within(&clip).is_empty();
+            node.on_screen = !fact.view.moved(x, y).intersection(&clip).is_empty();
         }
     }
 }
 
 /// Returns the start of the visible text under a node, without field values.
 pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
-    const LOOKED_AT: usize = 200;
-    const ENOUGH: usize = 160;
+    const MAX_NODES_READ: usize = 200;
+    const MAX_CHARS: usize = 160;
     let mut text = String::new();
     let mut field = NONE;
     let inside = |parent: u32, of: u32| parent != NONE && parent >= of;
     let first = top.saturating_add(1);
     let below = layout.facts.get(first as usize..).unwrap_or_default();
-    for (fact, place) in below.iter().zip(first..).take(LOOKED_AT) {
-        if !inside(fact.parent, top) || text.len() > ENOUGH {
+    for (fact, place) in below.iter().zip(first..).take(MAX_NODES_READ) {
+        if !inside(fact.parent, top) || text.len() > MAX_CHARS {
             break;
         }
         if field != NONE && inside(fact.parent, field) {

@@ -53,7 +53,7 @@ impl Snapshot {
             .map(|node| (node.part == RolePart::Field || node.editable) && numbering.is_secret(&tree, node))
             .collect();
         let asks_for = asks_for(&tree, &marks);
-        let numbers = numbering.given();
+        let numbers = numbering.into_numbers();
         let known = lines.targets.iter().map(|target| {
             let heading = lines.headings.get(target.heading as usize).cloned().unwrap_or_default();
             (target.number, NodeIdentity { role: target.word.clone(), name: target.name.clone(), heading })
@@ -70,7 +70,7 @@ impl Snapshot {
             document: root.map(|frame| frame.document.0.clone()).unwrap_or_default(),
             lines,
             nodes,
-            seen: marks.seen,
+            seen: marks.visible,
             origins: captured.frames.iter().map(|frame| frame.origin.clone()).collect(),
             asks_for,
             numbers,
@@ -104,7 +104,7 @@ impl Snapshot {
     /// Returns the kinds of sensitive data that the page's fields ask for, with each field's frame. Includes
     /// cross-site frames and shadow roots that are otherwise inaccessible, where payment providers put their
     /// fields.
-    pub fn asks_for(&self) -> impl Iterator<Item = (&str, SensitiveData)> {
+    pub fn requested_data(&self) -> impl Iterator<Item = (&str, SensitiveData)> {
         self.asks_for.iter().map(|(frame, sensitive)| (frame.as_str(), *sensitive))
     }
 
@@ -141,7 +141,7 @@ impl Snapshot {
     }
 
     /// Returns the targets with the same role, name and heading on the same origin.
-    pub(super) fn alike<'s>(
+    pub(super) fn similar_targets<'s>(
         &'s self,
         known: &'s NodeIdentity,
         origin: &'s str,

@@ -40,7 +40,7 @@ impl TabNumbers {
         targets.map(|target| given.number(target)).collect()
     }
 
-    pub(crate) fn own(&self, target: &TargetId) {
+    pub(crate) fn record_own(&self, target: &TargetId) {
         self.lock().ours.insert(target.clone());
     }
 

@@ -34,7 +34,7 @@ impl Transport for ForgetfulBrowser {
 
     fn poll_incoming(&mut self, _context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         match self.answers.pop_front() {
-            Some(answer) => Poll::Ready(Ok(message::read(answer.into()))),
+            Some(answer) => Poll::Ready(Ok(message::parse(answer.into()))),
             None => Poll::Pending,
         }
     }
@@ -44,7 +44,7 @@ impl Transport for ForgetfulBrowser {
 async fn a_tab_that_cannot_be_told_of_is_closed_again() {
     let browser = ForgetfulBrowser::default();
     let sent = Arc::clone(&browser.sent);
-    let tabs = Tabs::new(Link::over(browser), TabNumbers::default());
+    let tabs = Tabs::new(Link::with_transport(browser), TabNumbers::default());
     assert!(matches!(tabs.open_behind("https://a.example/").await, Err(TabError::Call(_))));
     // The next answer arrives after all earlier events.
     assert!(tabs.list().await.is_err());

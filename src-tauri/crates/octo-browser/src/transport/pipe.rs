@@ -82,7 +82,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
             let mut whole: Vec<u8> = self.received.drain(..=self.searched + end).collect();
             whole.pop();
             self.searched = 0;
-            self.ready.push_back(message::read(text_of(whole)));
+            self.ready.push_back(message::parse(text_of(whole)));
         }
         self.searched = self.received.len();
         Ok(true)

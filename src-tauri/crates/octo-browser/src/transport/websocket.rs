@@ -37,7 +37,7 @@ pub enum DialError {
     Unreachable(String),
     /// The listener is not a browser, or not the expected one.
     #[error("what listens there is not the browser that was looked for: {0}")]
-    Stranger(String),
+    WrongListener(String),
 }
 
 struct WebSocket {
@@ -57,7 +57,7 @@ struct WebSocket {
 ///
 /// [`DialError`] if no connection is made.
 pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
-    let stranger = |error: &dyn std::fmt::Display| DialError::Stranger(error.to_string());
+    let stranger = |error: &dyn std::fmt::Display| DialError::WrongListener(error.to_string());
     let request = address.into_client_request().map_err(|error| stranger(&error))?;
     let uri = request.uri();
     let (Some("ws"), Some(host), Some(port)) = (uri.scheme_str(), uri.host(), uri.port_u16()) else {
@@ -77,7 +77,7 @@ pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
         }
         Err(tungstenite::Error::Http(answer)) => Err(match answer.status().as_u16() {
             403 => DialError::Declined,
-            status => DialError::Stranger(format!("it answered {status}")),
+            status => DialError::WrongListener(format!("it answered {status}")),
         }),
         Err(tungstenite::Error::Io(error)) => Err(unreachable(error)),
         Err(error) => Err(stranger(&error)),
@@ -114,7 +114,7 @@ impl WebSocket {
                     Some(error) => Poll::Ready(Err(ending_of(error))),
                     None => Poll::Pending,
                 },
-                Poll::Ready(Some(Ok(Message::Text(text)))) => Poll::Ready(Ok(message::read(text))),
+                Poll::Ready(Some(Ok(Message::Text(text)))) => Poll::Ready(Ok(message::parse(text))),
                 // The socket itself answers pings.
                 Poll::Ready(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
                 Poll::Ready(Some(Ok(Message::Binary(_) | Message::Frame(_)))) => {
@@ -154,13 +154,13 @@ fn ending_of(error: tungstenite::Error) -> LinkEnd {
         tungstenite::Error::ConnectionClosed
         | tungstenite::Error::AlreadyClosed
         | tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => LinkEnd::ByBrowser,
-        tungstenite::Error::Io(error) if went_away(&error) => LinkEnd::ByBrowser,
+        tungstenite::Error::Io(error) if is_disconnect(&error) => LinkEnd::ByBrowser,
         error => LinkEnd::Broken(error.to_string()),
     }
 }
 
 /// Returns whether the peer just disappeared, as it does when killed.
-fn went_away(error: &std::io::Error) -> bool {
+fn is_disconnect(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
 }

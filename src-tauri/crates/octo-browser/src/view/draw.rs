@@ -29,7 +29,7 @@ const SIZE: u32 = 2;
 pub(super) struct Canvas {
     image: RgbaImage,
     /// The area of the page that it shows, and its pixels per CSS pixel.
-    seen: Spot,
+    viewport_spot: Spot,
     scale: (f64, f64),
 }
 
@@ -48,7 +48,7 @@ impl Canvas {
         let scale =
             |pixels: u32, css: f64| density.unwrap_or(if css > 0.0 { f64::from(pixels) / css } else { 1.0 });
         let scale = (scale(image.width(), seen.width), scale(image.height(), seen.height));
-        Self { image, seen, scale }
+        Self { image, viewport_spot: seen, scale }
     }
 
     pub fn into_image(self) -> RgbaImage {
@@ -103,7 +103,7 @@ impl Canvas {
         // Coordinates outside the picture are clamped to its edge; NaN becomes no pixel.
         let within = |value: f64, most: u32| value.clamp(0.0, f64::from(most)) as u32;
         let (width, height) = self.image.dimensions();
-        let (left, top) = (spot.left - self.seen.left, spot.top - self.seen.top);
+        let (left, top) = (spot.left - self.viewport_spot.left, spot.top - self.viewport_spot.top);
         PixelRect {
             left: within((left * x).floor(), width),
             top: within((top * y).floor(), height),

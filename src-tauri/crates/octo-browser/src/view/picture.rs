@@ -58,7 +58,7 @@ impl TabView {
     /// # Errors
     ///
     /// [`ModelPictureError`]; a picture is never returned uncovered.
-    pub async fn shot(
+    pub async fn take_picture(
         &mut self,
         page: &Page,
         area: PictureArea,
@@ -68,9 +68,9 @@ impl TabView {
     ) -> Result<ModelPicture, ModelPictureError> {
         match front {
             BringToFront::First => page.bring_to_front().await?,
-            BringToFront::AtNeed => page.begin_focus_emulation().await?,
+            BringToFront::IfNeeded => page.begin_focus_emulation().await?,
         }
-        let (framed, before, picture, after) = still(page, &area, front).await?;
+        let (framed, before, picture, after) = capture_unchanged(page, &area, front).await?;
         let boxes = match numbers {
             // Do not store this as the newest snapshot: the model does not read it, and later changes are
             // reported against the one it did read.
@@ -78,14 +78,16 @@ impl TabView {
             ElementLabels::None => Vec::new(),
         };
         let covers = self.covers(&[&before, &after], redactor);
-        let boxes: Vec<(u32, Spot)> = boxes.into_iter().filter(|(_, spot)| spot.meets(framed.seen)).collect();
-        let drawn = PictureOverlay { covers, boxes, seen: framed.seen, density: framed.density };
+        let boxes: Vec<(u32, Spot)> =
+            boxes.into_iter().filter(|(_, spot)| spot.overlaps(framed.viewport_spot)).collect();
+        let drawn =
+            PictureOverlay { covers, boxes, viewport_spot: framed.viewport_spot, density: framed.density };
         if drawn.covers.is_empty() && drawn.boxes.is_empty() {
             return Ok(ModelPicture { picture, covered: 0, numbered: 0 });
         }
         let unreadable = |error: &dyn std::fmt::Display| ModelPictureError::Unreadable(error.to_string());
         // A picture has about a million pixels.
-        tokio::task::spawn_blocking(move || drawn.on(&picture))
+        tokio::task::spawn_blocking(move || drawn.draw_on(&picture))
             .await
             .map_err(|error| unreadable(&error))?
             .map_err(|error| unreadable(&error))
@@ -102,7 +104,7 @@ impl TabView {
                 // Generated text has no identity to match it by.
                 apart.push(spot);
             } else {
-                spots.entry(node).and_modify(|known| *known = known.with(spot)).or_insert(spot);
+                spots.entry(node).and_modify(|known| *known = known.union(spot)).or_insert(spot);
             }
         }
         spots.into_values().chain(apart).collect()
@@ -112,7 +114,7 @@ impl TabView {
 /// Takes a picture during which the page was not scrolled, with the captures before and after it. Captured
 /// positions are relative to the window, the picture's area to the page; after a scroll in between, the covers
 /// would be misplaced.
-async fn still(
+async fn capture_unchanged(
     page: &Page,
     area: &PictureArea,
     front: BringToFront,
@@ -133,19 +135,19 @@ async fn still(
 struct PictureOverlay {
     covers: Vec<Spot>,
     boxes: Vec<(u32, Spot)>,
-    seen: Spot,
+    viewport_spot: Spot,
     density: Option<f64>,
 }
 
 impl PictureOverlay {
-    fn on(self, picture: &PagePicture) -> Result<ModelPicture, image::ImageError> {
+    fn draw_on(self, picture: &PagePicture) -> Result<ModelPicture, image::ImageError> {
         let image = image::load_from_memory_with_format(&picture.bytes, ImageFormat::Png)?.into_rgba8();
-        let mut canvas = Canvas::new(image, self.seen, self.density);
+        let mut canvas = Canvas::new(image, self.viewport_spot, self.density);
         for (number, spot) in &self.boxes {
             canvas.number(*spot, *number);
         }
         // Draw covers last, so that no frame or number reveals anything under them.
-        let covered = self.covers.iter().filter(|spot| spot.meets(self.seen)).count();
+        let covered = self.covers.iter().filter(|spot| spot.overlaps(self.viewport_spot)).count();
         self.covers.into_iter().for_each(|spot| canvas.cover(spot));
         let image = canvas.into_image();
         let (width, height) = image.dimensions();

@@ -5,8 +5,8 @@ mod pages;
 mod timing;
 
 use crate::kit::{
-    DebuggingMode, PATIENCE, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, others,
-    said, tab, until,
+    DebuggingMode, PATIENCE, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, other_tabs,
+    script_result, tab, until,
 };
 use octo_browser::{
     ActError, ActMethod, ActOutcome, Audience, BrowserAct, DialogReply, DownloadEvent, Downloads,
@@ -65,7 +65,7 @@ const SENT: &[&str] = &[
 /// A page to act on by element number, next to one of the person's tabs.
 pub(crate) struct Scene {
     site: Site,
-    desk: TestDisplay,
+    display: TestDisplay,
     _chromium: RealChromium,
     recording: Recording,
     connected: octo_browser::BrowserConnection,
@@ -82,23 +82,23 @@ impl Scene {
 
     pub(crate) async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
-        let desk = TestDisplay::start(WindowFrames::None).await;
+        let display = TestDisplay::start(WindowFrames::None).await;
         let urls = [site.url(path), site.url("/other")];
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
         let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
-        let chromium = RealChromium::start(&desk, DebuggingMode::Flag, &arguments).await;
+        let chromium = RealChromium::start(&display, DebuggingMode::Flag, &arguments).await;
         let recording = Recording::default();
-        let connected = RealChromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+        let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
         tab(&connected.tabs, "Other").await;
         let start = tab(&connected.tabs, title).await;
-        let before = others(&connected.tabs, &start).await;
+        let before = other_tabs(&connected.tabs, &start).await;
         // On an overloaded machine, a page that is still being laid out is silent for longer than a tab may be.
         let attach = async || Page::attach(&connected.link, &start.target).await.ok();
         let page = until("the page's answer", attach).await;
         page.begin_focus_emulation().await.expect("acting");
         let mut scene = Self {
             site,
-            desk,
+            display: display,
             _chromium: chromium,
             recording,
             connected,
@@ -107,13 +107,13 @@ impl Scene {
             start,
             before,
         };
-        scene.view.look(&scene.page).await.expect("a look");
+        scene.view.refresh(&scene.page).await.expect("a look");
         scene
     }
 
     /// Returns the number of the first target of this role whose line contains the name.
     async fn number(&mut self, role: &str, name: &str) -> u32 {
-        self.view.look(&self.page).await.expect("a look");
+        self.view.refresh(&self.page).await.expect("a look");
         self.known_number(role, name)
     }
 
@@ -140,26 +140,34 @@ impl Scene {
         self.page.perform(&act, Audience::Person).await
     }
 
-    pub(crate) async fn said(&self) -> String {
-        said(&self.page, "said.textContent").await.as_str().unwrap_or_default().to_owned()
+    pub(crate) async fn status_text(&self) -> String {
+        script_result(&self.page, "said.textContent").await.as_str().unwrap_or_default().to_owned()
     }
 
     /// The windows that are on the screen.
     pub(crate) fn windows(&self) -> String {
-        self.desk.hands(&["search", "--onlyvisible", "--name", "."])
+        self.display.run_xdotool(&["search", "--onlyvisible", "--name", "."])
     }
 
     /// Clicks a point of the screen with the person's own mouse.
     pub(crate) fn press_as_the_person(&self, [x, y]: [i32; 2]) {
-        self.desk.hands(&["mousemove", &x.to_string(), &y.to_string(), "click", "1", "sleep", "0.5"]);
+        self.display.run_xdotool(&[
+            "mousemove",
+            &x.to_string(),
+            &y.to_string(),
+            "click",
+            "1",
+            "sleep",
+            "0.5",
+        ]);
     }
 
     /// Checks that the person's other tabs are unchanged and nothing was sent to them.
-    pub(crate) async fn ends(self) {
-        assert_eq!(others(&self.connected.tabs, &self.start).await, self.before);
+    pub(crate) async fn assert_other_tabs_unchanged(self) {
+        assert_eq!(other_tabs(&self.connected.tabs, &self.start).await, self.before);
         self.recording.assert_only(SENT, self.start.target.inner());
         drop(self.page);
-        let _ = &self.desk;
+        let _ = &self.display;
     }
 }
 
@@ -171,16 +179,16 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     let mut scene = Scene::start("/form", "Form").await;
     let name = scene.place("textbox", "Name").await;
     let done = scene.act(BrowserAct::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
-    assert_eq!((done.way, done.came), (ActMethod::Input, PageReaction::Stayed));
+    assert_eq!((done.method, done.reaction), (ActMethod::Input, PageReaction::Stayed));
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
     assert!(diff.change == ChangeExtent::Lines && diff.text.contains("Ada"), "{}", diff.text);
     scene.act(BrowserAct::Type(name.clone(), " é中".to_owned())).await.expect("typed");
-    let keys = said(&scene.page, "keys.textContent").await;
+    let keys = script_result(&scene.page, "keys.textContent").await;
     assert_eq!(
         keys, "keydown:A input keydown:d input keydown:a input input ",
         "keys where there are some, never Enter"
     );
-    assert_eq!(said(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
+    assert_eq!(script_result(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
     let fills: &[(&str, &str, &str, ActMethod)] = &[
         ("textbox", "Mail", "new@example.org", ActMethod::Input),
         ("textbox", "Text", "two\nlines", ActMethod::Input),
@@ -197,7 +205,7 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     for (role, name, text, way) in fills {
         let place = scene.place(role, name).await;
         let done = scene.act(BrowserAct::Fill(place, (*text).to_owned())).await;
-        assert_eq!(done.as_ref().map(|done| done.way), Ok(*way), "{name}: {done:?}");
+        assert_eq!(done.as_ref().map(|done| done.method), Ok(*way), "{name}: {done:?}");
     }
     let many = scene.place("option", "Red").await;
     scene.act(BrowserAct::Select(many, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
@@ -205,7 +213,7 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
         ("date", "Day", "22.11.2026", UnsupportedAct::NotAccepted),
         ("slider", "Size", "70", UnsupportedAct::NotAccepted),
         ("color", "Paint", "red", UnsupportedAct::NotAccepted),
-        ("textbox", "Shut", "x", UnsupportedAct::Closed),
+        ("textbox", "Shut", "x", UnsupportedAct::Disabled),
         ("button", "Send", "x", UnsupportedAct::NoText),
     ] {
         let place = scene.place(role, name).await;
@@ -221,23 +229,23 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     ] {
         assert_eq!(scene.act(BrowserAct::Select(list.clone(), wanted)).await, Err(unfit.into()));
     }
-    assert_eq!(said(&scene.page, "rich.textContent").await, "plain");
+    assert_eq!(script_result(&scene.page, "rich.textContent").await, "plain");
     assert_eq!(
-        scene.act(BrowserAct::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way),
+        scene.act(BrowserAct::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.method),
         Ok(ActMethod::Input)
     );
     scene.act(BrowserAct::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
     scene.act(BrowserAct::Fill(name, "Grace".to_owned())).await.expect("filled");
     scene.click("button", "Send").await.expect("sent");
     assert_eq!(
-        scene.said().await,
+        scene.status_text().await,
         "sent name=Grace&mail=new%40example.org&text=two%0Alines&day=2026-11-22&hour=09%3A30&size=7&paint=%23ff0000&tick=on&one=b&list=2&many=Red&many=Blue&shut=shut true"
     );
     assert_eq!(
         scene.act(BrowserAct::Press(None, "Hyper+X".to_owned())).await,
         Err(UnsupportedAct::UnknownKey.into())
     );
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -248,29 +256,33 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
     let mut scene = Scene::start("/cover", "Cover").await;
     let covered = scene.click("button", "Below").await;
     let Err(ActError::Covered(cover)) = covered else { panic!("{covered:?}") };
-    assert_eq!(cover.words, "div#lid \"Cookie wall\"");
-    assert_eq!(scene.said().await, "");
+    assert_eq!(cover.description, "div#lid \"Cookie wall\"");
+    assert_eq!(scene.status_text().await, "");
     scene.click("button", "Accept").await.expect("accepted");
     scene.click("button", "Below").await.expect("free now");
-    assert_eq!(scene.said().await, "pressed");
+    assert_eq!(scene.status_text().await, "pressed");
     // The page scrolls to it, and out from under the fixed header.
     scene.click("button", "Far").await.expect("scrolled to");
-    assert_eq!(scene.said().await, "far");
+    assert_eq!(scene.status_text().await, "far");
     // Scrolling is smooth; a position read after it has stopped no longer changes.
     scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, -100_000.0))).await.expect("scrolled");
     scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, 2_000.0))).await.expect("scrolled");
     const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
     let document = scene.page.element_at(5.0, 5.0).await.expect("a place");
-    let left = scene.page.ask(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new()).await;
+    let left = scene
+        .page
+        .call_function_on_node(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new())
+        .await;
     assert!(left.as_ref().is_ok_and(|left| left.as_f64().is_some_and(|left| left.abs() < 1.0)), "{left:?}");
     scene.click("button", "Far").await.expect("from below");
     scene.act(BrowserAct::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
     let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("nowhere".to_owned()))).await;
     assert_eq!(missing, Err(UnsupportedAct::NoSuchText.into()));
     let dead = scene.page.element_at(5.0, 5.0).await.expect("a place");
-    let words = scene.page.ask(&dead, "function() { return this.localName }", Vec::new()).await;
+    let words =
+        scene.page.call_function_on_node(&dead, "function() { return this.localName }", Vec::new()).await;
     assert_eq!(words, Ok("header".into()));
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -280,10 +292,10 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     }
     let mut scene = Scene::start("/shadow", "Shadow").await;
     scene.click("button", "Hidden deep").await.expect("pressed");
-    assert_eq!(scene.said().await, "deep true");
+    assert_eq!(scene.status_text().await, "deep true");
     let deep = scene.place("textbox", "Deep").await;
     scene.act(BrowserAct::Fill(deep, "well".to_owned())).await.expect("filled");
-    assert_eq!(scene.said().await, "well");
+    assert_eq!(scene.status_text().await, "well");
 
     scene.page.navigate(&scene.site.url("/frames")).await.expect("there");
     until("the frame", async || {
@@ -300,7 +312,11 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     let said = async |scene: &Scene| {
         scene
             .page
-            .ask(&inside, "function() { return document.querySelector('#said').textContent }", Vec::new())
+            .call_function_on_node(
+                &inside,
+                "function() { return document.querySelector('#said').textContent }",
+                Vec::new(),
+            )
             .await
     };
     assert_eq!(said(&scene).await, Ok("in true".into()));
@@ -309,10 +325,13 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     assert_eq!(said(&scene).await, Ok("across".into()));
     // An element over the frame covers the frame's content too.
     let lid = "lid.style.cssText = 'position:fixed;inset:0;background:#fff'; lid.id = 'lid'; true";
-    assert_eq!(crate::kit::said(&scene.page, lid).await, true);
+    assert_eq!(crate::kit::script_result(&scene.page, lid).await, true);
     let covered = scene.act(BrowserAct::Click(inside.clone())).await;
-    assert!(matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#lid"), "{covered:?}");
-    scene.ends().await;
+    assert!(
+        matches!(&covered, Err(ActError::Covered(cover)) if cover.description == "div#lid"),
+        "{covered:?}"
+    );
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -324,12 +343,12 @@ async fn zoomed_scaled_and_turned_things_are_hit_on_a_screen_of_other_pixels() {
     for name in ["Zoomed", "Turned", "Framed"] {
         scene.click("button", name).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     }
-    assert_eq!(scene.said().await, "Zoomed Turned Framed ");
+    assert_eq!(scene.status_text().await, "Zoomed Turned Framed ");
     let inside = scene.place("button", "Inside").await;
     scene.act(BrowserAct::Click(inside.clone())).await.expect("pressed in a frame that is shown smaller");
     let said = "function() { return document.querySelector('#said').textContent }";
-    assert_eq!(scene.page.ask(&inside, said, Vec::new()).await, Ok("in true".into()));
-    scene.ends().await;
+    assert_eq!(scene.page.call_function_on_node(&inside, said, Vec::new()).await, Ok("in true".into()));
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -340,11 +359,11 @@ async fn things_are_dragged_by_the_mouse_and_by_the_browsers_own_drag_and_drop()
     let mut scene = Scene::start("/drag", "Drag").await;
     let (parcel, onto) = (scene.place("button", "Parcel").await, scene.place("button", "Box").await);
     scene.act(BrowserAct::Drag(parcel.clone(), onto.clone())).await.expect("dragged");
-    assert_eq!(scene.said().await, "dropped parcel");
+    assert_eq!(scene.status_text().await, "dropped parcel");
     let slider = scene.place("button", "Slider").await;
     scene.act(BrowserAct::Drag(slider, parcel)).await.expect("dragged");
-    assert_eq!(scene.said().await, "moved true");
-    scene.ends().await;
+    assert_eq!(scene.status_text().await, "moved true");
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -353,32 +372,32 @@ async fn files_go_up_and_come_down() {
         return;
     }
     let mut scene = Scene::start("/files", "Files").await;
-    let files: Vec<_> = ["a.txt", "b.txt"].map(|name| scene.desk.home().join(name)).to_vec();
+    let files: Vec<_> = ["a.txt", "b.txt"].map(|name| scene.display.home().join(name)).to_vec();
     for file in &files {
         std::fs::write(file, "hello").expect("written");
     }
     let field = scene.place("button", "One file").await;
     scene.act(BrowserAct::Upload(field.clone(), files[..1].to_vec())).await.expect("given");
-    assert_eq!(scene.said().await, "a.txt5");
+    assert_eq!(scene.status_text().await, "a.txt5");
     assert_eq!(
         scene.act(BrowserAct::Upload(field, files.clone())).await,
         Err(UnsupportedAct::OneFile.into())
     );
     let choose = scene.place("button", "Choose").await;
     scene.act(BrowserAct::Upload(choose, files)).await.expect("given");
-    assert_eq!(scene.said().await, "through 2");
+    assert_eq!(scene.status_text().await, "through 2");
     let link = scene.place("link", "Get it").await;
     assert_eq!(scene.act(BrowserAct::Upload(link, Vec::new())).await, Err(UnsupportedAct::NoFiles.into()));
 
     let mut downloads = Downloads::watch(&scene.connected.link).await.expect("watching");
     let done = scene.click("link", "Get it").await.expect("pressed");
-    assert_eq!(done.came, PageReaction::Stayed, "a download is no navigation");
+    assert_eq!(done.reaction, PageReaction::Stayed, "a download is no navigation");
     let began = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
     let DownloadEvent::Began { name, frame, guid, .. } = began else { panic!("{began:?}") };
     assert_eq!((name.as_str(), &frame), ("report.txt", scene.page.main_frame()));
     let done = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
     assert!(matches!(&done, DownloadEvent::Done { guid: it, bytes: 5, .. } if *it == guid), "{done:?}");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -387,24 +406,24 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
         return;
     }
     let mut scene = Scene::start("/go", "Go").await;
-    assert_eq!(scene.click("link", "Part").await.expect("pressed").came, PageReaction::Moved);
+    assert_eq!(scene.click("link", "Part").await.expect("pressed").reaction, PageReaction::Moved);
     let done = scene.click("button", "Ask").await.expect("pressed");
-    assert!(matches!(&done.came, PageReaction::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
+    assert!(matches!(&done.reaction, PageReaction::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
     let held = scene.act(BrowserAct::Press(None, "Tab".to_owned())).await;
     assert!(matches!(held, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{held:?}");
-    let settling = scene.page.settling();
+    let settling = scene.page.observe_reaction();
     scene.page.answer(DialogReply::Accept).await.expect("answered");
-    assert_eq!(settling.after().await, Ok(PageReaction::Stayed));
-    assert_eq!(scene.said().await, "true");
+    assert_eq!(settling.wait().await, Ok(PageReaction::Stayed));
+    assert_eq!(scene.status_text().await, "true");
     scene.click("button", "Later").await.expect("pressed");
     scene.act(BrowserAct::Wait(WaitCondition::Text("late".to_owned()))).await.expect("came");
     let began = Instant::now();
-    scene.act(BrowserAct::Wait(WaitCondition::Gone("never there".to_owned()))).await.expect("gone");
+    scene.act(BrowserAct::Wait(WaitCondition::TextGone("never there".to_owned()))).await.expect("gone");
     scene.act(BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(50)))).await.expect("waited");
     assert!(began.elapsed() < Duration::from_secs(5));
 
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
-    assert_eq!(scene.click("link", "New tab").await.expect("pressed").came, PageReaction::Stayed);
+    assert_eq!(scene.click("link", "New tab").await.expect("pressed").reaction, PageReaction::Stayed);
     let popup = opened.next().await.expect("told");
     assert_eq!(popup.opener.as_ref(), Some(scene.page.target()));
     scene.before.push((popup.target.inner().clone(), "There".to_owned(), scene.site.url("/there")));
@@ -412,13 +431,13 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
 
     let before = scene.page.document();
     assert_eq!(
-        scene.click("link", "Go there").await.expect("pressed").came,
+        scene.click("link", "Go there").await.expect("pressed").reaction,
         PageReaction::Navigated(LoadProgress::Done)
     );
     assert_ne!(scene.page.document(), before);
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
     assert!(diff.change == ChangeExtent::Page && diff.text.contains("# There"), "{}", diff.text);
-    let mut after = others(&scene.connected.tabs, &scene.start).await;
+    let mut after = other_tabs(&scene.connected.tabs, &scene.start).await;
     after.sort();
     // The order of a list is the browser's.
     assert_eq!(after, scene.before);
@@ -438,13 +457,13 @@ async fn a_number_whose_element_went_is_found_again_only_where_one_is_like_it() 
     scene.act(BrowserAct::Click(place)).await.expect("pressed");
     assert_eq!(scene.act(BrowserAct::Click(old)).await, Err(ActError::Gone), "the old element is no more");
     let again = scene.view.locate(&scene.page, apple).await.expect("again");
-    assert_eq!((again.how, again.known.name.as_str()), (LocateMethod::Alike, "Apple"));
+    assert_eq!((again.how, again.identity.name.as_str()), (LocateMethod::Similar, "Apple"));
     assert_ne!(again.number, apple);
     scene.act(BrowserAct::Click(again.place)).await.expect("pressed");
-    assert_eq!(scene.said().await, "Apple");
+    assert_eq!(scene.status_text().await, "Apple");
     scene.click("button", "Twice").await.expect("pressed");
     let several = scene.view.locate(&scene.page, pear).await;
     assert!(matches!(&several, Err(LocateError::Stale { number, .. }) if *number == pear), "{several:?}");
     assert_eq!(scene.view.locate(&scene.page, 9_999).await, Err(LocateError::NeverGiven(9_999)));
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }

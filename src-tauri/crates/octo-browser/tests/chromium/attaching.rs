@@ -21,14 +21,14 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     }
     let site =
         Site::start(&[("/", "<title>First</title>one"), ("/two", "<title>Second</title>two"), OWN]).await;
-    let desk = TestDisplay::start(WindowFrames::None).await;
+    let display = TestDisplay::start(WindowFrames::None).await;
     let urls = [site.url("/"), site.url("/two"), PersonTab::url(&site)];
     let _chromium =
-        RealChromium::start(&desk, DebuggingMode::Flag, &urls.each_ref().map(String::as_str)).await;
+        RealChromium::start(&display, DebuggingMode::Flag, &urls.each_ref().map(String::as_str)).await;
     let recording = Recording::default();
-    let browser = RealChromium::watched(&desk, recording.wrap());
+    let browser = RealChromium::watched(&display, recording.wrap());
     let connected = browser.connect().await.expect("connected");
-    assert_eq!(connected.fresh, Freshness::New);
+    assert_eq!(connected.freshness, Freshness::New);
     let state = browser.state().borrow().clone();
     assert!(
         matches!(&state, AttachmentState::Connected { mode: AccessMode::Flag, version, .. } if version.starts_with("Chrome/")),
@@ -41,25 +41,29 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
         (titles == ["First", "Own 1", "Second"]).then_some(tabs)
     })
     .await;
-    assert_eq!(tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.shown)).count(), 1, "{tabs:?}");
+    assert_eq!(
+        tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.is_active)).count(),
+        1,
+        "{tabs:?}"
+    );
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
     let own = PersonTab::find(&connected.tabs).await;
-    assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
+    assert_eq!(browser.connect().await.expect("held").freshness, Freshness::Existing);
     own.assert_unchanged(&connected.tabs).await;
 }
 
 /// Waits for the browser's question, and presses these keys until it is answered.
-async fn answer(desk: &TestDisplay, browser: &Browser, once: &str, again: &str) {
-    until("the question", async || desk.is_darkened().then_some(())).await;
+async fn answer(display: &TestDisplay, browser: &Browser, once: &str, again: &str) {
+    until("the question", async || display.is_darkened().then_some(())).await;
     if !once.is_empty() {
-        desk.hands(&["key", once]);
+        display.run_xdotool(&["key", once]);
     }
     // A browser takes no answer in its question's first moments.
     until("its answer", async || {
         if !matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { .. }) {
             return Some(());
         }
-        desk.hands(&["key", again, "sleep", "0.3"]);
+        display.run_xdotool(&["key", again, "sleep", "0.3"]);
         None
     })
     .await;
@@ -71,49 +75,51 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = TestDisplay::start(WindowFrames::Managed).await;
+    let display = TestDisplay::start(WindowFrames::Managed).await;
     let chromium =
-        RealChromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)]).await;
-    until("its page", async || desk.is_white().then_some(())).await;
-    let browser = RealChromium::browser(&desk);
-    let found = browser.look().await;
+        RealChromium::start(&display, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)])
+            .await;
+    until("its page", async || display.is_white().then_some(())).await;
+    let browser = RealChromium::browser(&display);
+    let found = browser.find_browsers().await;
     assert!(matches!(found[0].probe, octo_browser::Probe::Approval { .. }), "{found:?}");
     assert_eq!(*browser.state().borrow(), AttachmentState::Off, "looking connects to nothing");
-    assert!(!desk.is_darkened(), "and asks nothing");
+    assert!(!display.is_darkened(), "and asks nothing");
 
     let (one, two) = (browser.clone(), browser.clone());
     let (one, two) =
         (tokio::spawn(async move { one.connect().await }), tokio::spawn(async move { two.connect().await }));
-    answer(&desk, &browser, "Tab", "Return").await;
+    answer(&display, &browser, "Tab", "Return").await;
     let (one, two) =
         (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
     assert!(matches!(
         *browser.state().borrow(),
         AttachmentState::Connected { mode: AccessMode::Approval, .. }
     ));
-    until("the page without a question over it", async || (!desk.is_darkened()).then_some(())).await;
+    until("the page without a question over it", async || (!display.is_darkened()).then_some(())).await;
     assert_eq!(two.tabs.list().await.expect("tabs").len(), 2);
     let own = PersonTab::find(&two.tabs).await;
-    assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
+    assert_eq!(browser.connect().await.expect("held").freshness, Freshness::Existing);
     own.assert_unchanged(&two.tabs).await;
 
     chromium.kill();
-    assert_eq!(one.link.ended().await, LinkEnd::ByBrowser);
+    assert_eq!(one.link.wait_ended().await, LinkEnd::ByBrowser);
     until("the loss", async || {
         matches!(*browser.state().borrow(), AttachmentState::Lost { .. }).then_some(())
     })
     .await;
     let _again =
-        RealChromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)]).await;
-    until("its page", async || desk.is_white().then_some(())).await;
+        RealChromium::start(&display, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)])
+            .await;
+    until("its page", async || display.is_white().then_some(())).await;
     assert!(matches!(*browser.state().borrow(), AttachmentState::Lost { .. }), "nothing is tried by itself");
     let asking = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
     };
-    answer(&desk, &browser, "Tab", "Return").await;
+    answer(&display, &browser, "Tab", "Return").await;
     let again = asking.await.expect("its end").expect("allowed");
-    assert_eq!(again.fresh, Freshness::New);
+    assert_eq!(again.freshness, Freshness::New);
     PersonTab::find(&again.tabs).await.assert_unchanged(&again.tabs).await;
 }
 
@@ -123,26 +129,27 @@ async fn a_person_may_decline_or_not_answer_at_all() {
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = TestDisplay::start(WindowFrames::Managed).await;
+    let display = TestDisplay::start(WindowFrames::Managed).await;
     let _chromium =
-        RealChromium::start(&desk, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)]).await;
-    until("its page", async || desk.is_white().then_some(())).await;
-    let browser = RealChromium::browser(&desk);
+        RealChromium::start(&display, DebuggingMode::Approval, &[&site.url("/"), &PersonTab::url(&site)])
+            .await;
+    until("its page", async || display.is_white().then_some(())).await;
+    let browser = RealChromium::browser(&display);
     let asking = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
     };
-    answer(&desk, &browser, "", "Escape").await;
+    answer(&display, &browser, "", "Escape").await;
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Declined));
     assert_eq!(*browser.state().borrow(), AttachmentState::Off);
-    until("the end of the question", async || (!desk.is_darkened()).then_some(())).await;
+    until("the end of the question", async || (!display.is_darkened()).then_some(())).await;
 
     // A caller that disappears does not withdraw the question, and the next caller waits for the same one.
     let gone = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
     };
-    until("the question", async || desk.is_darkened().then_some(())).await;
+    until("the question", async || display.is_darkened().then_some(())).await;
     gone.abort();
     let AttachmentState::WaitingForAllow { since, .. } = browser.state().borrow().clone() else {
         panic!("it waits")
@@ -161,10 +168,10 @@ async fn a_person_may_decline_or_not_answer_at_all() {
 
     // Its question stays until the person closes it, and the next caller gets another one. The person's own tab
     // is unchanged.
-    assert!(desk.is_darkened(), "the browser still asks");
+    assert!(display.is_darkened(), "the browser still asks");
     until("the end of the question", async || {
-        desk.hands(&["key", "Escape", "sleep", "0.3"]);
-        desk.is_white().then_some(())
+        display.run_xdotool(&["key", "Escape", "sleep", "0.3"]);
+        display.is_white().then_some(())
     })
     .await;
     assert_eq!(*browser.state().borrow(), AttachmentState::Off, "its answer does nothing");
@@ -172,7 +179,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
     };
-    answer(&desk, &browser, "Tab", "Return").await;
+    answer(&display, &browser, "Tab", "Return").await;
     let connected = asking.await.expect("its end").expect("allowed");
     PersonTab::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
 }
@@ -183,10 +190,10 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
         return;
     }
     let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
-    let desk = TestDisplay::start(WindowFrames::None).await;
+    let display = TestDisplay::start(WindowFrames::None).await;
     let chromium =
-        RealChromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
-    let browser = RealChromium::browser(&desk);
+        RealChromium::start(&display, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
+    let browser = RealChromium::browser(&display);
     let connected = browser.connect().await.expect("connected");
     let page =
         Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
@@ -206,23 +213,23 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     );
     assert!(matches!(connected.tabs.list().await, Err(CallError::Closed(LinkEnd::ByBrowser))));
 
-    let file = desk.profile().join("DevToolsActivePort");
+    let file = display.profile().join("DevToolsActivePort");
     let old = fs::read_to_string(&file).expect("it is still there");
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
     assert_eq!(fs::read_to_string(&file).expect("and is never removed"), old);
 
     let _again =
-        RealChromium::start(&desk, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
+        RealChromium::start(&display, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
     let connected = browser.connect().await.expect("connected again");
-    assert_eq!(connected.fresh, Freshness::New);
+    assert_eq!(connected.freshness, Freshness::New);
     tab(&connected.tabs, "First").await;
     PersonTab::find(&connected.tabs).await.assert_unchanged(&connected.tabs).await;
 }
 
 #[tokio::test]
 async fn a_port_that_is_another_programs_is_not_dialled() {
-    let desk = tempfile::tempdir().expect("a folder");
-    let profile = desk.path().join("profile");
+    let display = tempfile::tempdir().expect("a folder");
+    let profile = display.path().join("profile");
     fs::create_dir(&profile).expect("a profile");
     let site = Site::start(&[(
         "/json/version",
@@ -232,7 +239,7 @@ async fn a_port_that_is_another_programs_is_not_dialled() {
     let port = site.url("").rsplit_once(':').expect("a port").1.to_owned();
     fs::write(profile.join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a")).expect("written");
     let mut environment = octo_browser::BrowserEnvironment::of_process();
-    environment.home = desk.path().to_owned();
+    environment.home = display.path().to_owned();
     let browser = Browser::new(environment, BrowserTarget::Folder(profile.clone()));
     let taken = ConnectError::PortTaken { port: port.parse().expect("a number") };
     assert_eq!(browser.connect().await.map(drop), Err(taken.clone()));
@@ -282,15 +289,20 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     ));
     let opened = connected.tabs.open(&site.url("/")).await.expect("opened");
     let page = Page::attach(&connected.link, &opened.target).await.expect("attached");
-    until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(()))
-        .await;
+    until("the page", async || {
+        (crate::kit::script_result(&page, "document.title").await == "First").then_some(())
+    })
+    .await;
     assert!(!desk.profile().join("DevToolsActivePort").exists(), "no port was opened");
     let behind = connected.tabs.open_behind("about:blank").await.expect("opened");
     let listed = connected.tabs.find(behind.number).await.expect("it is there");
-    assert!(listed.place.is_none_or(|place| !place.shown), "nobody is disturbed: {listed:?}");
+    assert!(listed.place.is_none_or(|place| !place.is_active), "nobody is disturbed: {listed:?}");
     // Data set a moment before its end is still there after it.
-    crate::kit::said(&page, "document.cookie = 'told=once; max-age=9999'; localStorage.told = 'yes'; true")
-        .await;
+    crate::kit::script_result(
+        &page,
+        "document.cookie = 'told=once; max-age=9999'; localStorage.told = 'yes'; true",
+    )
+    .await;
     let before = Instant::now();
     drop((page, connected));
     browser.disconnect();
@@ -299,7 +311,7 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let opened = again.tabs.open(&site.url("/")).await.expect("opened");
     let page = Page::attach(&again.link, &opened.target).await.expect("attached");
     until("what was set", async || {
-        let told = crate::kit::said(&page, "document.cookie + ' ' + localStorage.told").await;
+        let told = crate::kit::script_result(&page, "document.cookie + ' ' + localStorage.told").await;
         (told == "told=once yes").then_some(())
     })
     .await;

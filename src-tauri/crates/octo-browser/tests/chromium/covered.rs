@@ -2,7 +2,8 @@
 //! field is missing from the picture.
 
 use crate::kit::{
-    DebuggingMode, PATIENCE, RealChromium, Site, TestDisplay, WindowFrames, chromium, said, tab, until,
+    DebuggingMode, PATIENCE, RealChromium, Site, TestDisplay, WindowFrames, chromium, script_result, tab,
+    until,
 };
 use image::RgbaImage;
 use octo_browser::{
@@ -102,27 +103,27 @@ async fn covered(arguments: &[&str]) {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = TestDisplay::start(WindowFrames::None).await;
+    let display = TestDisplay::start(WindowFrames::None).await;
     let url = site.url("/");
     let arguments: Vec<&str> = arguments.iter().copied().chain([url.as_str()]).collect();
-    let _chromium = RealChromium::start(&desk, DebuggingMode::Flag, &arguments).await;
-    let connected = RealChromium::browser(&desk).connect().await.expect("connected");
+    let _chromium = RealChromium::start(&display, DebuggingMode::Flag, &arguments).await;
+    let connected = RealChromium::browser(&display).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
     let mut view = TabView::default();
     // All frames are loaded once their fields are; covered text appears in no text either.
     let text = until("the frames", async || {
-        let text = view.look(&page).await.ok()?.render(WHOLE, RenderFilter::default()).text;
+        let text = view.refresh(&page).await.ok()?.render(WHOLE, RenderFilter::default()).text;
         (text.matches("filled").count() >= 9).then_some(text)
     })
     .await;
     assert!(!text.contains("4111") && text.contains("Bergen"), "{text}");
-    said(&page, "window.changed = 0").await;
+    script_result(&page, "window.changed = 0").await;
 
     let bare = read(&page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture").bytes);
     assert!((1_000..=1_100).contains(&bare.width()), "as wide as the page counts");
     let shot = view
-        .shot(&page, PictureArea::Visible, ElementLabels::None, BringToFront::First, &redactor())
+        .take_picture(&page, PictureArea::Visible, ElementLabels::None, BringToFront::First, &redactor())
         .await
         .expect("a shot");
     let covered = read(&shot.picture.bytes);
@@ -136,10 +137,10 @@ async fn covered(arguments: &[&str]) {
         assert_eq!(points(&covered, colour), points(&bare, colour), "{what} is not covered");
     }
     assert_eq!(shot.covered, COVERED.len() + "s3cret-Horse".len() - 1);
-    assert_eq!(said(&page, "window.changed").await, 0, "the page is not touched for it");
+    assert_eq!(script_result(&page, "window.changed").await, 0, "the page is not touched for it");
 
     // A picture of one element, after the page scrolled to it; elements shown before keep their numbers.
-    let text = view.look(&page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+    let text = view.refresh(&page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     let number = text.split_once("button \"Press\" [").expect("a button").1;
     let number: u32 = number.split_once(']').expect("its number").0.parse().expect("a number");
     let deep =
@@ -152,8 +153,10 @@ async fn covered(arguments: &[&str]) {
     let deep = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
     let area = PictureArea::Element(BackendNodeId::new(*deep.inner()));
     let bare = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
-    let shot =
-        view.shot(&page, area, ElementLabels::None, BringToFront::First, &redactor()).await.expect("a shot");
+    let shot = view
+        .take_picture(&page, area, ElementLabels::None, BringToFront::First, &redactor())
+        .await
+        .expect("a shot");
     assert!(points(&bare, [255, 0, 0]) > 1000);
     assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
@@ -166,27 +169,27 @@ async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = TestDisplay::start(WindowFrames::None).await;
+    let display = TestDisplay::start(WindowFrames::None).await;
     let url = site.url("/");
     let arguments = ["--headless=new", "--force-device-scale-factor=2", &url];
-    let _chromium = RealChromium::start(&desk, DebuggingMode::Flag, &arguments).await;
-    let connected = RealChromium::browser(&desk).connect().await.expect("connected");
+    let _chromium = RealChromium::start(&display, DebuggingMode::Flag, &arguments).await;
+    let connected = RealChromium::browser(&display).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
     let mut view = TabView::default();
-    said(
+    script_result(
         &page,
         "window.going = setInterval(() => { scrollTo(0, scrollY > 900 ? 0 : scrollY + 3); }, 10), true",
     )
     .await;
     let moving = view
-        .shot(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
+        .take_picture(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
         .await;
     assert_eq!(moving.expect_err("it moves"), ModelPictureError::Page(PageError::Moving));
     assert!(view.last().is_none(), "a picture is no look");
-    said(&page, "clearInterval(window.going), true").await;
+    script_result(&page, "clearInterval(window.going), true").await;
     let still = view
-        .shot(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
+        .take_picture(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
         .await
         .expect("a shot");
     assert!(still.numbered > 0 && view.last().is_none());
@@ -198,21 +201,27 @@ async fn numbers_are_drawn_where_their_elements_are() {
         return;
     }
     let site = Site::start(PAGES).await;
-    let desk = TestDisplay::start(WindowFrames::None).await;
-    let _chromium = RealChromium::start(&desk, DebuggingMode::Flag, &[&site.url("/")]).await;
-    let connected = RealChromium::browser(&desk).connect().await.expect("connected");
+    let display = TestDisplay::start(WindowFrames::None).await;
+    let _chromium = RealChromium::start(&display, DebuggingMode::Flag, &[&site.url("/")]).await;
+    let connected = RealChromium::browser(&display).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
     let mut view = TabView::default();
     // Each loads at its own time, and a box that appears between the snapshot and the picture is in only one of
     // them.
     until("all that is seen of the page and its four frames", async || {
-        (view.look(&page).await.ok()?.boxes().len() == 12).then_some(())
+        (view.refresh(&page).await.ok()?.boxes().len() == 12).then_some(())
     })
     .await;
-    said(&page, "window.changed = 0").await;
+    script_result(&page, "window.changed = 0").await;
     let shot = view
-        .shot(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &Redactor::default())
+        .take_picture(
+            &page,
+            PictureArea::Visible,
+            ElementLabels::Numbered,
+            BringToFront::First,
+            &Redactor::default(),
+        )
         .await
         .expect("a shot");
     let image = read(&shot.picture.bytes);
@@ -221,7 +230,7 @@ async fn numbers_are_drawn_where_their_elements_are() {
     let mut framed = Vec::new();
     for (number, spot) in boxes {
         let place = view.refs().lookup(number).expect("a place").clone();
-        let known = view.refs().known(number).expect("it is known").clone();
+        let known = view.refs().identity(number).expect("it is known").clone();
         // Frames that are scaled down use their own units.
         if place.session == *page.session().inner() {
             let real = page.spot(&place).await.expect("it is there");
@@ -234,5 +243,5 @@ async fn numbers_are_drawn_where_their_elements_are() {
     }
     // The others are covered fields, their numbers too.
     assert_eq!(framed, ["Name", "Town", "Press"]);
-    assert_eq!(said(&page, "window.changed").await, 0, "nothing is drawn onto the page");
+    assert_eq!(script_result(&page, "window.changed").await, 0, "nothing is drawn onto the page");
 }

@@ -23,7 +23,7 @@ struct PromptingServer {
     port: u16,
     /// One per connection: sent when its first command arrives; the command is answered once the sender is
     /// used.
-    heard: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
+    connections: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 }
 
 impl PromptingServer {
@@ -36,7 +36,7 @@ impl PromptingServer {
                 tokio::spawn(serve(stream, tell.clone()));
             }
         });
-        Self { port, heard }
+        Self { port, connections: heard }
     }
 }
 
@@ -86,7 +86,7 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
         tokio::spawn(async move { browser.connect().await })
     };
     let attempt = connect();
-    let answer = asking.heard.recv().await.expect("its first command");
+    let answer = asking.connections.recv().await.expect("its first command");
     assert!(matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { .. }));
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(3_600)).await;
@@ -101,7 +101,7 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
     drop(connected);
     // A caller that does not want to wait gives up.
     let attempt = connect();
-    let _never = asking.heard.recv().await.expect("its first command");
+    let _never = asking.connections.recv().await.expect("its first command");
     browser.cancel();
     assert_eq!(attempt.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
 }

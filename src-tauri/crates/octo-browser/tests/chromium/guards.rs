@@ -2,7 +2,7 @@
 
 use crate::{
     acting::Scene,
-    kit::{chromium, said, until},
+    kit::{chromium, script_result, until},
 };
 use octo_browser::{
     ActError, Audience, BrowserAct, PageError, PageReaction, PictureArea, PictureFormat, UnsupportedAct,
@@ -15,7 +15,7 @@ use std::time::Duration;
 async fn by_id(scene: &Scene, id: &str) -> NodeRef {
     let [left, top] =
         ["left", "top"].map(|side| format!("document.getElementById('{id}').getBoundingClientRect().{side}"));
-    let (left, top) = (said(&scene.page, &left).await, said(&scene.page, &top).await);
+    let (left, top) = (script_result(&scene.page, &left).await, script_result(&scene.page, &top).await);
     let at = |value: serde_json::Value| value.as_f64().expect("a number") + 3.0;
     scene.page.element_at(at(left), at(top)).await.expect("a place")
 }
@@ -37,11 +37,11 @@ async fn a_key_a_drag_and_a_point_press_nothing_else() {
     let calm = by_id(&scene, "calm").await;
     let trapped = scene.act(BrowserAct::ClickAt(calm, 350.0, 50.0)).await;
     assert!(matches!(trapped, Err(ActError::Covered(_))), "{trapped:?}");
-    assert_eq!(scene.said().await, "");
+    assert_eq!(scene.status_text().await, "");
     let plain = by_id(&scene, "plain").await;
     scene.act(BrowserAct::ClickAt(plain, 20.0, 10.0)).await.expect("pressed where it is");
-    assert_eq!(scene.said().await, " pressed");
-    scene.ends().await;
+    assert_eq!(scene.status_text().await, " pressed");
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_page_that_leaves_while_it_is_read_is_read_as_one_document() {
         }
     }
     assert_eq!(seen.last(), Some(&true), "{seen:?}");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -81,12 +81,12 @@ async fn a_picture_is_in_the_pages_own_measure_on_every_screen() {
         return;
     }
     let scene = Scene::start_with("/guards", "Guards", &["--force-device-scale-factor=2"]).await;
-    assert_eq!(said(&scene.page, "devicePixelRatio").await, 2);
+    assert_eq!(script_result(&scene.page, "devicePixelRatio").await, 2);
     let picture = scene.page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     let picture = image::load_from_memory(&picture.bytes).expect("a PNG");
-    let size = said(&scene.page, "[innerWidth, innerHeight]").await;
+    let size = script_result(&scene.page, "[innerWidth, innerHeight]").await;
     assert_eq!(serde_json::json!([picture.width(), picture.height()]), size);
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -101,21 +101,21 @@ async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_w
     let mut at_once = false;
     for _ in 0..5 {
         scene.act(BrowserAct::Click(press.clone())).await.expect("pressed");
-        let said_then = scene.said().await;
+        let said_then = scene.status_text().await;
         assert!(said_then.starts_with('1'), "it was drawn before the button went down");
         at_once |= said_then == "1 at once";
         scene.page.clear_overlay().await.expect("cleared");
-        said(&scene.page, "since = 0").await;
+        script_result(&scene.page, "since = 0").await;
     }
     assert!(at_once, "it is waited for each time");
-    scene.page.perform(&BrowserAct::Click(press), Audience::Asked).await.expect("pressed");
-    assert_eq!(scene.said().await, "1 seen", "the pointer had arrived by then");
+    scene.page.perform(&BrowserAct::Click(press), Audience::AskedPerson).await.expect("pressed");
+    assert_eq!(scene.status_text().await, "1 seen", "the pointer had arrived by then");
     // What leads elsewhere is pointed out as well.
     scene.page.clear_overlay().await.expect("cleared");
     let away = scene.place("link", "Away").await;
     scene.act(BrowserAct::Click(away)).await.expect("pressed");
-    assert_eq!(said(&scene.page, "document.title + sessionStorage.drawn").await, "There1");
-    scene.ends().await;
+    assert_eq!(script_result(&scene.page, "document.title + sessionStorage.drawn").await, "There1");
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn a_picture_of_an_element_in_a_frame_of_another_process_is_of_that_elemen
     assert_eq!(picture.dimensions(), (120, 40));
     let green = picture.pixels().filter(|pixel| pixel.0 == [0, 170, 0, 255]).count();
     assert!(green > 120 * 40 * 9 / 10, "{green} of its points");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -145,18 +145,18 @@ async fn a_press_that_asks_for_files_opens_nothing_and_the_persons_own_press_doe
     for name in ["One file", "Choose"] {
         let place = scene.place("button", name).await;
         let done = scene.act(BrowserAct::Click(place.clone())).await.expect("pressed");
-        assert_eq!(done.came, PageReaction::AsksForFiles, "{name}");
+        assert_eq!(done.reaction, PageReaction::AsksForFiles, "{name}");
         let done = scene.act(BrowserAct::Press(Some(place), "Enter".to_owned())).await.expect("pressed");
-        assert_eq!(done.came, PageReaction::AsksForFiles, "{name}");
+        assert_eq!(done.reaction, PageReaction::AsksForFiles, "{name}");
     }
     assert_eq!(scene.windows(), before, "nothing stands on the screen");
     let at = "(() => { const at = document.querySelector('button').getBoundingClientRect(); \
               return [screenX + at.x + 20, screenY + outerHeight - innerHeight + at.y + 10].map(Math.round); })()";
-    let at: [i32; 2] = serde_json::from_value(said(&scene.page, at).await).expect("a place");
+    let at: [i32; 2] = serde_json::from_value(script_result(&scene.page, at).await).expect("a place");
     until("the choice of files that the person opens", async || {
         scene.press_as_the_person(at);
         (scene.windows() != before).then_some(())
     })
     .await;
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }

@@ -38,7 +38,7 @@ pub(crate) async fn tab(tabs: &octo_browser::Tabs, title: &str) -> octo_browser:
 }
 
 /// Returns the state that must not change: every other tab's name, title and address.
-pub(crate) async fn others(
+pub(crate) async fn other_tabs(
     tabs: &octo_browser::Tabs,
     but: &octo_browser::Tab,
 ) -> Vec<(String, String, String)> {
@@ -77,7 +77,7 @@ impl PersonTab {
 }
 
 /// Returns the result of a script in the page.
-pub(crate) async fn said(page: &octo_browser::Page, script: &str) -> serde_json::Value {
+pub(crate) async fn script_result(page: &octo_browser::Page, script: &str) -> serde_json::Value {
     let command = octo_browser::cdp::js_protocol::runtime::EvaluateParams {
         return_by_value: Some(true),
         ..octo_browser::cdp::js_protocol::runtime::EvaluateParams::new(script)

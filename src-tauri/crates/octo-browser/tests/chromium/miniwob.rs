@@ -47,13 +47,13 @@ impl Playground {
     async fn start() -> Option<Self> {
         chromium()?;
         let folder = pages()?;
-        let desk = TestDisplay::start(WindowFrames::None).await;
-        let chromium = RealChromium::start(&desk, DebuggingMode::Flag, &["about:blank"]).await;
-        let connected = RealChromium::browser(&desk).connect().await.expect("connected");
+        let display = TestDisplay::start(WindowFrames::None).await;
+        let chromium = RealChromium::start(&display, DebuggingMode::Flag, &["about:blank"]).await;
+        let connected = RealChromium::browser(&display).connect().await.expect("connected");
         let start = tab(&connected.tabs, "about:blank").await;
         let page = Page::attach(&connected.link, &start.target).await.expect("attached");
         page.begin_focus_emulation().await.expect("acting");
-        Some(Self { _desk: desk, _chromium: chromium, _connected: connected, page, folder })
+        Some(Self { _desk: display, _chromium: chromium, _connected: connected, page, folder })
     }
 
     fn url(&self, task: &str) -> String {
@@ -66,10 +66,10 @@ impl Playground {
 const AMBIGUOUS: &str = "the task means one of two and does not say which";
 
 /// Plays one task. Returns the reason if it was not solved.
-async fn play(ground: &Playground, task: &str, oracle: oracles::Oracle, seed: u32) -> Option<String> {
+async fn play(playground: &Playground, task: &str, oracle: oracles::Oracle, seed: u32) -> Option<String> {
     for seed in [seed, seed + 100, seed + 200] {
         let began = Instant::now();
-        let mut player = Player::begin(&ground.page, &ground.url(task), seed).await;
+        let mut player = Player::begin(&playground.page, &playground.url(task), seed).await;
         let solving = tokio::time::timeout(Duration::from_secs(60), oracle(&mut player)).await;
         let reward = player.reward().await;
         let why = match solving {
@@ -98,7 +98,7 @@ async fn play(ground: &Playground, task: &str, oracle: oracles::Oracle, seed: u3
 /// Each task kind that has an oracle, with one seed in the gate and five in a soak.
 #[tokio::test]
 async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
-    let Some(ground) = Playground::start().await else { return };
+    let Some(playground) = Playground::start().await else { return };
     let seeds = if is_soak() { 5 } else { 1 };
     let only = std::env::var("OCTO_MINIWOB").ok();
     let began = Instant::now();
@@ -110,7 +110,7 @@ async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
         }
         for seed in 1..=seeds {
             played += 1;
-            failed.extend(play(&ground, task, *oracle, seed).await);
+            failed.extend(play(&playground, task, *oracle, seed).await);
         }
     }
     eprintln!("{played} tasks played in {:.0} s", began.elapsed().as_secs_f64());

@@ -2,7 +2,7 @@
 
 use crate::kit::{
     DebuggingMode, OWN, PATIENCE, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames,
-    chromium, others, said, tab, until,
+    chromium, other_tabs, script_result, tab, until,
 };
 use octo_browser::{
     CallError, DialogKind, DialogReply, DocumentChange, HistoryDirection, Liveness, NavigateError,
@@ -39,30 +39,30 @@ const PAGES: &[(&str, &str)] = &[
 
 struct Scene {
     site: Site,
-    desk: TestDisplay,
+    display: TestDisplay,
     _chromium: RealChromium,
     recording: Recording,
     connected: octo_browser::BrowserConnection,
-    own: PersonTab,
+    own_tab: PersonTab,
 }
 
 impl Scene {
     async fn start(frame: WindowFrames, paths: &[&str], arguments: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
-        let desk = TestDisplay::start(frame).await;
+        let display = TestDisplay::start(frame).await;
         let urls = paths.iter().map(|path| site.url(path)).chain([PersonTab::url(&site)]);
         let urls: Vec<String> = urls.collect();
         let all: Vec<&str> = arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
-        let chromium = RealChromium::start(&desk, DebuggingMode::Flag, &all).await;
+        let chromium = RealChromium::start(&display, DebuggingMode::Flag, &all).await;
         let recording = Recording::default();
-        let connected = RealChromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+        let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
         let own = PersonTab::find(&connected.tabs).await;
-        Self { site, desk, _chromium: chromium, recording, connected, own }
+        Self { site, display: display, _chromium: chromium, recording, connected, own_tab: own }
     }
 
     /// Checks that the person's other tab is unchanged at the end of every case.
-    async fn ends(self) {
-        self.own.assert_unchanged(&self.connected.tabs).await;
+    async fn assert_other_tabs_unchanged(self) {
+        self.own_tab.assert_unchanged(&self.connected.tabs).await;
         self.recording.assert_nothing_forbidden();
     }
 
@@ -80,7 +80,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
     let start = tab(&scene.connected.tabs, "Start").await;
     tab(&scene.connected.tabs, "Other").await;
-    let before = others(&scene.connected.tabs, &start).await;
+    let before = other_tabs(&scene.connected.tabs, &start).await;
     let page = scene.page("Start").await;
     assert_eq!(page.origin(), scene.site.origin());
     let mut events = page.events();
@@ -96,13 +96,13 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     assert!(began.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
     assert_eq!(page.committed().url, scene.site.url("/next#end"));
 
-    assert_eq!(page.travel(HistoryDirection::Back).await, Ok(NavigationOutcome::SameDocument));
-    page.travel(HistoryDirection::Back).await.expect("back");
-    assert_eq!(said(&page, "document.title").await, "Start");
-    page.travel(HistoryDirection::Forward).await.expect("forward");
-    assert_eq!(page.travel(HistoryDirection::Forward).await, Ok(NavigationOutcome::SameDocument));
+    assert_eq!(page.travel_history(HistoryDirection::Back).await, Ok(NavigationOutcome::SameDocument));
+    page.travel_history(HistoryDirection::Back).await.expect("back");
+    assert_eq!(script_result(&page, "document.title").await, "Start");
+    page.travel_history(HistoryDirection::Forward).await.expect("forward");
+    assert_eq!(page.travel_history(HistoryDirection::Forward).await, Ok(NavigationOutcome::SameDocument));
     assert_eq!(
-        page.travel(HistoryDirection::Forward).await,
+        page.travel_history(HistoryDirection::Forward).await,
         Err(NavigateError::NoSuchPage(HistoryDirection::Forward))
     );
 
@@ -124,11 +124,11 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
         tokio::spawn(async move { page.call(never, PATIENCE).await })
     };
     assert_eq!(
-        scene.connected.tabs.close(&start, octo_browser::CloseScope::OnlyOurs).await,
+        scene.connected.tabs.close(&start, octo_browser::CloseScope::OwnTabs).await,
         Err(octo_browser::TabError::NotOurs(start.number)),
     );
-    assert_eq!(others(&scene.connected.tabs, &start).await, before);
-    scene.connected.tabs.close(&start, octo_browser::CloseScope::EvenThePersons).await.expect("closed");
+    assert_eq!(other_tabs(&scene.connected.tabs, &start).await, before);
+    scene.connected.tabs.close(&start, octo_browser::CloseScope::AnyTab).await.expect("closed");
     assert_eq!(asked.await.expect("its end"), Err(PageError::Detached));
     while !matches!(events.recv().await.expect("told"), PageEvent::Detached) {}
 
@@ -140,7 +140,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
         .map(|(_, _, params)| params["targetId"].clone())
         .collect();
     assert_eq!(closed, [start.target.inner().as_str()], "once, and no other tab");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     assert!(matches!(again, Err(PageError::Dialog(_))), "at once: {again:?}");
     page.answer(DialogReply::AcceptWith("you".to_owned())).await.expect("answered");
     until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
-    assert_eq!(said(&page, "said").await, "you");
+    assert_eq!(script_result(&page, "said").await, "you");
     assert_eq!(page.answer(DialogReply::Dismiss).await, Err(PageError::NoDialog));
 
     // A page asks before it closes only if its person interacted with it.
@@ -182,14 +182,14 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     );
     page.answer(DialogReply::Dismiss).await.expect("stayed");
     until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
-    assert_eq!(said(&page, "document.title").await, "Leave");
+    assert_eq!(script_result(&page, "document.title").await, "Leave");
     let mut events = page.events();
     assert!(page.navigate(&scene.site.url("/next")).await.is_err());
     page.answer(DialogReply::Accept).await.expect("left");
-    page.arrive(&mut events).await.expect_err("the question itself is the first news");
-    page.arrive(&mut events).await.expect("arrived");
-    assert_eq!(said(&page, "document.title").await, "Next");
-    scene.ends().await;
+    page.wait_for_navigation(&mut events).await.expect_err("the question itself is the first news");
+    page.wait_for_navigation(&mut events).await.expect("arrived");
+    assert_eq!(script_result(&page, "document.title").await, "Next");
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn frames_of_other_sites_have_their_session_and_all_are_listed() {
     let place =
         page.call_in(&inner.session, EvaluateParams::new("location.pathname"), PATIENCE).await.expect("said");
     assert_eq!(place.result.value, Some("/inner".into()));
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -261,7 +261,7 @@ async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
     let titles: Vec<String> =
         scene.connected.tabs.list().await.expect("tabs").into_iter().map(|tab| tab.title).collect();
     assert!(["Alert", "Other", "Loop"].iter().all(|title| titles.iter().any(|it| it == title)), "{titles:?}");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -290,9 +290,9 @@ async fn a_crash_is_told_and_a_reload_brings_the_page_back() {
             true => page.navigate(&scene.site.url("/")).await.expect("revived"),
             false => page.reload().await.expect("revived"),
         };
-        assert_eq!(said(&page, "document.title").await, "Start");
+        assert_eq!(script_result(&page, "document.title").await, "Start");
     }
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -331,7 +331,7 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
         .expect("its picture");
     let link = image::load_from_memory(&link.bytes).expect("a JPEG");
     assert!(link.width() < 100 && link.height() < 60, "{}x{}", link.width(), link.height());
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -358,7 +358,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     eprintln!("100 tabs listed in {:?}", began.elapsed());
     assert_eq!(scene.recording.sent().len() - sent, 1, "one command");
     let start = tabs.iter().find(|tab| tab.title == "Start").expect("the first");
-    let before = others(&scene.connected.tabs, start).await;
+    let before = other_tabs(&scene.connected.tabs, start).await;
     let began = Instant::now();
     let page = Page::attach(&scene.connected.link, &start.target).await.expect("attached");
     eprintln!("attached in {:?}", began.elapsed());
@@ -374,8 +374,8 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     );
     let attached = scene.recording.names().iter().filter(|name| *name == "Target.attachToTarget").count();
     assert_eq!(attached, 1);
-    assert_eq!(others(&scene.connected.tabs, start).await, before);
-    scene.ends().await;
+    assert_eq!(other_tabs(&scene.connected.tabs, start).await, before);
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -386,24 +386,24 @@ async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
     let scene = Scene::start(WindowFrames::None, &["/", "/next"], &[]).await;
     let (one, two) = (scene.page("Start").await, scene.page("Next").await);
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
-    let (a, b) = tokio::join!(said(&one, "document.title"), said(&two, "document.title"));
+    let (a, b) = tokio::join!(script_result(&one, "document.title"), script_result(&two, "document.title"));
     assert_eq!((a, b), ("Start".into(), "Next".into()));
     let open = EvaluateParams { user_gesture: Some(true), ..EvaluateParams::new("void open('/other')") };
     one.call(open, PATIENCE).await.expect("opened");
     let popup = opened.next().await.expect("told");
     assert_eq!(popup.opener.as_ref(), Some(one.target()));
     drop(one);
-    assert_eq!(said(&two, "document.title").await, "Next", "the other goes on");
+    assert_eq!(script_result(&two, "document.title").await, "Next", "the other goes on");
     assert_eq!(tab(&scene.connected.tabs, "Other").await.number, popup.number);
     let ours = scene.connected.tabs.open(&scene.site.url("/near")).await.expect("opened");
     assert_eq!(ours.owner, octo_browser::TabOwner::Octo);
-    scene.connected.tabs.close(&ours, octo_browser::CloseScope::OnlyOurs).await.expect("closed");
+    scene.connected.tabs.close(&ours, octo_browser::CloseScope::OwnTabs).await.expect("closed");
     until("its end", async || {
         matches!(scene.connected.tabs.find(ours.number).await, Err(octo_browser::TabError::Gone(_)))
             .then_some(())
     })
     .await;
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -417,16 +417,16 @@ async fn a_minimised_window_comes_back_for_a_picture() {
         let asked = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
         page.link().call(None, asked, PATIENCE).await.expect("a window")
     };
-    until("its page", async || scene.desk.is_white().then_some(())).await;
+    until("its page", async || scene.display.is_white().then_some(())).await;
     let minimised = Bounds { window_state: Some(WindowState::Minimized), ..Default::default() };
     let minimise = SetWindowBoundsParams::new(window().await.window_id, minimised);
     page.link().call(None, minimise, PATIENCE).await.expect("minimised");
-    until("the window's absence", async || (!scene.desk.is_white()).then_some(())).await;
+    until("the window's absence", async || (!scene.display.is_white()).then_some(())).await;
     assert_eq!(window().await.bounds.window_state, Some(WindowState::Minimized));
     let picture = page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     assert!(image::load_from_memory(&picture.bytes).expect("a PNG").width() > 800);
-    until("the window", async || scene.desk.is_white().then_some(())).await;
-    scene.ends().await;
+    until("the window", async || scene.display.is_white().then_some(())).await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -440,8 +440,8 @@ async fn an_untrusted_certificate_is_still_warned_of() {
     let refused = page.navigate(&secure.secure_url()).await;
     assert_eq!(refused, Err(NavigateError::Failed { name: "ERR_CERT_AUTHORITY_INVALID".to_owned() }));
     until("the warning", async || (page.origin() == "null").then_some(())).await;
-    assert_ne!(said(&page, "document.title").await, "Reached");
-    scene.ends().await;
+    assert_ne!(script_result(&page, "document.title").await, "Reached");
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -459,7 +459,7 @@ async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_
                  if (it.tagName == 'TR' && it.textContent.includes('/other')) { \
                  const button = [...it.querySelectorAll('*')].find(it => !it.children.length && /Urgent Discard/.test(it.textContent)); \
                  if (button) { button.click(); done = true; } } }); walk(document); return done; })()";
-    until("its button", async || (said(&panel, press).await == true).then_some(())).await;
+    until("its button", async || (script_result(&panel, press).await == true).then_some(())).await;
     // A sleeping tab has a different id in the protocol than it had when awake.
     let other = until("the sleep", async || {
         let other = tab(&scene.connected.tabs, "Other").await;
@@ -475,6 +475,7 @@ async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_
     scene.connected.tabs.activate(&other).await.expect("in front");
     let page =
         until("its return", async || Page::attach(&scene.connected.link, &other.target).await.ok()).await;
-    until("its document", async || (said(&page, "document.title").await == "Other").then_some(())).await;
-    scene.ends().await;
+    until("its document", async || (script_result(&page, "document.title").await == "Other").then_some(()))
+        .await;
+    scene.assert_other_tabs_unchanged().await;
 }

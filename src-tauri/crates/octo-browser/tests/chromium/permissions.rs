@@ -3,8 +3,8 @@
 //! it; it reads the page's text.
 
 use crate::kit::{
-    DebuggingMode, OWN, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, said,
-    tab, until,
+    DebuggingMode, OWN, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium,
+    script_result, tab, until,
 };
 use octo_browser::{Audience, BrowserAct, Page, TabView, snapshot::FindQuery, snapshot::WHOLE};
 
@@ -50,11 +50,11 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
         return;
     }
     let site = Site::start(&[("/place", PLACE), ("/notes", NOTES), OWN]).await;
-    let desk = TestDisplay::start(WindowFrames::Managed).await;
+    let display = TestDisplay::start(WindowFrames::Managed).await;
     let _chromium =
-        RealChromium::start(&desk, DebuggingMode::Flag, &[&PersonTab::url(&site), &site.url(path)]).await;
+        RealChromium::start(&display, DebuggingMode::Flag, &[&PersonTab::url(&site), &site.url(path)]).await;
     let recording = Recording::default();
-    let connected = RealChromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+    let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
     let own = PersonTab::find(&connected.tabs).await;
     let asking = tab(&connected.tabs, title).await;
     let page = Page::attach(&connected.link, &asking.target).await.expect("attached");
@@ -84,12 +84,12 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
 
 /// Returns the page's result and the permission's state.
 async fn stands(page: &Page) -> [String; 2] {
-    let told = said(page, "[got.textContent, state.textContent]").await;
+    let told = script_result(page, "[got.textContent, state.textContent]").await;
     serde_json::from_value(told).expect("two texts")
 }
 
 async fn place(view: &mut TabView, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
-    view.look(page).await.expect("a look");
+    view.refresh(page).await.expect("a look");
     let query = FindQuery { text: name.to_owned(), role: role.to_owned() };
     let found = view.last().expect("a look").find(&query, WHOLE).text;
     let rest = found.split_once(&format!("{role} \"{name}\" [")).expect("it is there").1;

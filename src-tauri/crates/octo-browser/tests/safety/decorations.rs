@@ -97,7 +97,7 @@ proptest! {
     #[test]
     fn no_name_and_no_text_stops_the_judgement(name in any::<String>(), text in any::<String>()) {
         let _ = asked(None, &button(&name), PageAction::Click);
-        let _ = asked(None, &super::text_line(&name), PageAction::Type { text: &text, keys: octo_browser::safety::TypingMode::Pressed });
+        let _ = asked(None, &super::text_line(&name), PageAction::Type { text: &text, keys: octo_browser::safety::TypingMode::KeyPresses });
         let _ = asked(None, &button(&name), PageAction::Navigate { url: &text });
         let _ = octo_browser::safety::PageAddress::of(&text);
     }

@@ -50,11 +50,14 @@ fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
     assert!(allowed(&grants, TAB, PageStep::Navigate, "https://a.example"));
     assert!(!allowed(&grants, OTHER, PageStep::Navigate, "https://a.example"), "in that tab only");
     assert!(matches!(
-        grants.committed(TAB, &PageAddress::of("https://a.example/in")),
+        grants.record_commit(TAB, &PageAddress::of("https://a.example/in")),
         SiteVerdict::Allowed(_)
     ));
     assert!(allowed(&grants, TAB, PageStep::Act, "https://a.example/in"));
-    assert!(matches!(grants.committed(TAB, &PageAddress::of("https://evil.example")), SiteVerdict::Ask(_)));
+    assert!(matches!(
+        grants.record_commit(TAB, &PageAddress::of("https://evil.example")),
+        SiteVerdict::Ask(_)
+    ));
     assert!(!allowed(&grants, TAB, PageStep::Read, "https://evil.example"));
     assert!(!allowed(&grants, TAB, PageStep::Act, "https://a.example"), "coming back asks again");
 }
@@ -95,11 +98,11 @@ fn nothing_is_granted_for_longer_than_its_kind_allows() {
             longest > GrantLifetime::Once,
             "{address}"
         );
-        grants.closed(TAB);
+        grants.forget_tab(TAB);
         assert_eq!(allowed(&grants, TAB, PageStep::Act, address), longest > GrantLifetime::Once, "{address}");
     }
     let stored = SiteGrants::new([site("http://localhost:3000"), site("https://a.example")]);
-    assert_eq!(stored.held().count(), 1, "a near site is never allowed for ever");
+    assert_eq!(stored.task_scopes().count(), 1, "a near site is never allowed for ever");
 }
 
 #[test]
@@ -137,7 +140,10 @@ fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
     let mut grants = SiteGrants::default();
     let asked = question(&grants, TAB, PageStep::Navigate, "http://a.example");
     let _ = grants.allow(TAB, asked, GrantLifetime::Once);
-    assert!(matches!(grants.committed(TAB, &PageAddress::of("https://a.example")), SiteVerdict::Allowed(_)));
+    assert!(matches!(
+        grants.record_commit(TAB, &PageAddress::of("https://a.example")),
+        SiteVerdict::Allowed(_)
+    ));
     assert!(allowed(&grants, TAB, PageStep::Act, "https://a.example"));
     assert!(!allowed(&grants, TAB, PageStep::Act, "https://b.example"));
     let encrypted = SiteGrants::new([site("https://a.example")]);
@@ -169,8 +175,8 @@ proptest! {
                     let _ = grants.allow(TAB, question, lifetime);
                     granted.insert(place);
                 },
-                1 => { let _ = grants.committed(TAB, &address); }
-                2 => grants.closed(TAB),
+                1 => { let _ = grants.record_commit(TAB, &address); }
+                2 => grants.forget_tab(TAB),
                 _ => {}
             }
             for (at, place) in PLACES.iter().enumerate() {

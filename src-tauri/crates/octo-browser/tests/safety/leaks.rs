@@ -9,13 +9,13 @@ const CHINESE: &str = "亲爱的同事，关于两家公司合并的会议已经
 
 fn memory() -> PageMemory {
     let mut memory = PageMemory::default();
-    memory.shown(&site("https://mail.example"), LETTER);
-    memory.shown(&site("https://mail.example"), CHINESE);
-    memory.shown(
+    memory.record_text(&site("https://mail.example"), LETTER);
+    memory.record_text(&site("https://mail.example"), CHINESE);
+    memory.record_text(
         &site("https://mail.example"),
         "Your key is Zx81-qwerty-4711-abcd, your card 4111 1111 1111 1111.",
     );
-    memory.shown(
+    memory.record_text(
         &site("https://mail.example"),
         "See https://docs.example/a?token=0123456789abcdef0123456789abcdef01.",
     );
@@ -148,7 +148,7 @@ fn ordinary_hosts_are_opened() {
 }
 
 fn typing(memory: &PageMemory, text: &str) -> Vec<Sink> {
-    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, keys: TypingMode::Inserted })
+    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, keys: TypingMode::Insertion })
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn long_quotes_of_another_site_ask() {
 #[test]
 fn what_was_read_here_too_is_not_carried() {
     let mut memory = memory();
-    memory.shown(&site("https://a.example"), LETTER);
+    memory.record_text(&site("https://a.example"), LETTER);
     assert_eq!(typing(&memory, LETTER), []);
 }
 
@@ -192,12 +192,12 @@ fn what_was_read_here_too_is_not_carried() {
 fn the_memory_is_bounded_and_forgets_the_oldest() {
     let mut memory = memory();
     for at in 0..20 {
-        memory.shown(&site(&format!("https://s{at}.example")), "a few words that somebody wrote down");
+        memory.record_text(&site(&format!("https://s{at}.example")), "a few words that somebody wrote down");
     }
     assert_eq!(typing(&memory, LETTER), [], "the sites before the last sixteen are forgotten");
-    memory.shown(&site("https://mail.example"), LETTER);
+    memory.record_text(&site("https://mail.example"), LETTER);
     let many: String = (0..20_000).map(|at| format!("w{at} ")).collect();
-    memory.shown(&site("https://mail.example"), &many);
+    memory.record_text(&site("https://mail.example"), &many);
     assert_eq!(typing(&memory, LETTER), [], "and so is a site's oldest text");
     assert!(
         !typing(
@@ -255,7 +255,7 @@ fn the_frames_of_one_page_make_nobody_forget_what_was_read_elsewhere() {
 fn what_says_nothing_takes_no_place() {
     let mut memory = memory();
     for at in 0..40 {
-        memory.shown(&site(&format!("https://s{at}.example")), "");
+        memory.record_text(&site(&format!("https://s{at}.example")), "");
     }
     assert!(!typing(&memory, LETTER).is_empty());
 }

@@ -70,7 +70,7 @@ fn asked_with(
 ) -> Vec<Sink> {
     let act = ActionContext {
         page: &PageAddress::of("https://a.example/x"),
-        frame: &Origin::read("https://a.example"),
+        frame: &Origin::parse("https://a.example"),
         language,
         loose_fields: None,
         target: ActionTarget::Element(element),

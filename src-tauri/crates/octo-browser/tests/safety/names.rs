@@ -34,7 +34,7 @@ fn rows(table: &str) -> impl Iterator<Item = &str> {
 fn names_that_cannot_be_taken_back_ask_in_every_language() {
     let (mut languages, mut count, mut wrong) = (Vec::new(), 0, Vec::new());
     for row in rows(ASK) {
-        let [language, deed, names] =
+        let [language, effect, names] =
             row.splitn(3, '\t').collect::<Vec<_>>().try_into().expect("three columns");
         if !languages.contains(&language) {
             languages.push(language);
@@ -42,8 +42,8 @@ fn names_that_cannot_be_taken_back_ask_in_every_language() {
         for name in names.split(" | ") {
             count += 1;
             let sinks = asked(Some(language), &button(name), PageAction::Click);
-            if !matches!(&sinks[..], [Sink::Says(_)]) {
-                wrong.push(format!("{language} {deed} {name}: {sinks:?}"));
+            if !matches!(&sinks[..], [Sink::AnnouncesEffect(_)]) {
+                wrong.push(format!("{language} {effect} {name}: {sinks:?}"));
             }
             // Whatever language the page claims, or none: it still asks.
             for other in [None, Some("xx-Unknown"), Some("")] {
@@ -52,10 +52,10 @@ fn names_that_cannot_be_taken_back_ask_in_every_language() {
                     wrong.push(format!("{language} {name} in a page of {other:?}"));
                 }
             }
-            let exact =
-                asked(Some(language), &button(name), PageAction::Click).contains(&Sink::Says(deed_of(deed)));
+            let exact = asked(Some(language), &button(name), PageAction::Click)
+                .contains(&Sink::AnnouncesEffect(deed_of(effect)));
             if !exact && language == "en" {
-                wrong.push(format!("en {deed} {name}: another deed {sinks:?}"));
+                wrong.push(format!("en {effect} {name}: another deed {sinks:?}"));
             }
         }
     }

@@ -6,7 +6,8 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use octo_browser::safety::{
-    BoundSecret, FieldFacts, Origin, Redactor, SecretFault, SecretName, SecretTarget, TypedPart, pieces,
+    BoundSecret, FieldFacts, Origin, Redactor, SecretFault, SecretName, SecretTarget, TypedPart,
+    split_secrets,
 };
 use proptest::prelude::*;
 use secrecy::SecretString;
@@ -35,7 +36,7 @@ fn placeholders_are_read_and_broken_ones_are_not_typed() {
         ("{{secret:../x}}", Err(SecretFault::Name)),
         ("{{secret:{{secret:A}}", Err(SecretFault::Name)),
     ] {
-        assert_eq!(pieces(typed), expected, "{typed}");
+        assert_eq!(split_secrets(typed), expected, "{typed}");
     }
 }
 
@@ -48,10 +49,10 @@ fn a_secret_is_released_at_its_own_site_only() {
     let shown = FieldFacts { kind: "text".into(), name: "Search".into(), ..FieldFacts::default() };
     let card = FieldFacts { autocomplete: "section-a billing cc-number".into(), ..FieldFacts::default() };
     let at = |secret: &BoundSecret, page: &str, frame: &str, to: Option<&str>, field: &FieldFacts| {
-        let to = to.map(Origin::read);
+        let to = to.map(Origin::parse);
         let target = SecretTarget {
-            page: &Origin::read(page),
-            frame: &Origin::read(frame),
+            page: &Origin::parse(page),
+            frame: &Origin::parse(frame),
             sends_to: to.as_ref(),
             field,
         };
@@ -72,7 +73,7 @@ fn a_secret_is_released_at_its_own_site_only() {
         (&secret, a, a, Some(b), &password, Err(SecretFault::OtherTarget)),
         (&secret, a, a, Some("mailto:x"), &password, Err(SecretFault::OtherTarget)),
         (&plain, "http://a.example", "http://a.example", None, &password, Err(SecretFault::NotEncrypted)),
-        (&secret, a, a, None, &shown, Err(SecretFault::ShownField)),
+        (&secret, a, a, None, &shown, Err(SecretFault::VisibleField)),
     ] {
         assert_eq!(at(secret, page, frame, to, field), expected, "{page} {frame} {to:?}");
     }

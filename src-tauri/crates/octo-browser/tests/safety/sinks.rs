@@ -96,11 +96,11 @@ fn sending_a_form_that_matters_asks() {
         // The role says field; the tag does not.
         (
             Element { role: "textbox".into(), tag: "div".into(), ..button("Delete") },
-            vec![Sink::Says(ControlEffect::Delete)],
+            vec![Sink::AnnouncesEffect(ControlEffect::Delete)],
         ),
         (
             Element { role: "heading".into(), tag: "h1".into(), ..button("Pay") },
-            vec![Sink::Says(ControlEffect::Buy)],
+            vec![Sink::AnnouncesEffect(ControlEffect::Buy)],
         ),
     ] {
         assert_eq!(asked(None, &element, PageAction::Click), expected, "{element:?}");
@@ -117,7 +117,7 @@ fn enter_is_the_forms_button() {
             in_form(form(vec![field("password", "", "")], here, &[])),
             vec![Sink::Submits(SensitiveData::Password)],
         ),
-        (in_form(form(vec![], here, &["Place order"])), vec![Sink::Says(ControlEffect::Buy)]),
+        (in_form(form(vec![], here, &["Place order"])), vec![Sink::AnnouncesEffect(ControlEffect::Buy)]),
         (
             in_form(form(vec![], "https://b.example", &["Search"])),
             vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
@@ -135,7 +135,7 @@ fn enter_is_the_forms_button() {
             Element { tag: "div".into(), editing: EditingKind::Lines, ..text_line("Message") },
             vec![Sink::Enter],
         ),
-        (button("Send"), vec![Sink::Says(ControlEffect::Send)]),
+        (button("Send"), vec![Sink::AnnouncesEffect(ControlEffect::Send)]),
         (button("Next"), vec![]),
     ] {
         for action in
@@ -144,10 +144,10 @@ fn enter_is_the_forms_button() {
             assert_eq!(asked(None, &element, action), expected, "{element:?}");
         }
         if element.editing != EditingKind::None {
-            let typed = PageAction::Type { text: "hello\n", keys: TypingMode::Pressed };
+            let typed = PageAction::Type { text: "hello\n", keys: TypingMode::KeyPresses };
             assert_eq!(asked(None, &element, typed), expected, "a typed line break is Enter: {element:?}");
             assert_eq!(
-                asked(None, &element, PageAction::Type { text: "hello", keys: TypingMode::Pressed }),
+                asked(None, &element, PageAction::Type { text: "hello", keys: TypingMode::KeyPresses }),
                 [],
                 "{element:?}"
             );
@@ -206,8 +206,8 @@ fn keys_are_what_they_do() {
 fn a_key_that_writes_is_judged_with_what_the_field_holds() {
     const LETTER: &str = "the meeting about the merger of both companies has been moved to the second";
     let mut memory = PageMemory::default();
-    memory.shown(&site("https://mail.example"), LETTER);
-    memory.shown(&site("https://mail.example"), "Your card is 4111 1111 1111 1111.");
+    memory.record_text(&site("https://mail.example"), LETTER);
+    memory.record_text(&site("https://mail.example"), "Your card is 4111 1111 1111 1111.");
     let press = |element: &Element, key| asked_with(&memory, None, element, PageAction::Press { key });
     for (field, expected) in [
         (field("password", "", ""), SensitiveData::Password),
@@ -248,18 +248,22 @@ fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
         ..Element::default()
     };
     for (element, action, expected) in [
-        (editor("Delete", true), PageAction::Click, vec![Sink::Says(ControlEffect::Delete)]),
-        (editor("Pay now", true), PageAction::Click, vec![Sink::Says(ControlEffect::Buy)]),
-        (editor("Pay now", true), PageAction::Press { key: "Space" }, vec![Sink::Says(ControlEffect::Buy)]),
+        (editor("Delete", true), PageAction::Click, vec![Sink::AnnouncesEffect(ControlEffect::Delete)]),
+        (editor("Pay now", true), PageAction::Click, vec![Sink::AnnouncesEffect(ControlEffect::Buy)]),
+        (
+            editor("Pay now", true),
+            PageAction::Press { key: "Space" },
+            vec![Sink::AnnouncesEffect(ControlEffect::Buy)],
+        ),
         (
             editor("Pay now", true),
             PageAction::Press { key: "Enter" },
-            vec![Sink::Says(ControlEffect::Buy), Sink::Enter],
+            vec![Sink::AnnouncesEffect(ControlEffect::Buy), Sink::Enter],
         ),
         (editor("Bold", true), PageAction::Click, vec![]),
         (editor("Pay the rent and delete this note", false), PageAction::Click, vec![]),
         (editor("Pay now", false), PageAction::Press { key: "Space" }, vec![]),
-        (editor("Pay now", true), PageAction::Type { text: "hello", keys: TypingMode::Inserted }, vec![]),
+        (editor("Pay now", true), PageAction::Type { text: "hello", keys: TypingMode::Insertion }, vec![]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?} {action:?}");
     }
@@ -276,7 +280,7 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         sends_on_change,
         ..button("When")
     };
-    let set = |text| PageAction::Type { text, keys: TypingMode::Inserted };
+    let set = |text| PageAction::Type { text, keys: TypingMode::Insertion };
     for (kind, action) in [
         ("checkbox", PageAction::Click),
         ("radio", PageAction::Click),
@@ -326,7 +330,7 @@ fn every_other_action_has_its_rule() {
         (
             button("x"),
             confirm("Delete all?"),
-            vec![Sink::Accepts(JudgedDialog::Confirm), Sink::Says(ControlEffect::Delete)],
+            vec![Sink::Accepts(JudgedDialog::Confirm), Sink::AnnouncesEffect(ControlEffect::Delete)],
         ),
         (
             button("x"),
@@ -338,7 +342,7 @@ fn every_other_action_has_its_rule() {
         (
             button("Card"),
             PageAction::Drag { onto: ActionTarget::Element(&button("Trash: delete")) },
-            vec![Sink::Says(ControlEffect::Delete)],
+            vec![Sink::AnnouncesEffect(ControlEffect::Delete)],
         ),
         (button("Card"), PageAction::Drag { onto: ActionTarget::Element(&button("Done")) }, vec![]),
         (button("Card"), PageAction::Drag { onto: ActionTarget::Unknown }, vec![Sink::Unknown]),
@@ -346,10 +350,10 @@ fn every_other_action_has_its_rule() {
         (text_line("Send message to"), PageAction::Click, vec![]),
         (
             Element { field: field("password", "", ""), ..text_line("") },
-            PageAction::Type { text: "x", keys: TypingMode::Inserted },
+            PageAction::Type { text: "x", keys: TypingMode::Insertion },
             vec![Sink::Writes(SensitiveData::Password)],
         ),
-        (button("x"), PageAction::Type { text: "e", keys: TypingMode::Pressed }, vec![Sink::Shortcut]),
+        (button("x"), PageAction::Type { text: "e", keys: TypingMode::KeyPresses }, vec![Sink::Shortcut]),
         (link("Mail", "mailto:a@b.example"), PageAction::Click, vec![Sink::OpensProgram]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?}");
@@ -357,7 +361,7 @@ fn every_other_action_has_its_rule() {
     let icon = Element { texts: vec!["#compose.btn-send".into()], ..button("") };
     assert_eq!(
         asked(None, &icon, PageAction::Click),
-        [Sink::Says(ControlEffect::Send)],
+        [Sink::AnnouncesEffect(ControlEffect::Send)],
         "a nameless button is told by its hint"
     );
 }
@@ -380,7 +384,7 @@ fn a_drag_asks_for_what_a_press_on_either_end_would() {
             vec![Sink::Downloads("a.exe".into())],
         ),
         (link("Mail", "mailto:a@b.example"), plain.clone(), vec![Sink::OpensProgram]),
-        (button("Delete"), plain.clone(), vec![Sink::Says(ControlEffect::Delete)]),
+        (button("Delete"), plain.clone(), vec![Sink::AnnouncesEffect(ControlEffect::Delete)]),
     ] {
         assert_eq!(
             asked(None, &from, PageAction::Drag { onto: ActionTarget::Element(&onto) }),
@@ -402,7 +406,7 @@ fn what_is_chosen_is_judged_by_its_words() {
     let pay = form(vec![field("text", "cc-number", "")], "", &[]);
     for (element, option, expected) in [
         (list(OwningForm::None, false), "Mark as read", vec![]),
-        (list(OwningForm::None, false), "Delete account", vec![Sink::Says(ControlEffect::Delete)]),
+        (list(OwningForm::None, false), "Delete account", vec![Sink::AnnouncesEffect(ControlEffect::Delete)]),
         (list(pay.clone(), false), "December", vec![]),
         (list(pay, true), "December", vec![Sink::Submits(SensitiveData::Payment)]),
         (
@@ -415,7 +419,7 @@ fn what_is_chosen_is_judged_by_its_words() {
         assert_eq!(asked(None, &element, PageAction::Select { options: &options }), expected, "{option}");
     }
     let option = Element { tag: "option".into(), ..button("Delete account") };
-    assert_eq!(asked(None, &option, PageAction::Click), [Sink::Says(ControlEffect::Delete)]);
+    assert_eq!(asked(None, &option, PageAction::Click), [Sink::AnnouncesEffect(ControlEffect::Delete)]);
 }
 
 #[test]
@@ -431,7 +435,7 @@ fn what_is_not_known_asks() {
     for action in [
         PageAction::Click,
         PageAction::Press { key: "Enter" },
-        PageAction::Type { text: "x", keys: TypingMode::Inserted },
+        PageAction::Type { text: "x", keys: TypingMode::Insertion },
     ] {
         assert!(matches!(judge(&act(action, None), &PageMemory::default()), Judgement::Ask(_)), "{action:?}");
     }
@@ -452,7 +456,7 @@ fn the_question_shows_the_real_name_and_the_frames_site() {
     let element = button("Se\u{200b}nd\n\u{202e}now");
     let act = ActionContext {
         page: &PageAddress::of("https://a.example"),
-        frame: &Origin::read("https://frame.example"),
+        frame: &Origin::parse("https://frame.example"),
         language: Some("en"),
         loose_fields: None,
         target: ActionTarget::Element(&element),

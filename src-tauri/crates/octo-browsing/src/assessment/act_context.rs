@@ -85,7 +85,7 @@ impl ActContext<'_> {
             return Vec::new();
         };
         let unknown = snapshot
-            .asks_for()
+            .requested_data()
             .filter(|(frame, sensitive)| *frame != place.frame || !known.contains(sensitive))
             .map(|(_, sensitive)| sensitive);
         unknown.collect()
@@ -100,14 +100,14 @@ impl ActContext<'_> {
         chosen: &[String],
     ) -> Result<KnownElement, ToolError> {
         let located = work.view(self.ground.tab.number).locate(self.ground.page, number).await;
-        let LocatedElement { number: again, place, known, how } = match located {
+        let LocatedElement { number: again, place, identity: known, how } = match located {
             Ok(located) => located,
             Err(error @ LocateError::Stale { .. }) => {
                 return Err(self.gone(work, &faults::not_found(&error).text).await);
             }
             Err(error) => return Err(faults::not_found(&error)),
         };
-        if how == LocateMethod::Alike {
+        if how == LocateMethod::Similar {
             found.note = Some(format!(
                 "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
             ));
@@ -150,7 +150,7 @@ impl ActContext<'_> {
             && !matches!(act, PageInteraction::Scroll(_) | PageInteraction::Wait(_))
         {
             work.view(self.ground.tab.number)
-                .look(self.ground.page)
+                .refresh(self.ground.page)
                 .await
                 .map_err(|error| faults::fault(&error))?;
         }
@@ -287,7 +287,7 @@ impl ActContext<'_> {
                 &mut found.assessment,
                 work,
                 about,
-                PageAction::Type { text, keys: TypingMode::Inserted },
+                PageAction::Type { text, keys: TypingMode::Insertion },
             );
         }
         found.element = Some(place);

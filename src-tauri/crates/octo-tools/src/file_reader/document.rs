@@ -83,7 +83,7 @@ pub(super) async fn read(document: DocumentFile, context: ToolContext) -> Result
     };
     blocking(move || {
         let (file, _) = context.files.open(&kept)?;
-        let shown = LineSource::Document(document.format.words());
+        let shown = LineSource::Document(document.format.description());
         text::read(BufReader::new(file), &document.range, &document.path, shown, &context)
     })
     .await
@@ -119,7 +119,7 @@ async fn read_with_script(
 ) -> Result<String, ToolError> {
     let path = document.path.display();
     let failed =
-        format!("Failed to extract text from {path}: it is {}, and {error}.", document.format.words());
+        format!("Failed to extract text from {path}: it is {}, and {error}.", document.format.description());
     // No program can supply a password, and a file that is not a document is not one for a script either.
     let name = match (error, script(document.format)) {
         (DocumentError::Locked, _) | (_, None) => return Err(ToolError::new(failed)),

@@ -6,11 +6,11 @@ use super::{
         memory::PageMemory,
         site::Site,
         visible::line,
-        words::deed_of,
+        words::effect_of,
     },
-    ActionContext, ActionTarget, NAME, Sink, activated,
+    ActionContext, ActionTarget, NAME, Sink,
     activation::{Activation, activation},
-    changed, elsewhere,
+    activation_consequences, change_consequences, foreign_form_target,
 };
 use crate::act::{HeldModifiers, KeyStroke};
 
@@ -23,7 +23,7 @@ pub(super) fn pressed(
 ) -> Vec<Sink> {
     // An invalid key is not pressed either.
     let Some(stroke) = KeyStroke::read(key) else { return vec![Sink::Unknown] };
-    let (code, held) = (stroke.code(), stroke.held());
+    let (code, held) = (stroke.code(), stroke.held_modifiers());
     let ActionTarget::Element(element) = act.target else {
         let is_moving =
             matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
@@ -37,15 +37,15 @@ pub(super) fn pressed(
         if held == HeldModifiers::Shift && element.editing == EditingKind::Lines {
             return Vec::new();
         }
-        return entered(act, element);
+        return enter_consequences(act, element);
     }
     if code == "Space" && !writes {
-        return activated(act, element);
+        return activation_consequences(act, element);
     }
     if let (true, HeldModifiers::Nothing | HeldModifiers::Shift, Some(text)) = (writes, held, stroke.text()) {
         let mut sinks = added_text_consequences(element, text, to, memory);
         if code == "Space" && element.is_pressed {
-            sinks.extend(activated(act, element));
+            sinks.extend(activation_consequences(act, element));
         }
         return sinks;
     }
@@ -63,7 +63,7 @@ pub(super) fn pressed(
         // Pastes the clipboard.
         HeldModifiers::Shift if code == "Insert" => false,
         HeldModifiers::Shift | HeldModifiers::Nothing => {
-            writes || !(matches!(code, "Delete" | "Backspace") || stroke.writes())
+            writes || !(matches!(code, "Delete" | "Backspace") || stroke.has_text())
         }
     };
     if !harmless {
@@ -71,7 +71,7 @@ pub(super) fn pressed(
     }
     // Navigation keys change the choice in a list or a group, and the value of an input filled without letters.
     let moves = is_around && !matches!(code, "Backspace" | "Delete") || matches!(code, "PageUp" | "PageDown");
-    if moves && !writes { changed(act, element) } else { Vec::new() }
+    if moves && !writes { change_consequences(act, element) } else { Vec::new() }
 }
 
 /// Judges a character added to a field's content: a text that is typed key by key is one text. The caret's
@@ -85,17 +85,17 @@ fn added_text_consequences(
     let holds = &element.holds;
     let mut sinks: Vec<Sink> = element.field.sensitive().map(Sink::Writes).into_iter().collect();
     let wholes = [format!("{holds}{text}"), format!("{text}{holds}")];
-    sinks.extend(wholes.iter().find_map(|whole| memory.quoted(whole, to)).map(Sink::Carries));
+    sinks.extend(wholes.iter().find_map(|whole| memory.find_quote(whole, to)).map(Sink::Carries));
     sinks
 }
 
 /// Returns the consequences of Enter in an element: it submits the form, or activates the button.
-pub(super) fn entered(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
+pub(super) fn enter_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
     if element.editing == EditingKind::None && activation(element) != Activation::Nothing {
-        return activated(act, element);
+        return activation_consequences(act, element);
     }
     if element.editing == EditingKind::Lines {
-        let mut sinks = if element.is_pressed { activated(act, element) } else { Vec::new() };
+        let mut sinks = if element.is_pressed { activation_consequences(act, element) } else { Vec::new() };
         sinks.push(Sink::Enter);
         return sinks;
     }
@@ -103,8 +103,10 @@ pub(super) fn entered(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
         OwningForm::Unknown => vec![Sink::Enter],
         OwningForm::Form(form) => {
             let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
-            sinks.extend(elsewhere(act, form));
-            sinks.extend(form.submits.iter().find_map(|name| deed_of(name, act.language)).map(Sink::Says));
+            sinks.extend(foreign_form_target(act, form));
+            sinks.extend(
+                form.submits.iter().find_map(|name| effect_of(name, act.language)).map(Sink::AnnouncesEffect),
+            );
             // Enter activates the first button. A missing or unlabelled one may equally belong to a chat.
             let is_mute = form.submits.first().is_none_or(|name| line(name, NAME).is_empty());
             if sinks.is_empty() && is_mute && !is_search(element) {

@@ -47,7 +47,7 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
     }
 
     pub(super) fn piece(&mut self, place: u32, node: &Node, member: u32, text: &str, number: u32) {
-        self.said.clear();
+        self.last_name.clear();
         self.touch(place, node, member);
         self.word(text);
         self.line.text.push(' ');

@@ -43,7 +43,7 @@ impl TreeJoiner<'_> {
                 }
             }
             for (parent, place) in found {
-                let node = self.unheard(frame, place, parent);
+                let node = self.inaccessible_node(frame, place, parent);
                 let own = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
                 self.tree.nodes.push(node);
                 added.push((parent, place, own));
@@ -52,7 +52,7 @@ impl TreeJoiner<'_> {
         self.put_in_order(added);
     }
 
-    fn unheard(&self, frame: u32, fact: u32, parent: u32) -> Node {
+    fn inaccessible_node(&self, frame: u32, fact: u32, parent: u32) -> Node {
         let layout = self.tree.layout(frame);
         let known = layout.and_then(|layout| layout.fact(fact));
         let mut node = Node {

@@ -11,7 +11,7 @@ const VERSION: &str =
 fn line(buffer: usize) -> (Link, DuplexStream) {
     let (ours, theirs) = duplex(buffer);
     let (reader, writer) = split(ours);
-    (Link::over(Pipe::new(reader, writer)), theirs)
+    (Link::with_transport(Pipe::new(reader, writer)), theirs)
 }
 
 async fn message(browser: &mut DuplexStream) -> Value {
@@ -55,7 +55,7 @@ async fn many_messages_in_one_piece_all_arrive() {
 #[tokio::test]
 async fn the_end_of_the_pipe_fails_what_waits() {
     let (link, mut browser) = line(1 << 16);
-    let ended = link.ended();
+    let ended = link.wait_ended();
     let call = {
         let link = link.clone();
         tokio::spawn(async move { link.call(None, GetVersionParams {}, LIMIT).await })
@@ -66,5 +66,5 @@ async fn the_end_of_the_pipe_fails_what_waits() {
     assert_eq!(ended.await, LinkEnd::ByBrowser);
     let later = link.call(None, GetVersionParams {}, LIMIT).await;
     assert_eq!(later.map(drop), Err(CallError::Closed(LinkEnd::ByBrowser)));
-    assert!(matches!(link.events(None).next().await, NextEvent::Over));
+    assert!(matches!(link.events(None).next().await, NextEvent::Ended));
 }

@@ -13,27 +13,27 @@ async fn what_follows_the_pointer_is_not_pressed_and_what_slips_under_it_takes_n
     let mut scene = Scene::start("/following", "Following").await;
     let covered = scene.click("button", "Chased").await;
     assert!(
-        matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#lid \"Lid\""),
+        matches!(&covered, Err(ActError::Covered(cover)) if cover.description == "div#lid \"Lid\""),
         "{covered:?}"
     );
-    assert_eq!(scene.said().await, "");
-    scene.ends().await;
+    assert_eq!(scene.status_text().await, "");
+    scene.assert_other_tabs_unchanged().await;
 
     let mut scene = Scene::start("/dropping", "Dropping").await;
     for (what, onto) in [("Parcel", "Box"), ("Slider", "Rail")] {
         let (from, to) = (scene.place("button", what).await, scene.place("button", onto).await);
         let covered = scene.act(BrowserAct::Drag(from, to)).await;
         assert!(
-            matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#trap \"Trap\""),
+            matches!(&covered, Err(ActError::Covered(cover)) if cover.description == "div#trap \"Trap\""),
             "{what}: {covered:?}"
         );
-        assert_eq!(scene.said().await, "", "{what}");
+        assert_eq!(scene.status_text().await, "", "{what}");
     }
     // The drag image of the element is not a cover.
     let (from, to) = (scene.place("button", "Ghostly").await, scene.place("button", "Home").await);
     scene.act(BrowserAct::Drag(from, to)).await.expect("dropped");
-    assert_eq!(scene.said().await, "home");
-    scene.ends().await;
+    assert_eq!(scene.status_text().await, "home");
+    scene.assert_other_tabs_unchanged().await;
 }
 
 /// Returns whether the main document is watched for changes, in the isolated world that no page sees.
@@ -70,7 +70,7 @@ async fn an_act_that_was_not_done_or_was_given_up_leaves_nobody_watching() {
     assert!(!is_watched(&scene.page).await, "given up");
     scene.click("button", "Accept").await.expect("done");
     assert!(!is_watched(&scene.page).await, "done");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 #[tokio::test]
@@ -80,12 +80,12 @@ async fn a_text_is_looked_for_on_the_page_and_not_in_what_its_fields_hold() {
     }
     let mut scene = Scene::start("/form", "Form").await;
     for typed in ["old@example.org", "shut"] {
-        assert_eq!(scene.page.shows(typed).await, Ok(false), "{typed}");
+        assert_eq!(scene.page.has_visible_text(typed).await, Ok(false), "{typed}");
     }
     for seen in ["Send", "old words"] {
-        assert_eq!(scene.page.shows(seen).await, Ok(true), "{seen}");
+        assert_eq!(scene.page.has_visible_text(seen).await, Ok(true), "{seen}");
     }
     let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("example.org".to_owned()))).await;
     assert_eq!(missing, Err(UnsupportedAct::NoSuchText.into()));
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }

@@ -1,7 +1,7 @@
 //! How an act runs: how the person sees it, and the time it is given and takes.
 
 use super::Scene;
-use crate::kit::{chromium, said, until};
+use crate::kit::{chromium, script_result, until};
 use octo_browser::{
     Audience, BrowserAct, Page, PictureFormat, TabView,
     snapshot::{FindQuery, RenderFilter, WHOLE},
@@ -16,27 +16,27 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     let mut scene = Scene::start("/go", "Go").await;
     let count = "document.querySelectorAll('[aria-hidden=true]').length";
     let looked =
-        scene.view.look(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+        scene.view.refresh(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     scene.page.bring_to_front().await.expect("in front");
     let plain =
         scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     let place = scene.place("button", "Later").await;
     scene.act(BrowserAct::Hover(place)).await.expect("hovered");
-    until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
+    until("the pointer", async || (script_result(&scene.page, count).await == 1).then_some(())).await;
     assert_eq!(
-        said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
+        script_result(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
         serde_json::Value::Null
     );
     let drawn =
         scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(drawn.bytes, plain.bytes);
     let text =
-        scene.view.look(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+        scene.view.refresh(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     assert_eq!(text, looked, "no snapshot holds it");
     scene.page.clear_overlay().await.expect("cleared");
-    assert_eq!(said(&scene.page, count).await, 0);
+    assert_eq!(script_result(&scene.page, count).await, 0);
     scene.page.clear_overlay().await.expect("nothing to clear");
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 /// The wait ignores the drawn pointer and documents without activity.
@@ -47,21 +47,22 @@ async fn the_page_is_given_time_where_it_was_acted_in() {
     }
     let mut scene = Scene::start("/restless", "Restless").await;
     scene.click("button", "Late").await.expect("pressed");
-    assert_eq!(scene.said().await, "late", "drawing the pointer is no answer of the page");
+    assert_eq!(scene.status_text().await, "late", "drawing the pointer is no answer of the page");
     for button in ["Deep", "Stir"] {
         let mut heard = String::new();
         // On an overloaded machine, a page without CPU time for a while looks quiet.
         for _ in 0..5 {
             scene.click("button", button).await.expect("pressed");
-            heard = said(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
+            heard = script_result(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
             if heard == "done" {
                 break;
             }
-            until("the end", async || (said(&scene.page, "heard").await == "done").then_some(())).await;
+            until("the end", async || (script_result(&scene.page, "heard").await == "done").then_some(()))
+                .await;
         }
         assert_eq!(heard, "done", "{button}: it was waited for until it was quiet");
     }
-    scene.ends().await;
+    scene.assert_other_tabs_unchanged().await;
 }
 
 /// Time an act takes in addition to the page's own. The figures are printed; the limits are those of a busy
@@ -71,14 +72,14 @@ async fn an_act_takes_little_time_of_its_own() {
     if chromium().is_none() {
         return;
     }
-    let Scene { page, connected, start, view: _view, site: _site, desk: _desk, _chromium, .. } =
+    let Scene { page, connected, start, view: _view, site: _site, display: _desk, _chromium, .. } =
         Scene::start("/form", "Form").await;
     drop(page);
     let began = Instant::now();
     let page = Page::attach(&connected.link, &start.target).await.expect("attached");
     let attached = began.elapsed();
     let mut view = TabView::default();
-    view.look(&page).await.expect("a look");
+    view.refresh(&page).await.expect("a look");
     let looked = began.elapsed();
     page.begin_focus_emulation().await.expect("acting");
     let find = |view: &TabView, role: &str, text: &str| {
@@ -93,7 +94,7 @@ async fn an_act_takes_little_time_of_its_own() {
     };
     let number = find(&view, "checkbox", "Tick");
     let place = view.locate(&page, number).await.expect("there").place;
-    page.perform(&BrowserAct::Click(place.clone()), Audience::Nobody).await.expect("clicked");
+    page.perform(&BrowserAct::Click(place.clone()), Audience::Unwatched).await.expect("clicked");
     let first = began.elapsed();
     let median = |mut times: Vec<Duration>| {
         times.sort_unstable();
@@ -104,10 +105,10 @@ async fn an_act_takes_little_time_of_its_own() {
     let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").place;
     for _ in 0..20 {
         let began = Instant::now();
-        said(&page, "1").await;
+        script_result(&page, "1").await;
         trips.push(began.elapsed());
         let began = Instant::now();
-        view.look(&page).await.expect("a look");
+        view.refresh(&page).await.expect("a look");
         looks.push(began.elapsed());
         for (act, times) in [
             (BrowserAct::Click(place.clone()), &mut clicks),
@@ -115,7 +116,7 @@ async fn an_act_takes_little_time_of_its_own() {
             (BrowserAct::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
         ] {
             let began = Instant::now();
-            page.perform(&act, Audience::Nobody).await.expect("done");
+            page.perform(&act, Audience::Unwatched).await.expect("done");
             times.push(began.elapsed());
         }
     }
@@ -131,6 +132,6 @@ async fn an_act_takes_little_time_of_its_own() {
     assert!(click < Duration::from_secs(1), "{click:?}");
     let long = "a text that is longer than what is typed key by key is put in at once, ".repeat(3);
     let began = Instant::now();
-    page.perform(&BrowserAct::Fill(name, long), Audience::Nobody).await.expect("done");
+    page.perform(&BrowserAct::Fill(name, long), Audience::Unwatched).await.expect("done");
     eprintln!("213 characters at once: {:?}", began.elapsed());
 }

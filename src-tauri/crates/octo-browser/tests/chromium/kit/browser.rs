@@ -25,12 +25,12 @@ pub(crate) struct RealChromium {
 }
 
 impl RealChromium {
-    pub(crate) async fn start(desk: &TestDisplay, start: DebuggingMode, arguments: &[&str]) -> Self {
+    pub(crate) async fn start(display: &TestDisplay, start: DebuggingMode, arguments: &[&str]) -> Self {
         let program = chromium_program().expect("asked before");
-        let profile = desk.profile();
+        let profile = display.profile();
         let old = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
         prepare(&profile, start);
-        let mut command: Command = desk.command(program);
+        let mut command: Command = display.command(program);
         command.args(CHROMIUM_SWITCHES).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
         if start == DebuggingMode::Flag {
             command.arg("--remote-debugging-port=0");
@@ -46,17 +46,17 @@ impl RealChromium {
     }
 
     /// Returns an environment in which nothing of this machine is found.
-    pub(crate) fn environment(desk: &TestDisplay) -> BrowserEnvironment {
-        BrowserEnvironment::bare(HostSystem::Linux, desk.home())
+    pub(crate) fn environment(display: &TestDisplay) -> BrowserEnvironment {
+        BrowserEnvironment::bare(HostSystem::Linux, display.home())
     }
 
     /// Returns a browser that is not connected yet.
-    pub(crate) fn browser(desk: &TestDisplay) -> Browser {
-        Browser::new(Self::environment(desk), BrowserTarget::Folder(desk.profile()))
+    pub(crate) fn browser(display: &TestDisplay) -> Browser {
+        Browser::new(Self::environment(display), BrowserTarget::Folder(display.profile()))
     }
 
-    pub(crate) fn watched(desk: &TestDisplay, wrap: TransportWrapper) -> Browser {
-        Browser::watched(Self::environment(desk), BrowserTarget::Folder(desk.profile()), wrap)
+    pub(crate) fn watched(display: &TestDisplay, wrap: TransportWrapper) -> Browser {
+        Browser::with_wrapper(Self::environment(display), BrowserTarget::Folder(display.profile()), wrap)
     }
 
     /// Kills the browser, as a power cut would.

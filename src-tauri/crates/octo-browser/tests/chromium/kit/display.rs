@@ -43,17 +43,17 @@ impl TestDisplay {
             .expect("Xvfb; cargo xtask test installs it");
         let mut number = String::new();
         BufReader::new(screen.stdout.take().expect("its output")).read_line(&mut number).expect("a display");
-        let mut desk = Self { programs: vec![screen], name: format!(":{}", number.trim()), folder };
+        let mut display = Self { programs: vec![screen], name: format!(":{}", number.trim()), folder };
         if frame == WindowFrames::Managed {
-            let manager = desk.command("openbox").spawn().expect("openbox; cargo xtask test installs it");
-            desk.programs.insert(0, manager);
+            let manager = display.command("openbox").spawn().expect("openbox; cargo xtask test installs it");
+            display.programs.insert(0, manager);
             until("the window manager", async || {
                 // Only a window manager knows it.
-                (!desk.hands(&["get_num_desktops"]).is_empty()).then_some(())
+                (!display.run_xdotool(&["get_num_desktops"]).is_empty()).then_some(())
             })
             .await;
         }
-        desk
+        display
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -103,7 +103,7 @@ impl TestDisplay {
     }
 
     /// Runs `xdotool` and returns its output.
-    pub(crate) fn hands(&self, arguments: &[&str]) -> String {
+    pub(crate) fn run_xdotool(&self, arguments: &[&str]) -> String {
         let output = self
             .command("xdotool")
             .args(arguments)

@@ -71,7 +71,7 @@ impl NodeTable {
     }
 
     /// Returns a node and its ancestors, innermost first.
-    fn around(&self, node: i64) -> impl Iterator<Item = i64> {
+    fn ancestors(&self, node: i64) -> impl Iterator<Item = i64> {
         std::iter::successors(Some(node), |node| self.parents.get(node).copied())
     }
 }
@@ -93,13 +93,16 @@ async fn nodes_found(page: &Page, script: &str) -> Vec<i64> {
 
 async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
     page.navigate(url).await.expect("there");
-    crate::kit::said(page, "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1")
-        .await;
+    crate::kit::script_result(
+        page,
+        "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1",
+    )
+    .await;
     page.quiet().await.expect("quiet");
     let mut view = TabView::default();
-    let text = view.look(page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+    let text = view.refresh(page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     if std::env::var_os("OCTO_MINIWOB_TEXT").is_some() {
-        let goal = crate::kit::said(page, "core.getUtterance()").await;
+        let goal = crate::kit::script_result(page, "core.getUtterance()").await;
         eprintln!("=== {task}\n{goal}\n{text}");
     }
     let numbers = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse::<u32>().ok());
@@ -107,10 +110,10 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
         numbers.filter_map(|number| Some(view.refs().lookup(number).ok()?.node)).collect();
     let (nodes, present) = (NodeTable::of(page).await, nodes_found(page, INTERACTIVE_ELEMENTS).await);
     // All ancestors of a mark, up to the page.
-    let holding: HashSet<i64> = marked.iter().flat_map(|node| nodes.around(*node)).collect();
+    let holding: HashSet<i64> = marked.iter().flat_map(|node| nodes.ancestors(*node)).collect();
     let is_reached = |node: &i64| {
         // The node or an ancestor is marked, or it listens for the marked nodes inside it.
-        holding.contains(node) || nodes.around(*node).any(|outer| marked.contains(&outer))
+        holding.contains(node) || nodes.ancestors(*node).any(|outer| marked.contains(&outer))
     };
     let missing = present.iter().filter(|node| !is_reached(node));
     let missing = missing.map(|node| nodes.names.get(node).cloned().unwrap_or_default()).collect();
@@ -119,10 +122,10 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
 
 #[tokio::test]
 async fn every_target_of_a_page_is_marked() {
-    let Some(ground) = Playground::start().await else { return };
+    let Some(playground) = Playground::start().await else { return };
     let remember = AddScriptToEvaluateOnNewDocumentParams::new(RECORD_HANDLERS);
-    let script = ground.page.call(remember, PATIENCE).await.expect("remembered").identifier;
-    let mut tasks = tasks(&ground.folder);
+    let script = playground.page.call(remember, PATIENCE).await.expect("remembered").identifier;
+    let mut tasks = tasks(&playground.folder);
     assert_eq!(tasks.len(), 130);
     if !is_soak() {
         // A tenth of them, spread over the alphabet.
@@ -130,10 +133,10 @@ async fn every_target_of_a_page_is_marked() {
     }
     let mut rows = Vec::new();
     for task in &tasks {
-        rows.push(read(&ground.page, &ground.url(task), task).await);
+        rows.push(read(&playground.page, &playground.url(task), task).await);
     }
     let remove = RemoveScriptToEvaluateOnNewDocumentParams::new(script);
-    ground.page.call(remove, PATIENCE).await.expect("removed");
+    playground.page.call(remove, PATIENCE).await.expect("removed");
     for CoverageRow { task, present, missing, tokens } in &rows {
         let short = if missing.is_empty() { String::new() } else { format!(" SHORT of {missing:?}") };
         eprintln!("{task}: {present} present, {tokens} tokens{short}");

@@ -1,6 +1,6 @@
 //! The player: reads the text of the page, and acts on numbered elements.
 
-use crate::kit::said;
+use crate::kit::script_result;
 use octo_browser::{
     Audience, BrowserAct, Page, ScrollTarget, TabView, WaitCondition,
     snapshot::{PagePart, RenderFilter, WHOLE},
@@ -44,8 +44,8 @@ impl Player {
         let start = format!(
             "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('{seed}'); core.startEpisodeReal(); core.getUtterance()"
         );
-        let told = said(page, &start).await;
-        let fields = said(page, "core.getUtterance().fields || null").await;
+        let told = script_result(page, &start).await;
+        let fields = script_result(page, "core.getUtterance().fields || null").await;
         let goal = told.as_str().unwrap_or_else(|| told["utterance"].as_str().unwrap_or_default());
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
         page.quiet().await.expect("quiet");
@@ -63,13 +63,13 @@ impl Player {
 
     /// Returns the task's reward, 1 if it was solved.
     pub(super) async fn reward(&self) -> f64 {
-        let won = said(&self.page, "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : 0").await;
+        let won = script_result(&self.page, "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : 0").await;
         won.as_f64().unwrap_or_default()
     }
 
     /// The page as text.
     pub(super) async fn text(&mut self) -> String {
-        match self.view.look(&self.page).await {
+        match self.view.refresh(&self.page).await {
             Ok(snapshot) => snapshot.render(WHOLE, RenderFilter::default()).text,
             Err(error) => error.to_string(),
         }
@@ -191,7 +191,7 @@ impl Player {
 
     /// Returns the complete text of an element.
     pub(super) async fn read(&mut self, number: u32) -> Result<String, String> {
-        let snapshot = self.view.look(&self.page).await.map_err(|error| error.to_string())?;
+        let snapshot = self.view.refresh(&self.page).await.map_err(|error| error.to_string())?;
         let read = snapshot.read(&PagePart::Ref(number), 0, WHOLE).ok_or("it is gone")?;
         Ok(read.text)
     }
@@ -221,7 +221,7 @@ impl Player {
 
     async fn act(&mut self, act: BrowserAct) -> PlayResult {
         self.acts += 1;
-        let done = self.page.perform(&act, Audience::Nobody).await;
+        let done = self.page.perform(&act, Audience::Unwatched).await;
         done.map(drop).map_err(|error| format!("{act:?}: {error:?}"))
     }
 }

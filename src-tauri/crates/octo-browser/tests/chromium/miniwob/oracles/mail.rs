@@ -14,7 +14,7 @@ enum MailAction {
     Forward(String),
 }
 
-fn wish(goal: &str) -> Result<(String, MailAction), String> {
+fn parse_goal(goal: &str) -> Result<(String, MailAction), String> {
     let by = between(goal, "email by ", " and")?.to_owned();
     let wish = if goal.contains("trash icon") {
         MailAction::Delete
@@ -65,7 +65,7 @@ async fn carry_out(it: &mut Player, by: &str, wish: MailAction) -> PlayResult {
 oracles! {
     "email-inbox", "email-inbox-delete", "email-inbox-important", "email-inbox-reply", "email-inbox-forward",
     "email-inbox-noscroll", "email-inbox-star-reply" => |it| {
-        let (by, wish) = wish(&it.goal)?;
+        let (by, wish) = parse_goal(&it.goal)?;
         carry_out(it, &by, wish).await
     }
     "email-inbox-forward-nl", "email-inbox-forward-nl-turk" => |it| {
