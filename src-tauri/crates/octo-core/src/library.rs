@@ -314,7 +314,7 @@ impl SkillSet {
         profile: &Profile,
     ) -> Result<SkillTask, ApiError> {
         let call = match typed {
-            [Block::Text { text }] => octo_skills::skill_call(text),
+            [Block::Text { text }] => octo_skills::parse_skill_call(text),
             _ => None,
         };
         let Some(call) = call else { return Err(slash::unknown(name.to_owned(), built_in)) };

@@ -8,7 +8,7 @@ use octo_protocol::{
     ApiError, Cost, MissedRun, Mode, ModelId, Profile, TASK_FILE_MAX_BYTES, TaskNotifications, TaskPlan,
     TaskRetry,
 };
-use octo_skills::{FrontMatter, Yaml, take_apart};
+use octo_skills::{FrontMatter, Yaml, split_markdown};
 use octo_workspace::{private_folder, write_private};
 use std::{
     fs, io,
@@ -196,7 +196,7 @@ fn slug(task: &str) -> String {
 
 /// Returns the text of a file, keeping the unknown keys of `before`.
 pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
-    let mut front = before.map(|text| take_apart(text).front).unwrap_or_default();
+    let mut front = before.map(|text| split_markdown(text).front).unwrap_or_default();
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => front.set(key, Yaml::text(value)),
         None => front.remove(key),
@@ -234,7 +234,7 @@ fn missing_model_id(name: &str) -> Option<ModelId> {
 }
 
 fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
-    let parts = take_apart(text);
+    let parts = split_markdown(text);
     let front = TaskFrontMatter(&parts.front);
     if parts.body.is_empty() {
         return Err(ApiError::new("task.prompt_empty"));

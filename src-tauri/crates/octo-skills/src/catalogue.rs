@@ -77,10 +77,10 @@ impl Catalogue {
     }
 
     /// Returns callable names similar to `name`, best first.
-    pub fn near(&self, name: &str) -> Vec<&str> {
+    pub fn similar_names(&self, name: &str) -> Vec<&str> {
         let name = name.to_ascii_lowercase();
         let callable = self.skills.iter().filter(|skill| is_callable(skill));
-        near(&name, callable.map(|skill| skill.name.as_str()))
+        similar_names(&name, callable.map(|skill| skill.name.as_str()))
     }
 }
 
@@ -101,7 +101,7 @@ fn model_order(source: SkillOrigin) -> u8 {
 }
 
 /// Returns up to three of `names` that are similar to `name`: few letters changed, or a part of it.
-pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn similar_names<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let may_differ = (name.chars().count() / 3).clamp(1, 3);
     let mut ranked: Vec<(usize, &str)> = names
         .filter_map(|known| {

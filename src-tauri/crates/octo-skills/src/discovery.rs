@@ -41,7 +41,7 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
             if !seen.insert(real.clone()) {
                 return Ok(());
             }
-            RootSearch { root, real: &real, found: &mut found, problems: &mut problems }.all(before)
+            RootSearch { root, real: &real, found: &mut found, problems: &mut problems }.search(before)
         });
         if let Err(warning) = looked {
             problems.push(warning);
@@ -82,7 +82,7 @@ fn real_root(root: &Root) -> Result<Option<PathBuf>, Warning> {
         Err(error) => return Err(unreadable(&root.path, &error)),
     };
     let leaves = root
-        .within
+        .must_stay_within
         .as_ref()
         .is_some_and(|folder| !folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)));
     if leaves {
@@ -103,12 +103,12 @@ struct RootSearch<'a> {
 }
 
 impl RootSearch<'_> {
-    fn all(&mut self, before: usize) -> Result<(), Warning> {
+    fn search(&mut self, before: usize) -> Result<(), Warning> {
         for (name, path) in self.children(self.real)? {
             if self.is_full(before) {
                 break;
             }
-            if self.skill(&name, &path, None) || !path.is_dir() {
+            if self.add_skill(&name, &path, None) || !path.is_dir() {
                 continue;
             }
             match self.children(&path) {
@@ -117,7 +117,7 @@ impl RootSearch<'_> {
                         if self.is_full(before) {
                             break;
                         }
-                        self.skill(&inner, &path, Some(&name));
+                        self.add_skill(&inner, &path, Some(&name));
                     }
                 }
                 Err(warning) => self.problems.push(warning),
@@ -164,12 +164,12 @@ impl RootSearch<'_> {
     }
 
     /// Adds the folder if it is a skill; returns whether it was one, or was refused as one.
-    fn skill(&mut self, name: &str, path: &Path, category: Option<&str>) -> bool {
+    fn add_skill(&mut self, name: &str, path: &Path, category: Option<&str>) -> bool {
         let Ok(real) = path.canonicalize() else { return true };
         if !real.starts_with(self.real) {
             // A link to a single file cannot be a skill.
             if real.is_dir() {
-                self.refuse(name, path, category, Warning::new("skills.error.link_outside"));
+                self.add_refused(name, path, category, Warning::new("skills.error.link_outside"));
             }
             return true;
         }
@@ -189,7 +189,7 @@ impl RootSearch<'_> {
         true
     }
 
-    fn refuse(&mut self, name: &str, path: &Path, category: Option<&str>, error: Warning) {
+    fn add_refused(&mut self, name: &str, path: &Path, category: Option<&str>, error: Warning) {
         let document = SkillDocument::unreadable(name, error);
         let mut skill = Skill::new(document, self.root.source, path.to_owned());
         skill.category = category.map(str::to_owned);

@@ -110,7 +110,7 @@ fn push_output(text: &mut String, output: &str) {
 /// Expands a skill's instructions and lists the skill's other files.
 pub fn expand(skill: &Skill, invocation: &Invocation<'_>) -> Expanded {
     let mut expanded = expand_body(&skill.body, &skill.fields, &skill.folder, skill.trust, invocation);
-    if let Some(block) = skill_files::block(&skill.folder) {
+    if let Some(block) = skill_files::file_list(&skill.folder) {
         expanded.parts.push(ExpandedPart::Text(format!("\n\n{block}")));
     }
     expanded
@@ -133,7 +133,7 @@ pub(crate) fn expand_body(
         placeholders: Vec::new(),
         notes: Vec::new(),
     };
-    pass.run(body);
+    pass.process(body);
     pass.finish(invocation)
 }
 
@@ -151,7 +151,7 @@ struct Expander<'a> {
 }
 
 impl Expander<'_> {
-    fn run(&mut self, body: &str) {
+    fn process(&mut self, body: &str) {
         let mut rest = body;
         let mut before = '\n';
         while let Some(c) = rest.chars().next() {
@@ -203,13 +203,13 @@ impl Expander<'_> {
         }
         let length = "!``".len() + command.len();
         if self.trust == Trust::Untrusted {
-            return self.leave(rest, length, NOT_RUN);
+            return self.keep_literal(rest, length, NOT_RUN);
         }
         if self.placeholders.len() == MAX_COMMANDS {
-            return self.leave(rest, length, TOO_MANY);
+            return self.keep_literal(rest, length, TOO_MANY);
         }
         let Some(filled) = self.values.fill_command(command) else {
-            return self.leave(rest, length, NOT_FILLED);
+            return self.keep_literal(rest, length, NOT_FILLED);
         };
         self.inserted = self.inserted.saturating_add(filled.len());
         self.parts.push(ExpandedPart::Text(std::mem::take(&mut self.text)));
@@ -219,7 +219,7 @@ impl Expander<'_> {
     }
 
     /// Keeps a command as plain text and notes the reason.
-    fn leave(&mut self, rest: &str, length: usize, note: &'static str) -> Option<usize> {
+    fn keep_literal(&mut self, rest: &str, length: usize, note: &'static str) -> Option<usize> {
         let (command, _) = rest.split_at_checked(length)?;
         self.text.push_str(command);
         if !self.notes.contains(&note) {

@@ -39,7 +39,7 @@ pub enum ExportError {
 }
 
 /// Returns whether a name is excluded: hidden files, and folders that programs fill.
-fn is_left_out(name: &str) -> bool {
+fn is_excluded(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "node_modules" | "__pycache__")
 }
 
@@ -65,7 +65,7 @@ pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
         return Err(ExportError::Broken);
     }
     let PublicSkill { name, text, mut notes } = to_public(skill);
-    let tree = Tree::look(&skill.folder, is_left_out)?;
+    let tree = Tree::read(&skill.folder, is_excluded)?;
     if tree.is_cut || tree.bytes() > MAX_BYTES {
         return Err(ExportError::TooLarge);
     }
@@ -89,7 +89,7 @@ pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
         let mode = if executable { 0o755 } else { 0o644 };
         let mut content = Vec::new();
         // The file may grow in the meantime: the limit still applies.
-        File::open(&entry.place)?.take(left + 1).read_to_end(&mut content)?;
+        File::open(&entry.full_path)?.take(left + 1).read_to_end(&mut content)?;
         left = left.checked_sub(content.len() as u64).ok_or(ExportError::TooLarge)?;
         zip.start_file(format!("{name}/{}", entry.path), options.unix_permissions(mode))
             .map_err(io::Error::from)?;

@@ -53,7 +53,7 @@ pub fn read(bytes: &[u8], folder: &str) -> SkillDocument {
     let Some(text) = decode(bytes, &mut warnings) else {
         return SkillDocument::unreadable(folder, Warning::new("skills.error.no_text"));
     };
-    let parts = front_matter::take_apart(&text);
+    let parts = front_matter::split_markdown(&text);
     warnings.extend(parts.warnings);
     let fields = fields::read(&parts.front, &parts.body, &mut warnings);
     let name = choose_name(fields.written_name.as_deref(), folder, &mut warnings);

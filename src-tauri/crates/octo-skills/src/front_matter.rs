@@ -69,7 +69,7 @@ pub(crate) fn is_key(written: &str, key: &str) -> bool {
 
 /// Splits a file into its parts. Never fails: a head that is invalid YAML is read line by line, and unreadable
 /// text becomes part of the body.
-pub fn take_apart(text: &str) -> MarkdownParts {
+pub fn split_markdown(text: &str) -> MarkdownParts {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let Some((head, body)) = split(&text) else {
         let warnings = match text.lines().next() {

@@ -50,7 +50,7 @@ pub struct Candidate {
     /// Name it would get.
     pub name: String,
     /// Its folder in the source, empty for the source itself.
-    pub place: String,
+    pub path: String,
     /// Its fields, including the tools it requests.
     pub fields: Fields,
     /// Its instructions.
@@ -125,8 +125,8 @@ pub fn inspect(
     catalogue: &Catalogue,
 ) -> Result<Inspection, InstallError> {
     let found = match source {
-        InstallSource::Folder(folder) => folder::gather(folder)?,
-        InstallSource::Zip(file) => archive::gather(file)?,
+        InstallSource::Folder(folder) => folder::read_folder(folder)?,
+        InstallSource::Zip(file) => archive::read_archive(file)?,
     };
     let SourceContent { mut files, warnings, name } = found;
     let roots = roots(&files);
@@ -137,7 +137,7 @@ pub fn inspect(
     let mut names = HashSet::new();
     for root in roots {
         let (inside, outside): (Vec<SourceFile>, Vec<SourceFile>) =
-            files.into_iter().partition(|file| below(&root, &file.path).is_some());
+            files.into_iter().partition(|file| relative_to(&root, &file.path).is_some());
         files = outside;
         let folder = if root.is_empty() { name.as_str() } else { root.rsplit('/').next().unwrap_or(&root) };
         let mut candidate = candidate(&root, folder, inside);
@@ -165,7 +165,7 @@ fn roots(files: &[SourceFile]) -> Vec<String> {
     all.dedup();
     let mut roots: Vec<String> = Vec::new();
     for root in all {
-        if !roots.iter().any(|outer| below(outer, &root).is_some()) {
+        if !roots.iter().any(|outer| relative_to(outer, &root).is_some()) {
             roots.push(root);
         }
     }
@@ -173,7 +173,7 @@ fn roots(files: &[SourceFile]) -> Vec<String> {
 }
 
 /// Returns the path relative to a folder; `None` if it is not below it.
-fn below<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+fn relative_to<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
@@ -181,7 +181,7 @@ fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
     let mut left_out = 0_usize;
     let mut contents: Vec<SourceFile> = Vec::new();
     for file in inside {
-        let Some(path) = below(root, &file.path).map(str::to_owned) else { continue };
+        let Some(path) = relative_to(root, &file.path).map(str::to_owned) else { continue };
         if path.split('/').any(|part| part.starts_with('.') || part == "__MACOSX") {
             left_out += 1;
         } else {
@@ -208,7 +208,7 @@ fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
         .collect();
     Candidate {
         name: document.name.clone(),
-        place: root.to_owned(),
+        path: root.to_owned(),
         commands: commands(&document),
         fields: document.fields.clone(),
         body: document.body.clone(),

@@ -4,7 +4,7 @@
 //! is the file's modification time, which is updated when the memory is written or recalled. A hand-written
 //! file is read leniently: without a head, its name is its topic.
 
-use crate::{FrontMatter, Yaml, take_apart};
+use crate::{FrontMatter, Yaml, split_markdown};
 use octo_protocol::MEMORY_BODY_MAX_CHARS;
 use octo_workspace::{private_folder, write_private};
 use std::{
@@ -79,7 +79,7 @@ pub enum MemoryError {
     Missing(String),
     /// A memory of that name already exists.
     #[error("there is a memory {0} already")]
-    Taken(String),
+    Exists(String),
     /// It was changed elsewhere in the meantime.
     #[error("{0} was changed meanwhile")]
     Changed(String),
@@ -149,7 +149,7 @@ impl Memories {
             return Err(unreadable());
         }
         let text = String::from_utf8(fs::read(&path)?).map_err(|_| unreadable())?;
-        let parts = take_apart(&text);
+        let parts = split_markdown(&text);
         let said = |key: &str| {
             let value = parts.front.get(key).filter(|value| !value.is_null());
             value.and_then(Yaml::as_text).map(line_of).unwrap_or_default()
@@ -171,9 +171,9 @@ impl Memories {
     pub fn add(&self, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
         let file = file_name(new.topic);
         if self.path(&file)?.symlink_metadata().is_ok() {
-            return Err(MemoryError::Taken(file));
+            return Err(MemoryError::Exists(file));
         }
-        self.put(&file, new)
+        self.write(&file, new)
     }
 
     /// Overwrites a memory, if its version is still `version`.
@@ -181,11 +181,11 @@ impl Memories {
         if self.get(file)?.version != version {
             return Err(MemoryError::Changed(file.to_owned()));
         }
-        self.put(file, new)
+        self.write(file, new)
     }
 
     /// Records that a memory was recalled, which makes it one of the newest.
-    pub fn recalled(&self, file: &str) -> Result<(), MemoryError> {
+    pub fn mark_recalled(&self, file: &str) -> Result<(), MemoryError> {
         let path = self.path(file)?;
         if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
             return Err(MemoryError::Missing(file.to_owned()));
@@ -228,7 +228,7 @@ impl Memories {
         lines.join("\n")
     }
 
-    fn put(&self, file: &str, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
+    fn write(&self, file: &str, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
         let path = self.path(file)?;
         let (topic, description) = (line_of(new.topic), line_of(new.description));
         let body = new.body.trim();
@@ -317,7 +317,7 @@ mod tests {
         );
         assert_eq!((made.body.as_str(), made.preview().as_str()), ("# Steps\n\nOne.", "# Steps One."));
         assert_eq!(memories.list(), std::slice::from_ref(&made));
-        assert!(matches!(memories.add(new("how we deploy", "", "x")), Err(MemoryError::Taken(_))));
+        assert!(matches!(memories.add(new("how we deploy", "", "x")), Err(MemoryError::Exists(_))));
 
         let changed = memories.change(&made.file, new("Deploying", "d", "Two."), &made.version).unwrap();
         assert_eq!((changed.file.as_str(), changed.topic.as_str()), ("how-we-deploy.md", "Deploying"));
@@ -353,7 +353,7 @@ mod tests {
             assert!(matches!(memories.get(name), Err(MemoryError::Name(_))), "{name:?}");
         }
         assert!(matches!(memories.get("gone.md"), Err(MemoryError::Missing(_))));
-        assert!(matches!(memories.recalled("gone.md"), Err(MemoryError::Missing(_))));
+        assert!(matches!(memories.mark_recalled("gone.md"), Err(MemoryError::Missing(_))));
         fs::create_dir(memories.folder().join("folder.md")).unwrap();
         fs::write(memories.folder().join("large.md"), vec![b'x'; 60_000]).unwrap();
         fs::write(memories.folder().join("binary.md"), [0xff, 0xfe]).unwrap();
@@ -398,7 +398,7 @@ mod tests {
             file.set_modified(before + std::time::Duration::from_secs(number)).unwrap();
         }
         assert_eq!(memories.list()[0].file, "topic-24.md");
-        memories.recalled("topic-03.md").unwrap();
+        memories.mark_recalled("topic-03.md").unwrap();
         assert_eq!(memories.list()[0].file, "topic-03.md");
         let overview = memories.overview();
         assert_eq!(overview.lines().count(), MAX_LISTED + 1);

@@ -11,7 +11,7 @@ pub struct Root {
     /// Source of the skills in it.
     pub source: SkillOrigin,
     /// The session's folder, which the root must stay inside.
-    pub(crate) within: Option<PathBuf>,
+    pub(crate) must_stay_within: Option<PathBuf>,
 }
 
 /// Folders that are searched for skills.
@@ -90,7 +90,7 @@ impl Roots {
     }
 
     fn add(&mut self, path: PathBuf, source: SkillOrigin, within: Option<&Path>) {
-        self.roots.push(Root { path, source, within: within.map(Path::to_owned) });
+        self.roots.push(Root { path, source, must_stay_within: within.map(Path::to_owned) });
         self.roots.sort_by_key(|root| root.source);
     }
 }

@@ -22,8 +22,8 @@ fn is_left_out(name: &str) -> bool {
 
 /// Returns the folder and its files, sorted; `None` if SKILL.md is the only file. Links are omitted: their
 /// targets are not part of the skill.
-pub(crate) fn block(folder: &Path) -> Option<String> {
-    let tree = Tree::look(folder, is_left_out).ok()?;
+pub(crate) fn file_list(folder: &Path) -> Option<String> {
+    let tree = Tree::read(folder, is_left_out).ok()?;
     let paths: Vec<&str> = tree
         .entries
         .iter()

@@ -90,7 +90,7 @@ impl From<&CallRefusal> for ApiError {
 
 /// Parses a message as a call. A path (`/etc/hosts`), a pattern and a lone slash do not count. It does not
 /// check that the skill exists: see [`Catalogue::call`].
-pub fn skill_call(text: &str) -> Option<SkillCall> {
+pub fn parse_skill_call(text: &str) -> Option<SkillCall> {
     // Chinese keyboards type a full-width slash.
     let rest = text.trim().strip_prefix(['/', '／'])?;
     let (name, arguments) = match rest.split_once(char::is_whitespace) {
@@ -110,7 +110,7 @@ impl Catalogue {
     /// Returns a [`CallRefusal`]; its `Display` text is for a model.
     pub fn call(&self, name: &str, profile: &str, caller: SkillCallOrigin) -> Result<&Skill, CallRefusal> {
         let Some(skill) = self.get(name) else {
-            let near = self.near(name).into_iter().map(str::to_owned).collect();
+            let near = self.similar_names(name).into_iter().map(str::to_owned).collect();
             return Err(CallRefusal::Unknown { name: name.to_owned(), near });
         };
         let name = || skill.name.clone();

@@ -27,7 +27,7 @@ pub(crate) struct TreeEntry {
     /// Path from the folder, with `/` on every system; invalid text is replaced.
     pub path: String,
     /// Full path.
-    pub place: PathBuf,
+    pub full_path: PathBuf,
     pub kind: TreeEntryKind,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum TreeEntryKind {
 impl Tree {
     /// Lists the files below `folder`, which must not be a link; `skip` excludes folders and files by path and
     /// name.
-    pub(crate) fn look(folder: &Path, skip: impl Fn(&str) -> bool) -> io::Result<Self> {
+    pub(crate) fn read(folder: &Path, skip: impl Fn(&str) -> bool) -> io::Result<Self> {
         let mut tree = Self::default();
         let mut seen = 0;
         let mut open = vec![(folder.to_owned(), String::new(), 0)];
@@ -74,7 +74,7 @@ impl Tree {
                 } else {
                     TreeEntryKind::Special
                 };
-                tree.entries.push(TreeEntry { path, place: entry.path(), kind });
+                tree.entries.push(TreeEntry { path, full_path: entry.path(), kind });
             }
         }
         tree.entries.sort_by(|one, other| one.path.cmp(&other.path));
@@ -117,7 +117,7 @@ pub(crate) struct HashingBudget {
 }
 
 pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut HashingBudget) -> Option<Fingerprint> {
-    let tree = Tree::look(folder, |_| false).ok()?;
+    let tree = Tree::read(folder, |_| false).ok()?;
     if tree.is_cut || tree.bytes() > MAX_BYTES.min(allowance.bytes) {
         return None;
     }
@@ -128,13 +128,13 @@ pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut HashingBudget) -
         hasher.update(part);
     };
     for entry in &tree.entries {
-        add(entry.place.strip_prefix(folder).ok()?.as_os_str().as_encoded_bytes());
+        add(entry.full_path.strip_prefix(folder).ok()?.as_os_str().as_encoded_bytes());
         match &entry.kind {
             TreeEntryKind::File { executable, .. } => {
                 let mut content = Vec::new();
                 // The file may grow in the meantime: the limit still applies.
                 let most = allowance.bytes.saturating_add(1);
-                File::open(&entry.place).ok()?.take(most).read_to_end(&mut content).ok()?;
+                File::open(&entry.full_path).ok()?.take(most).read_to_end(&mut content).ok()?;
                 allowance.bytes = allowance.bytes.checked_sub(content.len() as u64)?;
                 add(if *executable { b"program" } else { b"file" });
                 add(&content);

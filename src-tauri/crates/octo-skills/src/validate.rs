@@ -153,7 +153,7 @@ fn too_long(field: &str, length: usize, most: usize) -> Warning {
 }
 
 fn files(folder: &Path, findings: &mut Findings) {
-    let Ok(tree) = Tree::look(folder, |name| name.starts_with('.')) else { return };
+    let Ok(tree) = Tree::read(folder, |name| name.starts_with('.')) else { return };
     if tree.is_cut || tree.bytes() > MAX_BYTES {
         findings.fault(Warning::new("skills.finding.too_big").arg("most", MAX_BYTES >> 20));
     }

@@ -24,12 +24,12 @@ impl Warning {
     /// Adds an argument. A skill's own text may be long and contain anything: it is truncated, and control
     /// characters are removed.
     pub(crate) fn arg(mut self, name: &str, value: impl ToString) -> Self {
-        self.args.insert(name.to_owned(), shown(&value.to_string()));
+        self.args.insert(name.to_owned(), printable(&value.to_string()));
         self
     }
 }
 
-fn shown(text: &str) -> String {
+fn printable(text: &str) -> String {
     let mut clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut shown: String = clean.by_ref().take(MAX_SHOWN).collect();
     if clean.next().is_some() {

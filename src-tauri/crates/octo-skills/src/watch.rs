@@ -19,7 +19,7 @@ const WATCHED_PARENTS: usize = 2;
 /// Watch on the folders of skills; it ends when dropped.
 #[derive(Debug)]
 pub struct SkillWatch {
-    tell: Sender<WatchMessage>,
+    messages: Sender<WatchMessage>,
 }
 
 #[derive(Debug)]
@@ -59,19 +59,19 @@ impl SkillWatch {
         let place = |path: &Path| octo_workspace::real(path).unwrap_or_else(|_| path.to_owned());
         let roots = folders.map(place).collect();
         let mut watching = WatchLoop { watcher, roots };
-        watching.arm();
+        watching.watch_roots();
         thread::Builder::new()
             .name("skills-watch".to_owned())
             .spawn(move || watching.run(&hear, &changed))
             .map_err(notify::Error::io)?;
-        Ok(Self { tell })
+        Ok(Self { messages: tell })
     }
 }
 
 impl Drop for SkillWatch {
     fn drop(&mut self) {
         // It may have ended already.
-        let _over = self.tell.send(WatchMessage::Stop);
+        let _over = self.messages.send(WatchMessage::Stop);
     }
 }
 
@@ -97,14 +97,14 @@ impl WatchLoop {
                 }
             }
             // Before the report, so later changes are noticed.
-            self.arm();
+            self.watch_roots();
             changed();
         }
     }
 
     /// Watches each root and the folders it would appear in. All of them each time: a removed and recreated
     /// folder is a different one to the system.
-    fn arm(&mut self) {
+    fn watch_roots(&mut self) {
         for root in self.roots.clone() {
             for above in root.ancestors().skip(1).take(WATCHED_PARENTS).filter(|above| above.is_dir()) {
                 self.add(above, RecursiveMode::NonRecursive);

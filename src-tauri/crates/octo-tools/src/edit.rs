@@ -9,7 +9,7 @@ use crate::{
 };
 use matching::{MatchMethod, MatchResult, MatchSet};
 use octo_protocol::ToolView;
-use octo_workspace::{diff, resolve, shown};
+use octo_workspace::{diff, display_path, resolve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
@@ -50,7 +50,7 @@ impl Tool for EditTool {
             let may_read = context.files.check_read(&path).is_ok();
             let content = context.files.for_person().read_to_change(&path, MAX_FILE).map_err(ToolError::from);
             let view = content.and_then(|content| {
-                let name = shown(&path, &context.cwd);
+                let name = display_path(&path, &context.cwd);
                 let text = Encoding::of(&content).decode(content, &name)?;
                 let after = change(&text, &input, &name)?.after;
                 Ok(diff(&path, Some(&text), &after))
@@ -75,7 +75,7 @@ impl Tool for EditTool {
             let path = resolve(&input.path, &context.cwd)?;
             context.files.check_write(&path)?;
             let content = context.files.read_to_change(&path, MAX_FILE)?;
-            let name = shown(&path, &context.cwd);
+            let name = display_path(&path, &context.cwd);
             let encoding = Encoding::of(&content);
             let before = encoding.decode(content, &name)?;
             let change = change(&before, &input, &name)?;

@@ -10,7 +10,7 @@ use crate::{
 use document::DocumentFile;
 use octo_documents::Format;
 use octo_protocol::ToolView;
-use octo_workspace::{FileKind, FilesError, resolve, shown};
+use octo_workspace::{FileKind, FilesError, display_path, resolve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::{
@@ -104,7 +104,7 @@ fn list_folder(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolErr
         .collect();
     let mut text = format!(
         "Folder: {} ({} folders, {} files)\n",
-        shown(path, &context.cwd),
+        display_path(path, &context.cwd),
         listing.folders,
         listing.files
     );

@@ -2,7 +2,7 @@
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, grep::left_out};
 use octo_protocol::ToolView;
-use octo_workspace::{GlobQuery, glob, glob_base, shown};
+use octo_workspace::{GlobQuery, display_path, glob, glob_base};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
@@ -43,7 +43,8 @@ impl Tool for GlobTool {
             let (base, pattern) = base(&input, &context.cwd)?;
             let limit = input.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
             let found = glob(&context.files, &GlobQuery { base, pattern, limit }, &context.cancel)?;
-            let paths: Vec<String> = found.paths.iter().map(|path| shown(path, &context.cwd)).collect();
+            let paths: Vec<String> =
+                found.paths.iter().map(|path| display_path(path, &context.cwd)).collect();
             let mut text = match paths.len() {
                 0 => "No files found.".to_owned(),
                 _ => paths.join("\n"),

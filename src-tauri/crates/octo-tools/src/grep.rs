@@ -3,7 +3,7 @@
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
 use octo_protocol::{FileMatches, ToolView};
 use octo_workspace::{
-    CaseSensitivity, GrepMatches, GrepQuery, ReachedLimit, SkippedFiles, grep, resolve, shown,
+    CaseSensitivity, GrepMatches, GrepQuery, ReachedLimit, SkippedFiles, display_path, grep, resolve,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,7 +89,10 @@ impl Tool for GrepTool {
                 files: found
                     .files
                     .into_iter()
-                    .map(|hits| FileMatches { path: shown(&hits.path, &context.cwd), lines: hits.lines })
+                    .map(|hits| FileMatches {
+                        path: display_path(&hits.path, &context.cwd),
+                        lines: hits.lines,
+                    })
                     .collect(),
             };
             Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
@@ -106,7 +109,7 @@ fn render(found: &GrepMatches, cwd: &Path) -> String {
     let mut text = String::new();
     let has_context = found.files.iter().flat_map(|hits| &hits.lines).any(|line| !line.is_match);
     for (at, hits) in found.files.iter().enumerate() {
-        let path = shown(&hits.path, cwd);
+        let path = display_path(&hits.path, cwd);
         let mut before = None;
         for line in &hits.lines {
             let is_gap = before.is_some_and(|before: u64| before + 1 != line.number);

@@ -2,7 +2,7 @@
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, TrashFile, Trashcan};
 use octo_protocol::{RemovedBy, ToolView, TrashForm, TrashId, TrashTotals};
-use octo_workspace::{is_secret, resolve, shown};
+use octo_workspace::{display_path, is_secret, resolve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::{
@@ -92,7 +92,7 @@ impl Tool for TrashManagerTool {
             Action::Restore => {
                 let (file, to) = find_file(&input, &context).await?;
                 context.trash.restore(file.entry.id, &to).await?;
-                format!("Restored {} to {}.", describe(&file, now()), shown(&to, &context.cwd))
+                format!("Restored {} to {}.", describe(&file, now()), display_path(&to, &context.cwd))
             }
             Action::Empty => {
                 let days = input.days_old.unwrap_or(DEFAULT_DAYS);

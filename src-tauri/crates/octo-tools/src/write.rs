@@ -4,7 +4,7 @@ use crate::{
     Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
 };
 use octo_protocol::{DiffView, FileChange, ToolView};
-use octo_workspace::{Files, FilesError, diff, resolve, shown};
+use octo_workspace::{Files, FilesError, diff, display_path, resolve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
@@ -50,7 +50,7 @@ impl Tool for WriteTool {
             // Programs that read the file expect its previous encoding.
             let encoding = Encoding::at(&looking, &path)?;
             let report = context.files.write(&path, &encoding.encode(content))?;
-            let name = shown(&report.path, &context.cwd);
+            let name = display_path(&report.path, &context.cwd);
             let len = report.after.len;
             let kept = if encoding == Encoding::Bytes { "" } else { " It stays UTF-16, as it was." };
             let text = match report.before {

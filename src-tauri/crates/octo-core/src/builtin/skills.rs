@@ -81,7 +81,7 @@ impl HomeCommands {
             SkillCommand::Show { name } => {
                 let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
                 let Some(skill) = shelf.catalogue.get(&name) else {
-                    let near = shelf.catalogue.near(&name).join(", ");
+                    let near = shelf.catalogue.similar_names(&name).join(", ");
                     return Err(ToolError::new(format!("There is no skill {name}. Near: {near}")));
                 };
                 if skill.trust == Trust::Untrusted {

@@ -54,7 +54,7 @@ impl Library {
     pub(crate) async fn recall(&self, file: String) -> Result<MemorySheet, ApiError> {
         let memories = self.0.memories.clone();
         let name = file.clone();
-        blocking(move || memories.recalled(&name).map_err(told)).await?;
+        blocking(move || memories.mark_recalled(&name).map_err(told)).await?;
         self.memory(file).await
     }
 
@@ -192,7 +192,7 @@ fn told(error: MemoryError) -> ApiError {
     match &error {
         MemoryError::Name(file) => about("memory.name", file),
         MemoryError::Missing(file) => about("memory.missing", file),
-        MemoryError::Taken(file) => about("memory.taken", file),
+        MemoryError::Exists(file) => about("memory.taken", file),
         MemoryError::Changed(file) => about("memory.changed", file),
         MemoryError::Unreadable(file) => about("memory.unreadable", file),
         MemoryError::TooLong(length) => {

@@ -38,7 +38,7 @@ fn is_damage(why: &ApiError) -> bool {
 
 fn look(home: &Path) -> DatabaseDamage {
     let backup = sound_backup(home).map(|found| DatabaseBackup {
-        path: found.place.display().to_string(),
+        path: found.path.display().to_string(),
         at: found.at,
         sessions: found.sessions,
     });
@@ -50,7 +50,7 @@ fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplacement, 
         None => Replacement::Empty,
         // Only the inspected backup: no other file becomes the database.
         Some(place) => match sound_backup(home) {
-            Some(found) if found.place == place => Replacement::Backup(place),
+            Some(found) if found.path == place => Replacement::Backup(place),
             Some(_) | None => return Err(ReplaceError::NoBackup(place)),
         },
     };

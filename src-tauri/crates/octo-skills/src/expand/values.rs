@@ -84,18 +84,18 @@ impl<'a> Values<'a> {
                 let value = self.words.get(number).map_or("", String::as_str);
                 return Some(MarkValue::argument(value, LENGTH + "[]".len() + index.len()));
             }
-            return ends_here(after).then(|| MarkValue::argument(self.arguments, LENGTH));
+            return ends_name(after).then(|| MarkValue::argument(self.arguments, LENGTH));
         }
         let digits: String = rest.chars().take(MAX_NAME).take_while(char::is_ascii_digit).collect();
         if !digits.is_empty() {
             // `$20` is a price if there are fewer arguments.
             let value = self.words.get(digits.parse::<usize>().ok()?)?;
             let after = rest.strip_prefix(&digits)?;
-            return ends_here(after).then(|| MarkValue::argument(value, "$".len() + digits.len()));
+            return ends_name(after).then(|| MarkValue::argument(value, "$".len() + digits.len()));
         }
         let mut named =
             self.names.iter().enumerate().filter(|(_, name)| {
-                !name.is_empty() && rest.strip_prefix(name.as_str()).is_some_and(ends_here)
+                !name.is_empty() && rest.strip_prefix(name.as_str()).is_some_and(ends_name)
             });
         let (number, name) = named.next()?;
         let value = self.words.get(number).map_or("", String::as_str);
@@ -142,7 +142,7 @@ fn prefix(text: &str, most: usize) -> &str {
 }
 
 /// Returns whether a name ends before this text.
-fn ends_here(after: &str) -> bool {
+fn ends_name(after: &str) -> bool {
     !after.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_')
 }
 

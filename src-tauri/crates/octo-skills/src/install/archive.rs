@@ -14,7 +14,7 @@ use zip::{ZipArchive, result::ZipError};
 
 /// Reads all files of a zip file. The declared sizes are checked before unpacking, and the actual sizes again
 /// during it, since declarations may be wrong.
-pub(super) fn gather(path: &Path) -> Result<SourceContent, InstallError> {
+pub(super) fn read_archive(path: &Path) -> Result<SourceContent, InstallError> {
     let meta = fs::metadata(path)?;
     if !meta.is_file() {
         return Err(InstallError::Zip("not a file".to_owned()));
@@ -22,7 +22,7 @@ pub(super) fn gather(path: &Path) -> Result<SourceContent, InstallError> {
     if meta.len() > MAX_BYTES {
         return Err(InstallError::TooLarge);
     }
-    let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(broken)?;
+    let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(zip_error)?;
     if archive.len() > MAX_FILES {
         return Err(InstallError::TooManyFiles);
     }
@@ -31,11 +31,11 @@ pub(super) fn gather(path: &Path) -> Result<SourceContent, InstallError> {
     }
     let mut declared: u64 = 0;
     for index in 0..archive.len() {
-        let entry = archive.by_index_data(index).map_err(broken)?;
+        let entry = archive.by_index_data(index).map_err(zip_error)?;
         if entry.encrypted() {
             return Err(InstallError::Locked);
         }
-        let name = entry.name().map_err(broken)?;
+        let name = entry.name().map_err(zip_error)?;
         check_path(name.strip_suffix('/').unwrap_or(&name))?;
         declared = declared.saturating_add(entry.size());
         if declared > MAX_BYTES {
@@ -45,11 +45,11 @@ pub(super) fn gather(path: &Path) -> Result<SourceContent, InstallError> {
     let mut gathering = FileCollector::default();
     let mut warnings = Vec::new();
     for index in 0..archive.len() {
-        let entry = archive.by_index(index).map_err(broken)?;
+        let entry = archive.by_index(index).map_err(zip_error)?;
         if entry.is_dir() {
             continue;
         }
-        let name = entry.name().map_err(broken)?.into_owned();
+        let name = entry.name().map_err(zip_error)?.into_owned();
         // Checked again under the name used for reading the content.
         check_path(&name)?;
         let mode = entry.unix_mode();
@@ -58,7 +58,7 @@ pub(super) fn gather(path: &Path) -> Result<SourceContent, InstallError> {
             continue;
         }
         let mut content = Vec::new();
-        entry.take(gathering.left() + 1).read_to_end(&mut content).map_err(unpacking)?;
+        entry.take(gathering.bytes_left() + 1).read_to_end(&mut content).map_err(unpack_error)?;
         let executable = mode.is_some_and(|mode| mode & 0o111 != 0);
         gathering.add(SourceFile { path: name, executable, content })?;
     }
@@ -72,11 +72,11 @@ fn is_ordinary(mode: u32) -> bool {
 }
 
 /// Maps an unpacking error: a corrupt stream is the archive's fault, not the system's.
-fn unpacking(error: io::Error) -> InstallError {
+fn unpack_error(error: io::Error) -> InstallError {
     InstallError::Zip(error.to_string())
 }
 
-fn broken(error: ZipError) -> InstallError {
+fn zip_error(error: ZipError) -> InstallError {
     match error {
         ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => InstallError::Io(error),
         ZipError::InvalidPassword => InstallError::Locked,

@@ -52,9 +52,11 @@ impl From<&InstallError> for ApiError {
                 ApiError::new("skill.install.too_many").arg("most", MAX_FILES.to_string())
             }
             InstallError::UnsafePath(path) => {
-                ApiError::new("skill.install.unsafe_path").arg("path", shown(path))
+                ApiError::new("skill.install.unsafe_path").arg("path", display_path(path))
             }
-            InstallError::SamePath(path) => ApiError::new("skill.install.same_path").arg("path", shown(path)),
+            InstallError::SamePath(path) => {
+                ApiError::new("skill.install.same_path").arg("path", display_path(path))
+            }
             InstallError::NoSkill => ApiError::new("skill.install.none"),
             InstallError::Broken(name) => ApiError::new("skill.install.broken").arg("name", name.clone()),
             InstallError::Exists(name) => ApiError::new("skill.install.exists").arg("name", name.clone()),
@@ -63,6 +65,6 @@ impl From<&InstallError> for ApiError {
 }
 
 /// Returns an untrusted path, shortened and on one line.
-fn shown(path: &str) -> String {
+fn display_path(path: &str) -> String {
     crate::fields::cut(&crate::fields::collapse(path), 120)
 }

@@ -25,20 +25,20 @@ const SEARCHED_FOLDERS: &[&str] = &[".claude", ".agents", ".octo"];
 const EXCLUDED_FOLDERS: &[&str] = &[".git", ".hg", ".svn", ".jj", "node_modules"];
 
 /// Reads the skills in a folder: the folder itself, or those below it.
-pub(super) fn gather(source: &Path) -> Result<SourceContent, InstallError> {
+pub(super) fn read_folder(source: &Path) -> Result<SourceContent, InstallError> {
     let source = source.canonicalize()?;
     let mut gathering = FileCollector::default();
     let mut warnings = Vec::new();
     for folder in skill_folders(&source)? {
-        let tree = Tree::look(&folder, |name| EXCLUDED_FOLDERS.contains(&name))?;
+        let tree = Tree::read(&folder, |name| EXCLUDED_FOLDERS.contains(&name))?;
         if tree.is_cut {
             return Err(InstallError::TooManyFiles);
         }
-        if tree.bytes() > gathering.left() {
+        if tree.bytes() > gathering.bytes_left() {
             return Err(InstallError::TooLarge);
         }
         for entry in tree.entries {
-            let path = entry.place.strip_prefix(&source).ok().and_then(Path::to_str);
+            let path = entry.full_path.strip_prefix(&source).ok().and_then(Path::to_str);
             let (TreeEntryKind::File { executable, .. }, Some(path)) = (&entry.kind, path) else {
                 warnings.push(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
                 continue;
@@ -46,7 +46,7 @@ pub(super) fn gather(source: &Path) -> Result<SourceContent, InstallError> {
             let path = path.replace(std::path::MAIN_SEPARATOR, "/");
             let mut content = Vec::new();
             // The file may grow in the meantime: the limit still applies.
-            File::open(&entry.place)?.take(gathering.left() + 1).read_to_end(&mut content)?;
+            File::open(&entry.full_path)?.take(gathering.bytes_left() + 1).read_to_end(&mut content)?;
             gathering.add(SourceFile { path, executable: *executable, content })?;
         }
     }

@@ -38,7 +38,7 @@ pub(super) struct FileCollector {
 
 impl FileCollector {
     /// Returns the remaining number of bytes.
-    pub(super) fn left(&self) -> u64 {
+    pub(super) fn bytes_left(&self) -> u64 {
         MAX_BYTES - self.bytes
     }
 
@@ -47,7 +47,7 @@ impl FileCollector {
         if self.files.len() == MAX_FILES {
             return Err(InstallError::TooManyFiles);
         }
-        if file.content.len() as u64 > self.left() {
+        if file.content.len() as u64 > self.bytes_left() {
             return Err(InstallError::TooLarge);
         }
         check_path(&file.path)?;

@@ -27,7 +27,7 @@ fn calls_paths_and_messages_are_told_apart() {
         ("/周报", None),
     ];
     for (text, expected) in table {
-        assert_eq!(skill_call(text), expected, "{text:?}");
+        assert_eq!(parse_skill_call(text), expected, "{text:?}");
     }
 }
 
@@ -44,7 +44,7 @@ fn near_names_are_those_a_person_could_have_meant() {
         ("o", &[]),
     ];
     for (name, expected) in table {
-        assert_eq!(crate::near(name, names.into_iter()), *expected, "{name}");
+        assert_eq!(crate::similar_names(name, names.into_iter()), *expected, "{name}");
     }
 }
 

@@ -127,7 +127,7 @@ fn what_the_person_set_goes_before_what_the_file_says() {
     assert!(catalogue.call("request", "general", SkillCallOrigin::Model).is_ok());
     let refusal = catalogue.call("off", "general", SkillCallOrigin::Person).unwrap_err();
     assert_eq!(refusal, CallRefusal::Off { name: "off".into() });
-    assert!(!catalogue.near("of").contains(&"off"));
+    assert!(!catalogue.similar_names("of").contains(&"off"));
     let told = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let new: Vec<&str> = catalogue
         .unknown_to_model("general", &told(&["other"]))

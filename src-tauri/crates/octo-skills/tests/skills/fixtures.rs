@@ -1,6 +1,6 @@
 //! Every field and every oddity of a SKILL.md, one file each.
 
-use octo_skills::{FrontMatter, Invocable, Profiles, SkillDocument, SkillRun, Yaml, read, take_apart};
+use octo_skills::{FrontMatter, Invocable, Profiles, SkillDocument, SkillRun, Yaml, read, split_markdown};
 use std::{fmt::Write, fs, path::Path};
 
 fn fixtures() -> Vec<(String, Vec<u8>)> {
@@ -164,7 +164,7 @@ fn every_fixture_is_written_again_as_it_was_read() {
 #[test]
 fn one_key_is_changed_and_the_others_stay_in_their_order() {
     let text = "---\nauthor: [a, b]\nname: notes\nx: {deep: 1}\n---\nBody\n";
-    let mut parts = take_apart(text);
+    let mut parts = split_markdown(text);
     parts.front.set("disable_model_invocation", Yaml::plain("true"));
     parts.front.set("Name", Yaml::text("other: name"));
     parts.front.remove("author");
@@ -173,13 +173,13 @@ fn one_key_is_changed_and_the_others_stay_in_their_order() {
         written,
         "---\nname: \"other: name\"\nx:\n  deep: 1\ndisable_model_invocation: true\n---\n\nBody\n"
     );
-    assert_eq!(take_apart(&written).front, parts.front);
+    assert_eq!(split_markdown(&written).front, parts.front);
     assert_eq!(FrontMatter::default().with_body("Body"), "Body\n");
 }
 
 #[test]
 fn a_memory_file_with_a_date_keeps_its_topic() {
-    let parts = take_apart("---\ntopic: Work\nupdated_at: 2026-05-01\n---\n\nLikes tea.\n");
+    let parts = split_markdown("---\ntopic: Work\nupdated_at: 2026-05-01\n---\n\nLikes tea.\n");
     assert_eq!(parts.front.get("topic").and_then(Yaml::as_text), Some("Work"));
     assert_eq!(parts.front.get("updated_at").and_then(Yaml::as_text), Some("2026-05-01"));
     assert_eq!((parts.body.as_str(), parts.warnings.len()), ("Likes tea.", 0));

@@ -65,7 +65,7 @@ fn what_is_in_it_is_shown_before_anything_is_written() {
     );
     let inspection = inspect(InstallSource::Zip(&file), &world.user(), &world.trusting()).unwrap();
     let [candidate] = inspection.skills.as_slice() else { panic!("one skill") };
-    assert_eq!((candidate.name.as_str(), candidate.place.as_str()), ("pdf-tools", "pdf-tools"));
+    assert_eq!((candidate.name.as_str(), candidate.path.as_str()), ("pdf-tools", "pdf-tools"));
     let shown: Vec<_> =
         candidate.files.iter().map(|file| (file.path.as_str(), file.bytes, file.kind)).collect();
     assert_eq!(
@@ -154,7 +154,7 @@ fn a_cloned_repository_gives_its_skills_without_its_history() {
     assert_eq!(fs::read_to_string(installed.folder.join("run.sh")).unwrap(), "#!/bin/sh\n");
     let alone =
         inspect(InstallSource::Folder(&clone.join("skills/one")), &world.user(), &world.trusting()).unwrap();
-    assert_eq!((alone.skills[0].name.as_str(), alone.skills[0].place.as_str()), ("one", ""));
+    assert_eq!((alone.skills[0].name.as_str(), alone.skills[0].path.as_str()), ("one", ""));
 }
 
 #[test]

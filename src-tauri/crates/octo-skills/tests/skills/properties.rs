@@ -3,7 +3,7 @@
 use crate::world::{World, cases, only, put};
 use octo_skills::{
     Fields, FindingLevel, Invocable, Invocation, InvokedFrom, Profiles, Skill, SkillRun, ToolGrant, Trust,
-    ValidationRules, expand, is_name, octo_tool, read, take_apart, to_public, validate,
+    ValidationRules, expand, is_name, octo_tool, read, split_markdown, to_public, validate,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
@@ -142,8 +142,8 @@ proptest! {
     fn any_text_yields_an_entry_and_is_written_as_it_was_read(text in marked(), folder in prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter)) {
         let document = read(text.as_bytes(), &folder);
         prop_assert!(is_name(&document.name));
-        let parts = take_apart(&text);
-        let again = take_apart(&parts.front.with_body(&parts.body));
+        let parts = split_markdown(&text);
+        let again = split_markdown(&parts.front.with_body(&parts.body));
         // A body that looks like a front matter, without one before it, gets an empty one in front.
         prop_assert_eq!(&again.front, &parts.front);
         prop_assert_eq!(&again.body, &parts.body);

@@ -3,7 +3,7 @@
 use crate::{Outcome, ToolContext, ToolError, ToolOutput};
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, imageops::FilterType};
 use octo_protocol::{ResultImage, ToolView};
-use octo_workspace::shown;
+use octo_workspace::display_path;
 use std::{io::Cursor, path::Path};
 
 /// Maximum size of a decoded file.
@@ -30,7 +30,7 @@ pub(super) fn read(bytes: Vec<u8>, path: &Path, context: &ToolContext) -> Result
         .map_err(|error| ToolError::new(format!("The picture could not be kept: {error}.")))?;
     let media_type = picture.format.to_mime_type().to_owned();
     let (width, height) = picture.size;
-    let mut text = format!("Picture: {} ({media_type}, {width}x{height})", shown(path, &context.cwd));
+    let mut text = format!("Picture: {} ({media_type}, {width}x{height})", display_path(path, &context.cwd));
     if picture.shown != picture.size {
         text.push_str(&format!(", shown at {}x{}", picture.shown.0, picture.shown.1));
     }

@@ -2,7 +2,7 @@
 
 use crate::{Outcome, ToolContext, ToolError, ToolOutput};
 use octo_protocol::ToolView;
-use octo_workspace::shown;
+use octo_workspace::display_path;
 use std::{
     borrow::Cow,
     fmt::Write,
@@ -108,8 +108,8 @@ pub(super) fn read(
     let total = lines.count_rest(is_end, context).map_err(failed)?;
 
     let shown_path = match as_what {
-        LineSource::File => shown(path, &context.cwd),
-        LineSource::Document(what) => format!("{} [text of {what}]", shown(path, &context.cwd)),
+        LineSource::File => display_path(path, &context.cwd),
+        LineSource::Document(what) => format!("{} [text of {what}]", display_path(path, &context.cwd)),
     };
     let of = total.map_or_else(|| "many".to_owned(), |total| total.to_string());
     let mut text = match (last, total) {
