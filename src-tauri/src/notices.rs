@@ -57,7 +57,7 @@ pub(crate) fn carry_out(app: &AppHandle, act: NoticeCommand) {
         NoticeCommand::Show { of, kind, title, run } => {
             let desk = app.state::<ShellState>();
             let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.actions() };
-            let deeds = offered.iter().map(|deed| (*deed, desk.say(action_key(*deed), &[]))).collect();
+            let deeds = offered.iter().map(|action| (*action, desk.say(action_key(*action), &[]))).collect();
             let name = title.chars().take(MAX_TITLE_CHARS).collect();
             let (summary, body) = match run.and_then(|run| run.why) {
                 None => (desk.say(session_key(kind), &[]), name),
@@ -108,8 +108,8 @@ fn reason(desk: &ShellState, why: &RunProblem) -> String {
 }
 
 /// Returns the message key of a button.
-fn action_key(deed: NoticeAction) -> &'static str {
-    match deed {
+fn action_key(action: NoticeAction) -> &'static str {
+    match action {
         NoticeAction::Open => "notice.open",
         NoticeAction::Stop => "notice.stop",
         NoticeAction::TryAgain => "notice.again",

@@ -62,8 +62,8 @@ async fn follow(
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some((of, deed)) = shown.heard(&signal) {
-                        pressed(app, of, deed);
+                    if let Some((of, action)) = shown.heard(&signal) {
+                        pressed(app, of, action);
                     }
                 }
                 None => return Ok(()),
@@ -101,8 +101,8 @@ impl ShownNotices {
                 let hints: HashMap<&str, Value<'_>> =
                     HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ENTRY))]);
                 let first = deeds.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
-                let buttons = deeds.iter().filter_map(|(deed, label)| {
-                    let (name, _) = BUTTONS.iter().find(|(_, known)| known == deed)?;
+                let buttons = deeds.iter().filter_map(|(action, label)| {
+                    let (name, _) = BUTTONS.iter().find(|(_, known)| known == action)?;
                     Some([*name, label.as_str()])
                 });
                 let actions: Vec<&str> = first.into_iter().chain(buttons).flatten().collect();

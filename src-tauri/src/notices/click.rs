@@ -14,12 +14,12 @@ pub(super) const BUTTONS: [(&str, NoticeAction); 3] =
 
 /// Returns the action of the button with this name.
 pub(super) fn deed_of(name: &str) -> Option<NoticeAction> {
-    BUTTONS.iter().find(|(known, _)| *known == name).map(|(_, deed)| *deed)
+    BUTTONS.iter().find(|(known, _)| *known == name).map(|(_, action)| *action)
 }
 
 /// Carries out a click on a notice or its button. If the action is not possible, the session is shown, which
 /// says why.
-pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, deed: NoticeAction) {
+pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, action: NoticeAction) {
     let session = match of {
         NoticeSubject::Session(session) => session,
         // The tasks page offers all further actions.
@@ -27,12 +27,12 @@ pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, deed: NoticeAction) {
     };
     let open = || open_in_window(app, OpenRequest::OpenSession { session });
     let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
-    if deed == NoticeAction::Open {
+    if action == NoticeAction::Open {
         return open();
     }
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let done = match deed {
+        let done = match action {
             NoticeAction::Open => Ok(()),
             NoticeAction::Stop => {
                 app.state::<ShellState>().stop(session);

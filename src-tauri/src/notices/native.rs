@@ -32,8 +32,8 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) 
         if !tauri::is_dev() {
             notice.app_id(&app.config().identifier);
         }
-        for (deed, label) in &deeds {
-            if let Some((name, _)) = BUTTONS.iter().find(|(_, known)| known == deed) {
+        for (action, label) in &deeds {
+            if let Some((name, _)) = BUTTONS.iter().find(|(_, known)| known == action) {
                 notice.action(name, label);
             }
         }
@@ -46,13 +46,13 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) 
             };
             if heard.fetch_add(1, Ordering::Relaxed) < MAX_LISTENED {
                 let answered = shown.wait_for_response(|response: &NotificationResponse| {
-                    let deed = match response {
+                    let action = match response {
                         NotificationResponse::Default => Some(Deed::Open),
                         NotificationResponse::Action(name) => deed_of(name),
                         NotificationResponse::Reply(_) | NotificationResponse::Closed(_) => None,
                     };
-                    if let Some(deed) = deed {
-                        pressed(&app, of, deed);
+                    if let Some(action) = action {
+                        pressed(&app, of, action);
                     }
                 });
                 if let Err(error) = answered {

@@ -170,7 +170,7 @@ impl BrowserSession {
             return Ok(told);
         }
         if let Some(dialog) = page.dialog() {
-            self.keep_out(work, &[Origin::read(&committed.origin), Origin::read(&dialog.url)]).await?;
+            self.keep_out(work, &[Origin::parse(&committed.origin), Origin::parse(&dialog.url)]).await?;
             told.words = format!(
                 "{words} The page opened a dialog ({}). Nothing else in the page answers until it is answered with action dialog.",
                 dialog.kind.name()

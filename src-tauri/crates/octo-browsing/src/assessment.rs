@@ -63,7 +63,7 @@ fn step(deed: &BrowserAction) -> PageStep {
         BrowserAction::Status
         | BrowserAction::Tabs
         | BrowserAction::Close
-        | BrowserAction::Act(_)
+        | BrowserAction::Page(_)
         | BrowserAction::Dialog(_)
         | BrowserAction::Download { .. }
         | BrowserAction::Evaluate { .. } => PageStep::Act,
@@ -78,10 +78,10 @@ impl BrowserSession {
         wish: &BrowserRequest,
         standing: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        if wish.deed == BrowserAction::Status {
+        if wish.action == BrowserAction::Status {
             return Ok(AssessedCall::default());
         }
-        if let Some(text) = whole_text(&wish.deed).filter(|text| text.chars().count() > WHOLE) {
+        if let Some(text) = whole_text(&wish.action).filter(|text| text.chars().count() > WHOLE) {
             return Err(ToolError::new(format!(
                 "That is {} characters at once; {WHOLE} is the most the person can be shown. Nothing was done: make it shorter, or in parts.",
                 text.chars().count()
@@ -140,13 +140,13 @@ impl BrowserSession {
         wish: &BrowserRequest,
         leave: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let step = step(&wish.deed);
-        match &wish.deed {
+        let step = step(&wish.action);
+        match &wish.action {
             BrowserAction::Status | BrowserAction::Tabs => Ok(AssessedCall::default()),
             BrowserAction::Open { url } => {
                 let address = PageAddress::of(url);
                 let assessment =
-                    BrowserAssessment { mark: url.clone(), ..self.leads(work, step, &address, url) };
+                    BrowserAssessment { fingerprint: url.clone(), ..self.leads(work, step, &address, url) };
                 Ok(AssessedCall { assessment, ..AssessedCall::default() })
             }
             BrowserAction::Navigate { url } => {
@@ -170,7 +170,7 @@ impl BrowserSession {
                     )));
                 }
                 let assessment =
-                    BrowserAssessment { mark: tab.number.to_string(), ..BrowserAssessment::default() };
+                    BrowserAssessment { fingerprint: tab.number.to_string(), ..BrowserAssessment::default() };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Focus
@@ -181,8 +181,11 @@ impl BrowserSession {
                 let tab = tabs::tab_to_read(work, connected, wish).await?;
                 let address = tabs::address_of(work, connected, &tab).await;
                 let place = self.place(step, &address);
-                let assessment =
-                    BrowserAssessment { place, mark: tab.number.to_string(), ..BrowserAssessment::default() };
+                let assessment = BrowserAssessment {
+                    location: place,
+                    fingerprint: tab.number.to_string(),
+                    ..BrowserAssessment::default()
+                };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Back => {
@@ -195,10 +198,10 @@ impl BrowserSession {
                 // The destination counts, not the page being left, which may be an unwanted one.
                 let place = self.place(step, &PageAddress::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
-                let assessment = BrowserAssessment { place, mark, ..BrowserAssessment::default() };
+                let assessment = BrowserAssessment { location: place, mark, ..BrowserAssessment::default() };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
-            BrowserAction::Act(_)
+            BrowserAction::Page(_)
             | BrowserAction::Dialog(_)
             | BrowserAction::Download { .. }
             | BrowserAction::Evaluate { .. } => self.look_at_act(work, connected, wish, leave).await,
@@ -221,8 +224,8 @@ impl BrowserSession {
         let place = self.place(PageStep::Act, &address);
         let mut found = AssessedCall {
             assessment: BrowserAssessment {
-                place,
-                mark: format!("{} {document}", tab.number),
+                location: place,
+                fingerprint: format!("{} {document}", tab.number),
                 ..BrowserAssessment::default()
             },
             tab: Some(tab.clone()),
@@ -231,15 +234,15 @@ impl BrowserSession {
         };
         // No page is inspected before its site is granted; questions about its content follow after that.
         if !self.may_be_at(leave, &address) {
-            found.assessment.looked = InspectionDepth::PlaceOnly;
+            found.assessment.inspected = InspectionDepth::LocationOnly;
             return Ok(found);
         }
-        self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
+        self.keep_out(work, &[Origin::parse(&committed.origin)]).await?;
         let secrets = self.0.browser.secrets();
         let ground = PageContext { connected, tab: &tab, page: &page, leave };
         let is_read = work.view(tab.number).last().is_some();
         let about = ActContext { session: self, ground, address: &address, secrets, is_read };
-        match &wish.deed {
+        match &wish.action {
             BrowserAction::Dialog(answer) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
                 if let DialogAnswer::Accept(text) = answer {
@@ -251,21 +254,21 @@ impl BrowserSession {
                     };
                     let text = text.as_deref().unwrap_or_default();
                     let action = PageAction::AcceptDialog { kind, message: &dialog.message, text };
-                    about.judged(&mut found.assessment, work, (&Origin::read(&dialog.url), None), action);
+                    about.judged(&mut found.assessment, work, (&Origin::parse(&dialog.url), None), action);
                     found.assessment.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
                         name: dialog.message.clone(),
                     });
                 }
-                found.assessment.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
+                found.assessment.fingerprint.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
             }
             BrowserAction::Evaluate { script } => {
-                let origin = Origin::read(&committed.origin);
+                let origin = Origin::parse(&committed.origin);
                 about.judged(&mut found.assessment, work, (&origin, None), PageAction::Evaluate);
-                found.assessment.mark.push_str(&format!(" {script}"));
+                found.assessment.fingerprint.push_str(&format!(" {script}"));
             }
             BrowserAction::Download { target } => about.download(work, *target, &mut found).await?,
-            BrowserAction::Act(act) => about.act(work, act, &mut found).await?,
+            BrowserAction::Page(act) => about.act(work, act, &mut found).await?,
             _ => {}
         }
         Ok(found)
@@ -290,7 +293,7 @@ impl BrowserSession {
         };
         let place = self.place(step, address);
         let forbidden =
-            matches!(place.as_ref().map(|place| &place.entry), Some(LocationAccess::Never { .. }));
+            matches!(place.as_ref().map(|place| &place.access), Some(LocationAccess::Never { .. }));
         let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
         BrowserAssessment { place, risks, ..BrowserAssessment::default() }
     }
@@ -302,7 +305,7 @@ impl BrowserSession {
             SiteVerdict::Refused(why) => LocationAccess::Never { why: why.to_string() },
             SiteVerdict::Ask(question) => match question.longest() {
                 GrantLifetime::Always => LocationAccess::Asks,
-                GrantLifetime::Task => LocationAccess::AsksEachTask,
+                GrantLifetime::Task => LocationAccess::AsksEachTurn,
                 GrantLifetime::Once => LocationAccess::AsksEachTime,
             },
         };
@@ -322,7 +325,7 @@ impl BrowserSession {
     /// Returns whether a call with this grant may be where the page is now.
     pub(crate) fn may_be_at(&self, leave: &BrowserPermission, address: &PageAddress) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
-        let place = leave.weight.place.iter().map(|place| &place.site);
+        let place = leave.assessment.location.iter().map(|place| &place.site);
         let mut allow = |site: &str, shortest: GrantLifetime| {
             if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &PageAddress::of(site))
                 && question.longest() >= shortest
@@ -336,7 +339,7 @@ impl BrowserSession {
         match grants.check(tab, PageStep::Commit, address) {
             SiteVerdict::Allowed(_) => true,
             SiteVerdict::Ask(question) => {
-                leave.roam == NavigationScope::Web
+                leave.navigation == NavigationScope::Web
                     && matches!(question.kind(), SiteKind::Web | SiteKind::Near)
             }
             SiteVerdict::Refused(_) => false,

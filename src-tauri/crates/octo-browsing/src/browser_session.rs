@@ -327,7 +327,7 @@ async fn wake(connected: &BrowserConnection, tab: &Tab) -> Result<Result<Page, P
 }
 
 impl BrowserControl for BrowserSession {
-    fn weigh(
+    fn assess(
         &self,
         wish: &BrowserRequest,
         standing: &BrowserPermission,
@@ -339,12 +339,12 @@ impl BrowserControl for BrowserSession {
         })
     }
 
-    fn show(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
+    fn preview(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
         let (session, wish) = (self.clone(), wish.clone());
         Box::pin(async move { session.until_released(session.view(&wish)).await })
     }
 
-    fn carry_out(
+    fn execute(
         &self,
         wish: BrowserRequest,
         leave: BrowserPermission,

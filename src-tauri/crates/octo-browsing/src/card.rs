@@ -20,11 +20,11 @@ pub(crate) fn whole_text(deed: &BrowserAction) -> Option<String> {
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
 pub(crate) fn view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserView {
-    let (deed, text) = deed_of(&wish.deed);
+    let (deed, text) = deed_of(&wish.action);
     BrowserView {
         action: deed,
         target: found.assessment.target.clone(),
-        site: found.assessment.place.as_ref().map(|place| place.site.clone()),
+        site: found.assessment.location.as_ref().map(|place| place.site.clone()),
         title: found.tab.as_ref().map(|tab| line(&tab.title)),
         tab: found.tab.as_ref().map(|tab| tab.number.0),
         text,
@@ -62,7 +62,7 @@ fn deed_of(deed: &BrowserAction) -> (BrowserActionKind, Option<String>) {
         BrowserAction::Dialog(DialogAnswer::Dismiss) => (BrowserActionKind::Dialog, None),
         BrowserAction::Download { .. } => (BrowserActionKind::Click, None),
         BrowserAction::Evaluate { script } => (BrowserActionKind::Script, Some(script.clone())),
-        BrowserAction::Act(act) => match act {
+        BrowserAction::Page(act) => match act {
             PageInteraction::Click(_) | PageInteraction::DoubleClick(_) | PageInteraction::ClickAt(..) => {
                 (BrowserActionKind::Click, None)
             }

@@ -73,7 +73,7 @@ impl BrowserSession {
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        if wish.deed == BrowserAction::Status {
+        if wish.action == BrowserAction::Status {
             return Ok(self.status(&wish));
         }
         let leaving = self.leaving();
@@ -119,7 +119,7 @@ impl BrowserSession {
         let found = self.look_in(work, connected, wish, leave).await?;
         if !leave.covers(&found.assessment) {
             let only_granted =
-                leave.weight.looked == InspectionDepth::PlaceOnly && leave.is_at(&found.assessment);
+                leave.assessment.inspected == InspectionDepth::LocationOnly && leave.is_at(&found.assessment);
             return Err(ToolError::new(if only_granted { ACT_NOT_ASKED } else { CHANGED }));
         }
         // A download is accepted if the person was asked about one, and stopped otherwise.
@@ -198,7 +198,7 @@ impl BrowserSession {
         leave: &BrowserPermission,
         call: CallId,
     ) -> Result<CallReport, ToolError> {
-        let tab = match (&wish.deed, &found.tab) {
+        let tab = match (&wish.action, &found.tab) {
             (BrowserAction::Tabs, _) => return tabs::list(self, work, connected).await,
             (BrowserAction::Open { url }, _) => return self.open(work, connected, url, leave, call).await,
             (BrowserAction::Close, Some(tab)) => return tabs::close(work, connected, tab).await,
@@ -219,7 +219,7 @@ impl BrowserSession {
             self.mark(&page, found).await,
         );
         let ground = PageContext { connected, tab, page: &page, leave };
-        match &wish.deed {
+        match &wish.action {
             BrowserAction::Navigate { url } => {
                 let settling = page.observe_reaction();
                 let arrival = page.navigate(url).await;
@@ -266,7 +266,7 @@ impl BrowserSession {
                 let place = found.element.clone().ok_or_else(|| ToolError::new(CHANGED))?;
                 self.act(work, &ground, found, &BrowserAct::Click(place)).await
             }
-            BrowserAction::Act(act) => {
+            BrowserAction::Page(act) => {
                 let act = to_browser_act(act, found).ok_or_else(|| ToolError::new(CHANGED))?;
                 let act = self.with_secrets(work, act, found).await?;
                 self.act(work, &ground, found, &act).await

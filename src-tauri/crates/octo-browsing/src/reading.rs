@@ -51,7 +51,7 @@ impl BrowserSession {
             work.view(ground.tab.number).forget();
             return Ok(Err(DisallowedPage(address)));
         }
-        let origins: Vec<_> = captured.frames.iter().map(|frame| Origin::read(&frame.origin)).collect();
+        let origins: Vec<_> = captured.frames.iter().map(|frame| Origin::parse(&frame.origin)).collect();
         self.keep_out(work, &origins).await?;
         self.entitle(&work.redacted(&captured.title));
         Ok(Ok(captured))
@@ -118,7 +118,7 @@ impl BrowserSession {
         let asked = snapshot.requested_data().any(|(_, sensitive)| {
             matches!(sensitive, SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment)
         });
-        let names = if asked { self.0.browser.secrets().at(&Origin::read(origin)) } else { Vec::new() };
+        let names = if asked { self.0.browser.secrets().at(&Origin::parse(origin)) } else { Vec::new() };
         if names.is_empty() {
             return String::new();
         }
@@ -212,7 +212,7 @@ impl BrowserSession {
         if !self.may_be_at(leave, &address) {
             return Err(ToolError::new(DisallowedPage(address).words("No picture was taken.")));
         }
-        self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
+        self.keep_out(work, &[Origin::parse(&committed.origin)]).await?;
         let redactor = work.read().redactor.clone();
         let view = work.view(tab.number);
         let taking = async {

@@ -195,18 +195,18 @@ impl PersonSecrets {
                 }
                 TypedPart::Secret(name) => name,
             };
-            let main = Origin::read(&page.origin());
+            let main = Origin::parse(&page.origin());
             let secret = self.named(&name).ok_or_else(|| {
                 let here = self.at(&main).join(", ");
                 let here = if here.is_empty() { "none".to_owned() } else { here };
                 refused(&format!("no secret is called {name}; for this site there is: {here}"))
             })?;
             let facts = facts.ok_or_else(|| refused(&"it is not known what the field is"))?;
-            let frame = Origin::read(&place.origin);
+            let frame = Origin::parse(&place.origin);
             let sends_to = match &facts.element.form {
                 OwningForm::None => None,
                 OwningForm::Form(form) if form.action.is_empty() => None,
-                OwningForm::Form(form) => Some(Origin::read(&form.action)),
+                OwningForm::Form(form) => Some(Origin::parse(&form.action)),
                 OwningForm::Unknown => Some(Origin::Opaque),
             };
             let target = SecretTarget {
@@ -282,7 +282,7 @@ mod tests {
         assert!(!held(&listed[0]) && held(&listed[1]), "one alone");
         secrets.forget_all().await.unwrap();
         assert!(!listed.iter().any(held));
-        let here = Origin::read("https://shop.example/login");
+        let here = Origin::parse("https://shop.example/login");
         assert!(secrets.at(&here).is_empty(), "and the model is offered none");
     }
 }

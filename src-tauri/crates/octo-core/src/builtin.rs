@@ -79,7 +79,7 @@ impl HomeCommands {
 }
 
 impl BuiltinCommands for HomeCommands {
-    fn show(
+    fn preview(
         &self,
         errand: &BuiltinCommand,
         asker: &CommandOrigin,
@@ -88,7 +88,7 @@ impl BuiltinCommands for HomeCommands {
         Box::pin(async move { desk.view(errand, &asker).await })
     }
 
-    fn carry_out(
+    fn execute(
         &self,
         errand: BuiltinCommand,
         asker: CommandOrigin,

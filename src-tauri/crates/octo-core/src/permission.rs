@@ -107,7 +107,7 @@ pub(crate) fn decide(ground: &PermissionContext, effects: &Effects) -> CallDecis
     if let Some(effect) = &effects.browser {
         return plain(browser::decide(ground, effect, &effects.reads, asks));
     }
-    if let Some(effect) = effects.desk {
+    if let Some(effect) = effects.builtin {
         let asks = asks.or_else(|| {
             let mut sites = effects.sites.iter().map(|site| self::site(ground, site));
             sites.find(|decision| matches!(decision, Decision::Ask { .. }))
@@ -232,8 +232,8 @@ fn read(ground: &PermissionContext, path: &Path) -> Decision {
 /// Reading public sites runs in every mode. A site on the local network or machine asks: its contents were not
 /// meant to be reached through strangers' pages.
 fn site(ground: &PermissionContext, site: &Site) -> Decision {
-    match site.reach {
-        SiteDistance::World => Decision::Run(RunBasis::Policy),
+    match site.distance {
+        SiteDistance::Internet => Decision::Run(RunBasis::Policy),
         SiteDistance::Private | SiteDistance::Metadata if is_ruled(ground, site) => {
             Decision::Run(RunBasis::Person)
         }

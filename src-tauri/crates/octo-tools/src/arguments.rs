@@ -76,7 +76,7 @@ fn usage(tool: &str, schema: &Value) -> String {
         .iter()
         .map(|(name, property)| {
             let optional = if conform::is_required(schema, name) { "" } else { ", optional" };
-            format!("{name} ({}{optional})", conform::expected(property))
+            format!("{name} ({}{optional})", conform::describe_expected(property))
         })
         .collect();
     format!("Parameters of {tool}: {}.", names.join("; "))

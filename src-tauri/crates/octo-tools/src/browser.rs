@@ -99,40 +99,40 @@ impl Tool for BrowserTool {
     type Input = BrowserInput;
 
     fn effects(&self, input: &BrowserInput, cwd: &Path) -> Effects {
-        match input.wish(cwd) {
+        match input.to_request(cwd) {
             // Certain to fail before anything happens: the run reports why.
             Err(_) => Effects::none(),
-            Ok(wish) => {
-                let reads = match &wish.deed {
-                    BrowserAction::Act(PageInteraction::Upload(_, files)) => files.clone(),
+            Ok(request) => {
+                let reads = match &request.action {
+                    BrowserAction::Page(PageInteraction::Upload(_, files)) => files.clone(),
                     _ => Vec::new(),
                 };
-                Effects { reads, ..Effects::in_browser(wish) }
+                Effects { reads, ..Effects::in_browser(request) }
             }
         }
     }
 
     async fn preview(&self, input: &BrowserInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        let wish = input.wish(&context.cwd)?;
-        context.browser.show(&wish).await.map(ToolView::Browser)
+        let request = input.to_request(&context.cwd)?;
+        context.browser.preview(&request).await.map(ToolView::Browser)
     }
 
     async fn run(&self, input: BrowserInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let wish = input.wish(&context.cwd)?;
+        let request = input.to_request(&context.cwd)?;
         // Only now: until the person has approved, the model must not learn whether a file exists.
-        if let BrowserAction::Act(PageInteraction::Upload(_, files)) = &wish.deed
+        if let BrowserAction::Page(PageInteraction::Upload(_, files)) = &request.action
             && let Some(missing) = files.iter().find(|path| !path.is_file())
         {
             return Err(ToolError::new(format!("{} is no file. Nothing was uploaded.", missing.display())));
         }
-        let leave = context.browser_leave.unwrap_or_else(BrowserPermission::none);
-        context.browser.carry_out(wish, leave, context.call, context.cancel).await
+        let permission = context.browser_permission.unwrap_or_else(BrowserPermission::none);
+        context.browser.execute(request, permission, context.call, context.cancel).await
     }
 }
 
 impl BrowserInput {
     /// Converts the input to a browser request. Errors say which value is missing and how to get it.
-    fn wish(&self, cwd: &Path) -> Result<BrowserRequest, ToolError> {
+    fn to_request(&self, cwd: &Path) -> Result<BrowserRequest, ToolError> {
         let deed = match self.action {
             Action::Status => BrowserAction::Status,
             Action::Tabs => BrowserAction::Tabs,
@@ -149,7 +149,9 @@ impl BrowserInput {
                 if self.action == Action::Focus { BrowserAction::Focus } else { BrowserAction::Close }
             }
             Action::Snapshot => BrowserAction::Snapshot { lines: self.lines()?, part: self.part() },
-            Action::Find => BrowserAction::Find { text: self.words("find", "text: the words to look for")? },
+            Action::Find => {
+                BrowserAction::Find { text: self.text_for("find", "text: the words to look for")? }
+            }
             Action::Read => BrowserAction::Read { target: self.target, part: self.part() },
             Action::Screenshot => {
                 BrowserAction::Screenshot { target: self.target, numbered: ElementNumbers::No }
@@ -157,14 +159,14 @@ impl BrowserInput {
             Action::ScreenshotRefs => {
                 BrowserAction::Screenshot { target: self.target, numbered: ElementNumbers::Yes }
             }
-            Action::Act => BrowserAction::Act(self.act(cwd)?),
+            Action::Act => BrowserAction::Page(self.act(cwd)?),
             Action::Dialog => BrowserAction::Dialog(self.answer()?),
             Action::Download => BrowserAction::Download { target: self.element("download")? },
             Action::Evaluate => {
-                BrowserAction::Evaluate { script: self.words("evaluate", "text: the script to run")? }
+                BrowserAction::Evaluate { script: self.text_for("evaluate", "text: the script to run")? }
             }
         };
-        Ok(BrowserRequest { tab: self.tab, deed })
+        Ok(BrowserRequest { tab: self.tab, action: deed })
     }
 
     fn act(&self, cwd: &Path) -> Result<PageInteraction, ToolError> {
@@ -173,31 +175,32 @@ impl BrowserInput {
             Kind::Click => PageInteraction::Click(self.element("click")?),
             Kind::Dblclick => PageInteraction::DoubleClick(self.element("dblclick")?),
             Kind::Type => {
-                PageInteraction::Type(self.element("type")?, self.words("type", "text: what to type")?)
+                PageInteraction::Type(self.element("type")?, self.text_for("type", "text: what to type")?)
             }
             // An empty text clears the field.
             Kind::Fill => PageInteraction::Fill(self.element("fill")?, self.text.clone().unwrap_or_default()),
             Kind::Press => {
                 let key = self.key.as_deref().or(self.text.as_deref()).map(str::trim).unwrap_or_default();
                 if key.is_empty() {
-                    return Err(needs("press", "key: such as Enter, Tab, Control+A"));
+                    return Err(missing_value("press", "key: such as Enter, Tab, Control+A"));
                 }
                 PageInteraction::Press(self.target, key.to_owned())
             }
             Kind::Hover => PageInteraction::Hover(self.element("hover")?),
             Kind::Drag => {
-                let to = self.to_ref.ok_or_else(|| needs("drag", "to_ref: the element to drop it on"))?;
+                let to =
+                    self.to_ref.ok_or_else(|| missing_value("drag", "to_ref: the element to drop it on"))?;
                 PageInteraction::Drag(self.element("drag")?, to)
             }
             Kind::Select => {
                 let values = match (&self.values, &self.text) {
                     (Some(values), _) if !values.is_empty() => values.clone(),
                     (_, Some(text)) if !text.is_empty() => vec![text.clone()],
-                    _ => return Err(needs("select", "values: the names of the options")),
+                    _ => return Err(missing_value("select", "values: the names of the options")),
                 };
                 PageInteraction::Select(self.element("select")?, values)
             }
-            Kind::Scroll => PageInteraction::Scroll(self.scrolled()),
+            Kind::Scroll => PageInteraction::Scroll(self.scroll()),
             Kind::Wait => PageInteraction::Wait(match &self.text {
                 Some(text) if !text.trim().is_empty() => RequestedWait::Text(text.clone()),
                 _ => RequestedWait::Time(self.ms.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT)),
@@ -212,11 +215,11 @@ impl BrowserInput {
             (Some(x), Some(y)) if x.is_finite() && y.is_finite() && x >= 0.0 && y >= 0.0 => {
                 Ok(PageInteraction::ClickAt(x, y))
             }
-            _ => Err(needs("click_at", "x and y: pixels from the top left of a screenshot")),
+            _ => Err(missing_value("click_at", "x and y: pixels from the top left of a screenshot")),
         }
     }
 
-    fn scrolled(&self) -> RequestedScroll {
+    fn scroll(&self) -> RequestedScroll {
         if let Some(target) = self.target {
             return RequestedScroll::To(target);
         }
@@ -235,21 +238,27 @@ impl BrowserInput {
     fn files(&self, cwd: &Path) -> Result<Vec<PathBuf>, ToolError> {
         let files = self.values.iter().flatten().filter(|path| !path.trim().is_empty());
         let files = files.map(|path| resolve(path, cwd)).collect::<Result<Vec<_>, _>>()?;
-        if files.is_empty() { Err(needs("upload", "values: the paths of the files")) } else { Ok(files) }
+        if files.is_empty() {
+            Err(missing_value("upload", "values: the paths of the files"))
+        } else {
+            Ok(files)
+        }
     }
 
     fn answer(&self) -> Result<DialogAnswer, ToolError> {
         match self.accept {
             Some(true) => Ok(DialogAnswer::Accept(self.text.clone())),
             Some(false) => Ok(DialogAnswer::Dismiss),
-            None => Err(needs("dialog", "accept: true for OK (with text for a prompt), false for Cancel")),
+            None => {
+                Err(missing_value("dialog", "accept: true for OK (with text for a prompt), false for Cancel"))
+            }
         }
     }
 
     fn url(&self) -> Result<String, ToolError> {
         let url = self.url.as_deref().map(str::trim).unwrap_or_default();
         match url {
-            "" => Err(needs("open or navigate", "url: a whole address, with https://")),
+            "" => Err(missing_value("open or navigate", "url: a whole address, with https://")),
             // A common short form. The prefix decides nothing: the address is checked when it is opened.
             url if !url.contains(':') => Ok(format!("https://{url}")),
             url => Ok(url.to_owned()),
@@ -257,11 +266,11 @@ impl BrowserInput {
     }
 
     fn element(&self, word: &str) -> Result<u32, ToolError> {
-        self.target.ok_or_else(|| needs(word, "ref: an element's number, from action snapshot"))
+        self.target.ok_or_else(|| missing_value(word, "ref: an element's number, from action snapshot"))
     }
 
-    fn words(&self, word: &str, what: &str) -> Result<String, ToolError> {
-        self.text.clone().filter(|text| !text.is_empty()).ok_or_else(|| needs(word, what))
+    fn text_for(&self, word: &str, what: &str) -> Result<String, ToolError> {
+        self.text.clone().filter(|text| !text.is_empty()).ok_or_else(|| missing_value(word, what))
     }
 
     fn lines(&self) -> Result<PageLines, ToolError> {
@@ -281,7 +290,7 @@ impl BrowserInput {
     }
 }
 
-fn needs(word: &str, what: &str) -> ToolError {
+fn missing_value(word: &str, what: &str) -> ToolError {
     ToolError::new(format!("{word} needs {what}. Nothing was done."))
 }
 

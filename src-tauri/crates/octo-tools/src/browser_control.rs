@@ -12,22 +12,22 @@ pub trait BrowserControl: Send + Sync {
     /// Determines the effects of a call without changing anything: the site, the real element, the risks.
     /// Attaches to the browser if necessary, which may take until the person allows it. On a page that
     /// `standing` does not grant, it reads only the location.
-    fn weigh(
+    fn assess(
         &self,
-        wish: &BrowserRequest,
+        request: &BrowserRequest,
         standing: &BrowserPermission,
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>>;
 
     /// Returns the view of a call that the person sees before it runs: built from the page, never from the
     /// model's words. It shows the result of the last weighing.
-    fn show(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>>;
+    fn preview(&self, request: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>>;
 
     /// Carries the call out. The page is weighed again right before; anything that `leave` no longer covers is
     /// not done.
-    fn carry_out(
+    fn execute(
         &self,
-        wish: BrowserRequest,
-        leave: BrowserPermission,
+        request: BrowserRequest,
+        permission: BrowserPermission,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
@@ -44,22 +44,22 @@ impl NoBrowser {
 }
 
 impl BrowserControl for NoBrowser {
-    fn weigh(
+    fn assess(
         &self,
-        _wish: &BrowserRequest,
+        _request: &BrowserRequest,
         _standing: &BrowserPermission,
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
         Self::error()
     }
 
-    fn show(&self, _wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
+    fn preview(&self, _request: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
         Self::error()
     }
 
-    fn carry_out(
+    fn execute(
         &self,
-        _wish: BrowserRequest,
-        _leave: BrowserPermission,
+        _request: BrowserRequest,
+        _permission: BrowserPermission,
         _call: CallId,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
@@ -73,7 +73,7 @@ pub struct BrowserRequest {
     /// The tab; `None` for the current one.
     pub tab: Option<u32>,
     /// The action.
-    pub deed: BrowserAction,
+    pub action: BrowserAction,
 }
 
 /// Whether a screenshot shows element numbers.
@@ -146,7 +146,7 @@ pub enum BrowserAction {
         numbered: ElementNumbers,
     },
     /// Acts in the page.
-    Act(PageInteraction),
+    Page(PageInteraction),
     /// Answers the open dialog.
     Dialog(DialogAnswer),
     /// Follows a link to a file, which is saved to the person's download folder.
@@ -177,13 +177,13 @@ impl BrowserAction {
             | Self::Read { .. }
             | Self::Screenshot { .. }
             | Self::Dialog(DialogAnswer::Dismiss)
-            | Self::Act(PageInteraction::Hover(_) | PageInteraction::Scroll(_) | PageInteraction::Wait(_)) => {
+            | Self::Page(PageInteraction::Hover(_) | PageInteraction::Scroll(_) | PageInteraction::Wait(_)) => {
                 false
             }
             Self::Dialog(DialogAnswer::Accept(_))
             | Self::Download { .. }
             | Self::Evaluate { .. }
-            | Self::Act(
+            | Self::Page(
                 PageInteraction::Click(_)
                 | PageInteraction::DoubleClick(_)
                 | PageInteraction::Type(..)
@@ -260,16 +260,16 @@ pub enum RequestedWait {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrowserAssessment {
     /// Location or destination; `None` if no page is involved.
-    pub place: Option<BrowserLocation>,
+    pub location: Option<BrowserLocation>,
     /// Effects that always need approval, the most serious first.
     pub risks: Vec<PageRisk>,
     /// Target element, as named by the page itself.
     pub target: Option<PageElement>,
     /// Fingerprint that distinguishes this element of this document from every other, and for acts that need
     /// approval also its text and its target: the executed act must be the weighed one.
-    pub mark: String,
+    pub fingerprint: String,
     /// How much of the page was inspected for it.
-    pub looked: InspectionDepth,
+    pub inspected: InspectionDepth,
 }
 
 /// How much of a page was inspected.
@@ -277,9 +277,9 @@ pub struct BrowserAssessment {
 pub enum InspectionDepth {
     /// Everything that the act involves.
     #[default]
-    Whole,
+    Full,
     /// Only its location: its site must be granted first.
-    PlaceOnly,
+    LocationOnly,
 }
 
 /// A location in the browser.
@@ -288,7 +288,7 @@ pub struct BrowserLocation {
     /// The site, `https://shop.example`, or the page if it has no site.
     pub site: String,
     /// Whether a turn may use it.
-    pub entry: LocationAccess,
+    pub access: LocationAccess,
 }
 
 /// Whether a turn may use a location.
@@ -299,7 +299,7 @@ pub enum LocationAccess {
     /// After the person grants it, possibly permanently.
     Asks,
     /// After the person grants it, for this turn at most: it is on the private network.
-    AsksEachTask,
+    AsksEachTurn,
     /// After the person grants it, every time and in every mode: passwords, the browser's own pages, files.
     AsksEachTime,
     /// Never, regardless of the person's rules.
@@ -313,11 +313,11 @@ pub enum LocationAccess {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrowserPermission {
     /// The allowed effects.
-    pub weight: BrowserAssessment,
+    pub assessment: BrowserAssessment,
     /// Other sites that the turn may use.
     pub granted: Vec<String>,
     /// Other destinations that the page may lead to.
-    pub roam: NavigationScope,
+    pub navigation: NavigationScope,
 }
 
 /// Destinations that a page may lead to while a call acts in it.
@@ -331,28 +331,33 @@ pub enum NavigationScope {
 
 impl BrowserPermission {
     /// Returns the permission that exists before any weighing.
-    pub fn standing(granted: Vec<String>, roam: NavigationScope) -> Self {
-        Self { granted, roam, ..Self::none() }
+    pub fn before_assessment(granted: Vec<String>, roam: NavigationScope) -> Self {
+        Self { granted, navigation: roam, ..Self::none() }
     }
 
     /// Returns a permission for nothing, for calls that need none.
     pub fn none() -> Self {
-        Self { weight: BrowserAssessment::default(), granted: Vec::new(), roam: NavigationScope::Granted }
+        Self {
+            assessment: BrowserAssessment::default(),
+            granted: Vec::new(),
+            navigation: NavigationScope::Granted,
+        }
     }
 
     /// Returns whether it covers `now`: the same element of the same document, at the same location, with no
     /// additional risks.
     pub fn covers(&self, now: &BrowserAssessment) -> bool {
         self.is_at(now)
-            && (self.weight.mark == now.mark || self.weight.looked == InspectionDepth::PlaceOnly)
-            && now.risks.iter().all(|risk| self.weight.risks.contains(risk))
+            && (self.assessment.fingerprint == now.fingerprint
+                || self.assessment.inspected == InspectionDepth::LocationOnly)
+            && now.risks.iter().all(|risk| self.assessment.risks.contains(risk))
     }
 
     /// Returns whether `now` is at the permitted location, regardless of its risks.
     pub fn is_at(&self, now: &BrowserAssessment) -> bool {
-        let site = |weight: &BrowserAssessment| weight.place.as_ref().map(|place| place.site.clone());
-        site(&self.weight) == site(now)
-            && !matches!(now.place, Some(BrowserLocation { entry: LocationAccess::Never { .. }, .. }))
+        let site = |weight: &BrowserAssessment| weight.location.as_ref().map(|place| place.site.clone());
+        site(&self.assessment) == site(now)
+            && !matches!(now.location, Some(BrowserLocation { access: LocationAccess::Never { .. }, .. }))
     }
 }
 
@@ -367,11 +372,11 @@ mod tests {
     use super::*;
 
     fn weight(mark: &str, site: &str, risks: &[PageRisk]) -> BrowserAssessment {
-        let place = Some(BrowserLocation { site: site.to_owned(), entry: LocationAccess::Asks });
+        let place = Some(BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
         BrowserAssessment {
-            place,
+            location: place,
             risks: risks.to_vec(),
-            mark: mark.to_owned(),
+            fingerprint: mark.to_owned(),
             ..BrowserAssessment::default()
         }
     }
@@ -379,12 +384,12 @@ mod tests {
     #[test]
     fn leave_covers_what_was_weighed_and_nothing_more() {
         let pays = [PageRisk::Pays, PageRisk::Sends];
-        let leave = |weight: &BrowserAssessment| BrowserPermission {
-            weight: weight.clone(),
+        let permission = |weight: &BrowserAssessment| BrowserPermission {
+            assessment: weight.clone(),
             granted: Vec::new(),
-            roam: NavigationScope::Granted,
+            navigation: NavigationScope::Granted,
         };
-        let given = leave(&weight("7", "https://a.example", &pays));
+        let given = permission(&weight("7", "https://a.example", &pays));
         assert!(given.covers(&weight("7", "https://a.example", &pays)));
         assert!(given.covers(&weight("7", "https://a.example", &[PageRisk::Sends])), "less than was allowed");
         for (now, why) in [
@@ -396,14 +401,16 @@ mod tests {
         }
         let never = Some(BrowserLocation {
             site: "https://a.example".into(),
-            entry: LocationAccess::Never { why: "x".into() },
+            access: LocationAccess::Never { why: "x".into() },
         });
-        assert!(!given.covers(&BrowserAssessment { place: never, ..weight("7", "", &[]) }));
-        let harmless = leave(&weight("7", "https://a.example", &[]));
+        assert!(!given.covers(&BrowserAssessment { location: never, ..weight("7", "", &[]) }));
+        let harmless = permission(&weight("7", "https://a.example", &[]));
         assert!(!harmless.covers(&weight("7", "https://a.example", &[PageRisk::Pays])), "it became a sink");
-        let unseen =
-            BrowserAssessment { looked: InspectionDepth::PlaceOnly, ..weight("", "https://a.example", &[]) };
-        let granted = leave(&unseen);
+        let unseen = BrowserAssessment {
+            inspected: InspectionDepth::LocationOnly,
+            ..weight("", "https://a.example", &[])
+        };
+        let granted = permission(&unseen);
         assert!(granted.covers(&weight("7", "https://a.example", &[])), "nothing is asked about it");
         assert!(
             !granted.covers(&weight("7", "https://a.example", &[PageRisk::Pays])),

@@ -9,7 +9,7 @@ mod grammar;
 
 pub use command::*;
 pub use grammar::SETTINGS_PAGES;
-pub(crate) use grammar::{GROUPS, ParsedCommand, read};
+pub(crate) use grammar::{GROUPS, ParsedCommand, parse};
 
 use crate::ToolError;
 use futures::future::BoxFuture;
@@ -17,23 +17,23 @@ use octo_protocol::{CallId, LibraryChange, SessionId, ToolView};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Handler of the builtin commands. Before [`BuiltinCommands::carry_out`] is called, the person or [`BuiltinGrant`], and
+/// Handler of the builtin commands. Before [`BuiltinCommands::execute`] is called, the person or [`BuiltinGrant`], and
 /// nothing else, has allowed the change.
 pub trait BuiltinCommands: Send + Sync {
     /// Returns a preview for the person's approval: the files to install, the difference in a memory or in
     /// SOUL.md. Changes nothing and uses no network: skills at an address that were not fetched before
     /// ([`SkillCommand::Inspect`]) result in an error that says so. Not called for commands that change nothing.
-    fn show(
+    fn preview(
         &self,
-        errand: &BuiltinCommand,
+        command: &BuiltinCommand,
         asker: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
     /// Executes the command and returns a text for the model, capped. After a preview it does exactly the
     /// previewed change, or fails.
-    fn carry_out(
+    fn execute(
         &self,
-        errand: BuiltinCommand,
+        command: BuiltinCommand,
         asker: CommandOrigin,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>>;
@@ -85,17 +85,17 @@ impl NoBuiltinCommands {
 }
 
 impl BuiltinCommands for NoBuiltinCommands {
-    fn show(
+    fn preview(
         &self,
-        _errand: &BuiltinCommand,
+        _command: &BuiltinCommand,
         _asker: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
     }
 
-    fn carry_out(
+    fn execute(
         &self,
-        _errand: BuiltinCommand,
+        _command: BuiltinCommand,
         _asker: CommandOrigin,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {

@@ -49,9 +49,9 @@ pub struct ToolContext {
     /// The person's browser.
     pub browser: Arc<dyn BrowserControl>,
     /// Permission of the call in the browser, once decided; `None` if it needs none.
-    pub browser_leave: Option<BrowserPermission>,
+    pub browser_permission: Option<BrowserPermission>,
     /// Handler of the builtin commands.
-    pub desk: Arc<dyn BuiltinCommands>,
+    pub builtin: Arc<dyn BuiltinCommands>,
     /// Skills, and the sub-agents that some of them start.
     pub skills: Arc<dyn SkillInvoker>,
     /// The session's plan.
@@ -65,7 +65,7 @@ pub struct ToolContext {
     /// Cancelled when the call must end.
     pub cancel: CancellationToken,
     /// Who allowed the call. A command that ran without a question gets an environment of its own.
-    pub vetted: Approver,
+    pub approved_by: Approver,
 }
 
 /// Who allowed a call.

@@ -51,8 +51,8 @@ impl Tool for EditTool {
             let content = context.files.for_person().read_to_change(&path, MAX_FILE).map_err(ToolError::from);
             let view = content.and_then(|content| {
                 let name = display_path(&path, &context.cwd);
-                let text = Encoding::of(&content).decode(content, &name)?;
-                let after = change(&text, &input, &name)?.after;
+                let text = Encoding::detect(&content).decode(content, &name)?;
+                let after = apply_edit(&text, &input, &name)?.content;
                 Ok(diff(&path, Some(&text), &after))
             });
             match view {
@@ -76,11 +76,11 @@ impl Tool for EditTool {
             context.files.check_write(&path)?;
             let content = context.files.read_to_change(&path, MAX_FILE)?;
             let name = display_path(&path, &context.cwd);
-            let encoding = Encoding::of(&content);
+            let encoding = Encoding::detect(&content);
             let before = encoding.decode(content, &name)?;
-            let change = change(&before, &input, &name)?;
-            let view = ToolView::Diff(diff(&path, Some(&before), &change.after));
-            context.files.write(&path, &encoding.encode(change.after))?;
+            let change = apply_edit(&before, &input, &name)?;
+            let view = ToolView::Diff(diff(&path, Some(&before), &change.content));
+            context.files.write(&path, &encoding.encode(change.content))?;
             let how = match change.how {
                 MatchMethod::Exact => "",
                 MatchMethod::Trimmed => " (matched without its outer white space)",
@@ -97,7 +97,7 @@ impl Tool for EditTool {
             let text = match change.lines.as_slice() {
                 [line] => format!("Replaced 1 occurrence in {name}, line {line}{how}."),
                 lines => {
-                    format!("Replaced {} occurrences in {name}, lines {}{how}.", lines.len(), named(lines))
+                    format!("Replaced {} occurrences in {name}, lines {}{how}.", lines.len(), list_lines(lines))
                 }
             };
             Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
@@ -107,13 +107,13 @@ impl Tool for EditTool {
 }
 
 struct AppliedEdit {
-    after: Vec<u8>,
+    content: Vec<u8>,
     lines: Vec<usize>,
     how: MatchMethod,
 }
 
 /// Applies the edit to the content, or explains why that is impossible.
-fn change(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEdit, ToolError> {
+fn apply_edit(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEdit, ToolError> {
     let (old, new) = (&input.old_string, &input.new_string);
     if old.is_empty() {
         return Err(ToolError::new(
@@ -134,7 +134,7 @@ fn change(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEdit, 
             "old_string appears {} times in {name}, on lines {}. Add surrounding lines to make it unique, or set \
              replace_all to true. Nothing was changed.",
             spans.len(),
-            named(&lines)
+            list_lines(&lines)
         )));
     }
     let after = matching::replace(content, &spans);
@@ -143,14 +143,14 @@ fn change(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEdit, 
             "The edit would leave {name} exactly as it is. Nothing was changed."
         )));
     }
-    Ok(AppliedEdit { after, lines, how })
+    Ok(AppliedEdit { content: after, lines, how })
 }
 
 fn line_of(content: &[u8], at: usize) -> usize {
     1 + content.iter().take(at).filter(|byte| **byte == b'\n').count()
 }
 
-fn named(lines: &[usize]) -> String {
+fn list_lines(lines: &[usize]) -> String {
     let named: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
     let more = if lines.len() > MAX_NAMED { ", …" } else { "" };
     format!("{}{more}", named.join(", "))

@@ -25,14 +25,14 @@ pub struct Effects {
     /// Its effect in the person's browser.
     pub browser: Option<BrowserEffect>,
     /// Its effect as a builtin command.
-    pub desk: Option<BuiltinCommandEffect>,
+    pub builtin: Option<BuiltinCommandEffect>,
 }
 
 /// Effect of a builtin command, for the permission decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuiltinCommandEffect {
     /// It only reads.
-    Looks,
+    Reads,
     /// It makes this change. No rule covers it, and some changes need approval in every mode.
     Changes(LibraryChange),
 }
@@ -41,9 +41,9 @@ pub enum BuiltinCommandEffect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrowserEffect {
     /// The action the model requests.
-    pub wish: BrowserRequest,
+    pub request: BrowserRequest,
     /// Its effects at the live page; `None` before weighing, and then nothing is allowed.
-    pub weight: Option<BrowserAssessment>,
+    pub assessment: Option<BrowserAssessment>,
 }
 
 /// A shell command, for the permission decision.
@@ -99,13 +99,13 @@ impl Effects {
             asks_person: AsksPerson::No,
             empties_trash: None,
             browser: None,
-            desk: None,
+            builtin: None,
         }
     }
 
     /// Returns the effects of a browser call. Pages change at any time, so it runs alone.
     pub fn in_browser(wish: BrowserRequest) -> Self {
-        Self { browser: Some(BrowserEffect { wish, weight: None }), ..Self::none() }
+        Self { browser: Some(BrowserEffect { request: wish, assessment: None }), ..Self::none() }
     }
 
     /// Weighs the browser call against the live page, if that is granted, and returns the completed effects.
@@ -113,13 +113,13 @@ impl Effects {
     /// # Errors
     ///
     /// Returns the obstacle, in words for the model: no browser, no such element.
-    pub async fn weighed(
+    pub async fn assessed(
         mut self,
         browser: &dyn BrowserControl,
         standing: &BrowserPermission,
     ) -> Result<Self, ToolError> {
         if let Some(effect) = &mut self.browser {
-            effect.weight = Some(browser.weigh(&effect.wish, standing).await?);
+            effect.assessment = Some(browser.assess(&effect.request, standing).await?);
         }
         Ok(self)
     }
@@ -127,7 +127,7 @@ impl Effects {
     /// Resolves the names of its sites, so their network distance is known.
     pub async fn with_resolved_sites(mut self, http: &Http) -> Self {
         let sites = std::mem::take(&mut self.sites);
-        self.sites = futures::future::join_all(sites.into_iter().map(|site| http.look_up(site))).await;
+        self.sites = futures::future::join_all(sites.into_iter().map(|site| http.resolve_site(site))).await;
         self
     }
 

@@ -17,7 +17,7 @@ pub(crate) enum Encoding {
 
 impl Encoding {
     /// Detects the encoding from a file's first bytes.
-    pub(crate) fn of(head: &[u8]) -> Self {
+    pub(crate) fn detect(head: &[u8]) -> Self {
         match head {
             [0xFF, 0xFE, ..] => Self::Utf16Le,
             [0xFE, 0xFF, ..] => Self::Utf16Be,
@@ -26,7 +26,7 @@ impl Encoding {
     }
 
     /// Returns the encoding of the file at a path, or that of a new file if it does not exist.
-    pub(crate) fn at(files: &Files, path: &Path) -> Result<Self, FilesError> {
+    pub(crate) fn of_file(files: &Files, path: &Path) -> Result<Self, FilesError> {
         let mut head = Vec::new();
         match files.open(path) {
             // An unreadable file has no known encoding; writing reports the error.
@@ -36,7 +36,7 @@ impl Encoding {
             Err(FilesError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
-        Ok(Self::of(&head))
+        Ok(Self::detect(&head))
     }
 
     /// Decodes the text, without its mark. `name` is the file's name in the refusal of invalid text.

@@ -165,7 +165,7 @@ fn read_whole(
             text::read(Cursor::new(whole), &range, path, LineSource::File, context).map(ReadResult::output)
         }
         ContentKind::Utf16 => {
-            let text = Cursor::new(Encoding::of(&whole).decode_lossy(whole));
+            let text = Cursor::new(Encoding::detect(&whole).decode_lossy(whole));
             text::read(text, &range, path, LineSource::File, context).map(ReadResult::output)
         }
         ContentKind::Picture => picture::read(whole, path, context).map(ReadResult::output),
@@ -187,11 +187,11 @@ enum ContentKind {
 }
 
 fn detect_content(path: &Path, head: &[u8]) -> ContentKind {
-    if Encoding::of(head) != Encoding::Bytes {
+    if Encoding::detect(head) != Encoding::Bytes {
         return ContentKind::Utf16;
     }
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    if let Some(format) = Format::of(&name, head) {
+    if let Some(format) = Format::detect(&name, head) {
         return ContentKind::Document(format);
     }
     // The end of the head may split a character.

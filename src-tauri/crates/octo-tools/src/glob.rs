@@ -1,6 +1,8 @@
 //! The `glob` tool: finds files by name.
 
-use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, grep::left_out};
+use crate::{
+    Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, grep::describe_skipped,
+};
 use octo_protocol::ToolView;
 use octo_workspace::{GlobQuery, display_path, glob, glob_base};
 use schemars::JsonSchema;
@@ -52,7 +54,7 @@ impl Tool for GlobTool {
             if found.total > paths.len() {
                 text.push_str(&format!("\n({} of {} files, newest first)", paths.len(), found.total));
             }
-            text.push_str(&left_out(&found.skipped));
+            text.push_str(&describe_skipped(&found.skipped));
             let view = ToolView::Paths {
                 pattern: input.pattern,
                 paths,

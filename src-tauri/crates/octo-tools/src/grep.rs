@@ -139,12 +139,12 @@ fn render(found: &GrepMatches, cwd: &Path) -> String {
         };
         let _ = write!(text, " Not all are shown (limit: {name}); narrow the search.");
     }
-    text.push_str(&left_out(&found.skipped));
+    text.push_str(&describe_skipped(&found.skipped));
     text
 }
 
 /// Describes the files a search skipped, for the model; empty if none.
-pub(crate) fn left_out(skipped: &SkippedFiles) -> String {
+pub(crate) fn describe_skipped(skipped: &SkippedFiles) -> String {
     let kinds = [
         (skipped.binary, "binary"),
         (skipped.too_large, "too large"),

@@ -123,20 +123,20 @@ impl Http {
 
     /// Returns a client that may also access these sites, regardless of their network distance: the person
     /// allowed them.
-    pub fn granting(&self, sites: impl IntoIterator<Item = (Site, SiteGrant)>) -> Self {
+    pub fn with_grants(&self, sites: impl IntoIterator<Item = (Site, SiteGrant)>) -> Self {
         let granted = self.granted.iter().cloned().chain(sites).collect();
         Self { granted, ..self.clone() }
     }
 
     /// Returns the site with its network distance, after resolving its name. An unresolvable name is judged by
     /// its text: nothing can be fetched from it either.
-    pub async fn look_up(&self, site: Site) -> Site {
+    pub async fn resolve_site(&self, site: Site) -> Site {
         let found = match self.addresses(&site).await {
             Ok(addresses) => addresses,
             Err(_) => return site,
         };
         let nearest = found.iter().map(|address| address::distance_of(address.ip())).max();
-        Site { reach: nearest.unwrap_or(site.reach).max(site.reach), ..site }
+        Site { distance: nearest.unwrap_or(site.distance).max(site.distance), ..site }
     }
 
     /// Requests `url`, and follows its redirects.
@@ -147,7 +147,7 @@ impl Http {
 
     async fn follow(&self, mut url: Url, ask: WebRequest, limit: usize) -> Result<WebReply, HttpError> {
         for hop in 0..=ask.redirects {
-            let mut response = self.hop(&url, &ask, hop).await?;
+            let mut response = self.send_once(&url, &ask, hop).await?;
             let status = response.status();
             let next = response.headers().get(LOCATION).filter(|_| status.is_redirection());
             if let Some(next) = next {
@@ -165,13 +165,13 @@ impl Http {
     }
 
     /// Sends one request, to checked addresses.
-    async fn hop(&self, url: &Url, ask: &WebRequest, hop: usize) -> Result<Response, HttpError> {
+    async fn send_once(&self, url: &Url, ask: &WebRequest, hop: usize) -> Result<Response, HttpError> {
         let site = check(url)?;
         let refused = |site: &Site| HttpError::Private {
             site: site.to_string(),
             way: if hop == 0 { NOT_ALLOWED } else { BY_REDIRECT },
         };
-        if !self.may_reach(&site, site.reach) {
+        if !self.may_reach(&site, site.distance) {
             return Err(refused(&site));
         }
         let addresses = match self.addresses(&site).await {
@@ -199,9 +199,9 @@ impl Http {
     }
 
     fn may_reach(&self, site: &Site, reach: SiteDistance) -> bool {
-        let granted = || self.granted.iter().filter(|(granted, _)| granted.is_at(site));
+        let granted = || self.granted.iter().filter(|(granted, _)| granted.is_same_site(site));
         match reach {
-            SiteDistance::World => true,
+            SiteDistance::Internet => true,
             SiteDistance::Private => granted().next().is_some(),
             SiteDistance::Metadata => granted().any(|(_, how)| *how == SiteGrant::ByName),
         }
@@ -212,7 +212,7 @@ impl Http {
         if let Ok(address) = site.host.trim_start_matches('[').trim_end_matches(']').parse() {
             return Ok(vec![SocketAddr::new(address, site.port)]);
         }
-        let found = tokio::time::timeout(CONNECT_TIMEOUT, self.names.look_up(&site.host)).await;
+        let found = tokio::time::timeout(CONNECT_TIMEOUT, self.names.resolve_host(&site.host)).await;
         let found = found.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??;
         Ok(found.into_iter().map(|address| SocketAddr::new(address, site.port)).collect())
     }
@@ -258,7 +258,7 @@ fn check(url: &Url) -> Result<Site, HttpError> {
         Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => {
             Err(HttpError::Address("it names no host".to_owned()))
         }
-        _ => Site::of(url).ok_or_else(|| HttpError::Address("it names no host".to_owned())),
+        _ => Site::from_url(url).ok_or_else(|| HttpError::Address("it names no host".to_owned())),
     }
 }
 

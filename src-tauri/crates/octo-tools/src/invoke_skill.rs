@@ -32,7 +32,7 @@ impl Tool for InvokeSkillTool {
     }
 
     async fn preview(&self, input: &InvokeSkillInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        context.skills.show(&to_request(input)?).await
+        context.skills.preview(&to_request(input)?).await
     }
 
     async fn run(&self, input: InvokeSkillInput, context: ToolContext) -> Result<ToolOutput, ToolError> {

@@ -25,7 +25,7 @@ use std::{path::Path, sync::Arc};
 
 /// Version of the tool set. Raise it when a name, a description, a schema or the order changes: sessions are
 /// frozen with a version.
-const VERSION: u32 = 6;
+const TOOLSET_VERSION: u32 = 6;
 
 /// Tool names that models know from elsewhere. Looked up after the exact name.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -105,7 +105,7 @@ impl Toolset {
 
     /// Returns the version of this set of definitions.
     pub fn version(&self) -> u32 {
-        VERSION
+        TOOLSET_VERSION
     }
 
     /// Returns the BLAKE3 hash of the definitions' JSON, in hex: it distinguishes two sets of one version.

@@ -19,7 +19,7 @@ const ORDER: &[&str] = &[
 ];
 
 /// Returns the schema of a tool's input: an object, everything inline, doc comments as descriptions.
-pub(crate) fn of<T: JsonSchema>() -> Value {
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

@@ -15,13 +15,13 @@ pub const MAX_INSTRUCTIONS: usize = 40_000;
 /// Skills, and the sub-agents that some of them start.
 pub trait SkillInvoker: Send + Sync {
     /// Returns a preview of the call. Reads only the skill's head, and runs nothing of it.
-    fn show(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>>;
+    fn preview(&self, request: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
     /// Invokes the skill and returns its instructions, or the summary of a sub-agent that followed them. A
     /// sub-agent ends when the call is cancelled.
     fn invoke(
         &self,
-        wish: SkillTask,
+        request: SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
@@ -49,13 +49,13 @@ impl NoSkills {
 }
 
 impl SkillInvoker for NoSkills {
-    fn show(&self, _wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn preview(&self, _request: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
     }
 
     fn invoke(
         &self,
-        _wish: SkillTask,
+        _request: SkillTask,
         _call: CallId,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {

@@ -33,7 +33,7 @@ pub struct TurnHistory {
     /// The running turn, and the earlier ones it continues: a restarted turn has the person's message in an
     /// earlier one.
     turns: Vec<TurnId>,
-    wish: Arc<Mutex<Option<RestoreRequest>>>,
+    restore_request: Arc<Mutex<Option<RestoreRequest>>>,
 }
 
 /// Restore that a tool requested.
@@ -47,7 +47,7 @@ pub enum RestoreRequest {
         to: StepNumber,
     },
     /// Restores the end of a turn.
-    Go {
+    Redo {
         /// Number of the turn.
         to: StepNumber,
     },
@@ -56,7 +56,7 @@ pub enum RestoreRequest {
 impl TurnHistory {
     /// Creates the turns of a session during one of its turns.
     pub fn new(machine: TimeMachine, session: SessionId, turn: TurnId) -> Self {
-        Self { machine, session, turns: vec![turn], wish: Arc::default() }
+        Self { machine, session, turns: vec![turn], restore_request: Arc::default() }
     }
 
     /// Returns the same for a turn that continues others: their work counts as its own, and a restore is
@@ -68,11 +68,11 @@ impl TurnHistory {
 
     /// Returns the requested restore once the turn has ended, if any, and clears it.
     pub fn take_restore(&self) -> Option<RestoreRequest> {
-        self.wish.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.restore_request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn wish(&self, wish: RestoreRequest) {
-        *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = Some(wish);
+    fn store_request(&self, request: RestoreRequest) {
+        *self.restore_request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
     }
 
     async fn tree(&self) -> Result<StepTree, ToolError> {
@@ -81,29 +81,29 @@ impl TurnHistory {
     }
 
     /// Returns the first number of the running turn, if it already has one.
-    fn own(&self, tree: &StepTree) -> Option<StepNumber> {
+    fn own_number(&self, tree: &StepTree) -> Option<StepNumber> {
         let is_own = |task: &&StepView| task.turn.is_some_and(|turn| self.turns.contains(&turn));
         tree.tasks.iter().find(is_own).map(|task| task.number)
     }
 
     /// Returns all numbers of the running turn, including those of attempts that failed before any output.
     fn own_numbers(&self, tree: &StepTree) -> Vec<StepNumber> {
-        let Some(first) = self.own(tree) else { return Vec::new() };
+        let Some(first) = self.own_number(tree) else { return Vec::new() };
         let before = |task: &StepNumber| parent(tree, *task).filter(|parent| *parent >= first);
         std::iter::successors(Some(tree.active).filter(|active| *active >= first), before).collect()
     }
 
     /// Returns the state at the start of this turn, which the person sees as the present one.
     fn present(&self, tree: &StepTree) -> StepNumber {
-        let own = self.own(tree).and_then(|own| parent(tree, own));
+        let own = self.own_number(tree).and_then(|own| parent(tree, own));
         own.unwrap_or(tree.active)
     }
 
     /// Stores the request, and announces its effect. The exact changes are determined when it happens: until
     /// then this turn may still change files itself.
-    fn request_restore(&self, wish: RestoreRequest, words: &str) -> ToolOutput {
-        self.wish(wish);
-        plain(format!(
+    fn request_restore(&self, request: RestoreRequest, words: &str) -> ToolOutput {
+        self.store_request(request);
+        text_output(format!(
             "When this turn ends, {words}. Files somebody else changed since are left as they are; the present \
              state is saved first and can be brought back. End your turn now."
         ))
@@ -114,7 +114,7 @@ fn parent(tree: &StepTree, number: StepNumber) -> Option<StepNumber> {
     tree.tasks.iter().find(|task| task.number == number)?.parent
 }
 
-fn plain(text: String) -> ToolOutput {
+fn text_output(text: String) -> ToolOutput {
     let view = ToolView::Plain { text: text.clone() };
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
 }
@@ -173,11 +173,11 @@ impl Tool for ListTasksTool {
             .map(|task| line(task, present))
             .collect();
         if lines.is_empty() {
-            return Ok(plain("No task came before this one.".to_owned()));
+            return Ok(text_output("No task came before this one.".to_owned()));
         }
         let first = lines.len().saturating_sub(limit);
         let earlier = if first == 0 { String::new() } else { format!("({first} earlier ones)\n") };
-        Ok(plain(format!("{earlier}{}", lines.get(first..).unwrap_or_default().join("\n"))))
+        Ok(text_output(format!("{earlier}{}", lines.get(first..).unwrap_or_default().join("\n"))))
     }
 }
 
@@ -296,18 +296,18 @@ impl Tool for RedoTaskTool {
     }
 
     async fn preview(&self, input: &RedoInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        known(input.task_id, context).await?;
+        check_exists(input.task_id, context).await?;
         Ok(ToolView::Plain { text: input.task_id.to_string() })
     }
 
     async fn run(&self, input: RedoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        known(input.task_id, &context).await?;
+        check_exists(input.task_id, &context).await?;
         let words = format!("files go to the end of task {}", input.task_id);
-        Ok(context.tasks.request_restore(RestoreRequest::Go { to: input.task_id }, &words))
+        Ok(context.tasks.request_restore(RestoreRequest::Redo { to: input.task_id }, &words))
     }
 }
 
-async fn known(task: StepNumber, context: &ToolContext) -> Result<(), ToolError> {
+async fn check_exists(task: StepNumber, context: &ToolContext) -> Result<(), ToolError> {
     let tree = context.tasks.tree().await?;
     if context.tasks.own_numbers(&tree).contains(&task) {
         return Err(ToolError::new(format!("Task {task} is this turn itself.")));

@@ -47,7 +47,7 @@ enum TerminalAction<'a> {
 }
 
 impl TerminalInput {
-    fn wanted(&self) -> Result<TerminalAction<'_>, ToolError> {
+    fn requested_action(&self) -> Result<TerminalAction<'_>, ToolError> {
         let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
         if given(&self.handle_id) {
             let handle = self.handle_id.as_deref().unwrap_or_default().trim();
@@ -84,10 +84,10 @@ impl Tool for TerminalTool {
     type Input = TerminalInput;
 
     fn effects(&self, input: &TerminalInput, cwd: &Path) -> Effects {
-        let command = match input.wanted() {
+        let command = match input.requested_action() {
             // Certain to fail before anything happens: the run reports why.
             Err(_) => return Effects::none(),
-            Ok(TerminalAction::Start(line)) if let Some(own) = builtin_line::own(line, input, cwd) => {
+            Ok(TerminalAction::Start(line)) if let Some(own) = builtin_line::match_line(line, input, cwd) => {
                 return builtin_line::effects(&own);
             }
             Ok(TerminalAction::Start(line)) => match input.folder(cwd) {
@@ -103,8 +103,10 @@ impl Tool for TerminalTool {
     }
 
     async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        let (command, cwd, handle) = match input.wanted()? {
-            TerminalAction::Start(line) if let Some(own) = builtin_line::own(line, input, &context.cwd) => {
+        let (command, cwd, handle) = match input.requested_action()? {
+            TerminalAction::Start(line)
+                if let Some(own) = builtin_line::match_line(line, input, &context.cwd) =>
+            {
                 return builtin_line::preview(own, line, input, context).await;
             }
             TerminalAction::Start(line) => {
@@ -113,11 +115,11 @@ impl Tool for TerminalTool {
                 (line.to_owned(), cwd, None)
             }
             TerminalAction::Type { handle, text } => {
-                let (_, cwd) = known(context, handle)?;
+                let (_, cwd) = running_command(context, handle)?;
                 (text.to_owned(), cwd, Some(handle.to_owned()))
             }
             TerminalAction::Kill { handle } => {
-                let (command, cwd) = known(context, handle)?;
+                let (command, cwd) = running_command(context, handle)?;
                 (command, cwd, Some(handle.to_owned()))
             }
         };
@@ -135,8 +137,10 @@ impl Tool for TerminalTool {
 
     async fn run(&self, input: TerminalInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (live, cancel) = (context.live.clone(), context.cancel.clone());
-        let report = match input.wanted()? {
-            TerminalAction::Start(line) if let Some(own) = builtin_line::own(line, &input, &context.cwd) => {
+        let report = match input.requested_action()? {
+            TerminalAction::Start(line)
+                if let Some(own) = builtin_line::match_line(line, &input, &context.cwd) =>
+            {
                 return builtin_line::run(own, line, &input, context).await;
             }
             TerminalAction::Start(line) => {
@@ -150,7 +154,7 @@ impl Tool for TerminalTool {
                     folder: context.cwd.clone(),
                     cwd: input.folder(&context.cwd)?.or(context.shell_folder.clone()),
                     env: input.variables(),
-                    carried: match context.vetted {
+                    carried: match context.approved_by {
                         Approver::Person => CarryScope::All,
                         Approver::Policy => CarryScope::FolderOnly,
                     },
@@ -179,7 +183,7 @@ impl Tool for TerminalTool {
     }
 }
 
-fn known(context: &ToolContext, handle: &str) -> Result<(String, PathBuf), ToolError> {
+fn running_command(context: &ToolContext, handle: &str) -> Result<(String, PathBuf), ToolError> {
     context
         .shell
         .command_of(handle)
@@ -191,7 +195,7 @@ fn error_words(error: &ShellError) -> ToolError {
 }
 
 fn output(report: CommandReport, context: &ToolContext) -> ToolOutput {
-    let text = words(&report, context);
+    let text = report_text(&report, context);
     let shown = |path: PathBuf| path.to_string_lossy().into_owned();
     let view = ToolView::Command(CommandView {
         command: report.command,
@@ -206,7 +210,7 @@ fn output(report: CommandReport, context: &ToolContext) -> ToolOutput {
 }
 
 /// Returns the report for the model: the output, then one line on the state of the command.
-fn words(report: &CommandReport, context: &ToolContext) -> String {
+fn report_text(report: &CommandReport, context: &ToolContext) -> String {
     let handle = report.handle.as_deref().unwrap_or_default();
     let seconds = report.duration.as_secs_f64();
     let output = match &report.log {

@@ -77,14 +77,14 @@ impl Bench {
             confinement: None,
             trash: Arc::new(DiskTrash(trash.clone())),
             browser: Arc::new(crate::NoBrowser),
-            browser_leave: None,
-            desk: Arc::new(crate::NoBuiltinCommands),
+            browser_permission: None,
+            builtin: Arc::new(crate::NoBuiltinCommands),
             skills: Arc::new(crate::NoSkills),
             todos: TodoList::default(),
             tasks: TurnHistory::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
-            vetted: crate::Approver::Person,
+            approved_by: crate::Approver::Person,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { _keep: keep, folder, out, context, trash, tools: Toolset::standard(), runtime }
@@ -98,7 +98,7 @@ impl Bench {
 
     /// Allows a local site in the same way as a rule of the person.
     pub(crate) fn allow(&mut self, site: Site) {
-        self.context.http = self.context.http.granting([(site, SiteGrant::ByName)]);
+        self.context.http = self.context.http.with_grants([(site, SiteGrant::ByName)]);
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<ToolOutput, String> {
@@ -154,7 +154,7 @@ impl DiskTrash {
             PendingEntry::NotInTrash(_) => None,
         };
         let mut slips: Vec<TrashSlip> =
-            self.0.arrivals(TrashScan::All).unwrap().into_iter().filter_map(here).collect();
+            self.0.pending_entries(TrashScan::All).unwrap().into_iter().filter_map(here).collect();
         slips.reverse();
         slips.into_iter().map(|slip| self.file_of(slip)).collect()
     }
@@ -189,7 +189,7 @@ fn totals(files: &[TrashFile]) -> TrashTotals {
     TrashTotals { things: files.len() as u64, bytes: files.iter().map(|file| file.entry.size).sum() }
 }
 
-fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, ToolError>> {
+fn ready_future<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, ToolError>> {
     Box::pin(async { Ok(value) })
 }
 
@@ -203,20 +203,20 @@ impl Trashcan for DiskTrash {
         let of_project = files.len();
         files.extend(others);
         files.truncate(limit as usize);
-        ready(TrashListing { files, of_project, totals })
+        ready_future(TrashListing { files, of_project, totals })
     }
 
     fn at_path(&self, path: &Path) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
-        ready(self.all().into_iter().filter(|file| file.path == path).collect())
+        ready_future(self.all().into_iter().filter(|file| file.path == path).collect())
     }
 
     fn file(&self, id: TrashId) -> BoxFuture<'static, Result<Option<TrashFile>, ToolError>> {
-        ready(self.all().into_iter().find(|file| file.entry.id == id))
+        ready_future(self.all().into_iter().find(|file| file.entry.id == id))
     }
 
-    fn named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
+    fn find_named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
         let near = self.all().into_iter().filter(|file| file.entry.name.contains(name));
-        ready(near.take(limit as usize).collect())
+        ready_future(near.take(limit as usize).collect())
     }
 
     fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
@@ -229,7 +229,7 @@ impl Trashcan for DiskTrash {
     }
 
     fn count(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
-        ready(totals(&self.old(days)))
+        ready_future(totals(&self.old(days)))
     }
 
     fn empty(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
@@ -237,7 +237,7 @@ impl Trashcan for DiskTrash {
         for file in &old {
             self.0.purge(file.entry.id).unwrap();
         }
-        ready(totals(&old))
+        ready_future(totals(&old))
     }
 }
 
@@ -249,23 +249,23 @@ pub(crate) struct RecordingCommands {
 }
 
 impl BuiltinCommands for RecordingCommands {
-    fn show(
+    fn preview(
         &self,
-        errand: &BuiltinCommand,
+        command: &BuiltinCommand,
         _asker: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
-        self.shown.lock().unwrap().push(errand.clone());
-        ready(ToolView::Plain { text: "what would change".to_owned() })
+        self.shown.lock().unwrap().push(command.clone());
+        ready_future(ToolView::Plain { text: "what would change".to_owned() })
     }
 
-    fn carry_out(
+    fn execute(
         &self,
-        errand: BuiltinCommand,
+        command: BuiltinCommand,
         asker: CommandOrigin,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
-        self.done.lock().unwrap().push((errand, asker));
-        ready("answered in process".to_owned())
+        self.done.lock().unwrap().push((command, asker));
+        ready_future("answered in process".to_owned())
     }
 }
 
@@ -319,7 +319,7 @@ impl WebServer {
     }
 
     pub(crate) fn site(&self) -> Site {
-        Site::of(&self.url("/").parse().unwrap()).unwrap()
+        Site::from_url(&self.url("/").parse().unwrap()).unwrap()
     }
 
     /// Returns the received requests, heads and bodies.

@@ -115,7 +115,7 @@ where
     }
 
     fn schema(&self) -> Value {
-        crate::schema::of::<T::Input>()
+        crate::schema::schema_of::<T::Input>()
     }
 
     fn prepare(self: Arc<Self>, input: Value) -> Result<Box<dyn PreparedCall>, ToolError> {

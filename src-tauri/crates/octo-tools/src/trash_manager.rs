@@ -61,7 +61,7 @@ impl Tool for TrashManagerTool {
             Action::Empty => {
                 Effects { empties_trash: Some(input.days_old.unwrap_or(DEFAULT_DAYS)), ..Effects::none() }
             }
-            Action::Restore => match wanted(input, cwd) {
+            Action::Restore => match target(input, cwd) {
                 Ok(TrashTarget::Path(path)) => Effects::writes(vec![path]),
                 // Its original path is known only after a lookup; the run allows no path outside.
                 Ok(TrashTarget::Id(_)) => Effects::writes(vec![cwd.to_owned()]),
@@ -111,7 +111,7 @@ enum TrashTarget {
     Id(TrashId),
 }
 
-fn wanted(input: &TrashInput, cwd: &Path) -> Result<TrashTarget, ToolError> {
+fn target(input: &TrashInput, cwd: &Path) -> Result<TrashTarget, ToolError> {
     let text = input.file_path.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| {
         ToolError::new("restore needs file_path: the path the file was removed from, or its id from list.")
@@ -134,7 +134,7 @@ fn wanted(input: &TrashInput, cwd: &Path) -> Result<TrashTarget, ToolError> {
 
 /// Returns the chosen file and its destination.
 async fn find_file(input: &TrashInput, context: &ToolContext) -> Result<(TrashFile, PathBuf), ToolError> {
-    match wanted(input, &context.cwd)? {
+    match target(input, &context.cwd)? {
         TrashTarget::Path(path) => {
             let newest = context.trash.at_path(&path).await?.into_iter().next();
             match newest {
@@ -164,7 +164,7 @@ async fn find_file(input: &TrashInput, context: &ToolContext) -> Result<(TrashFi
 
 async fn unknown(path: &Path, trash: &dyn Trashcan) -> Result<ToolError, ToolError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let near = trash.named(&name, MAX_SUGGESTED).await?;
+    let near = trash.find_named(&name, MAX_SUGGESTED).await?;
     let mut text = format!("Nothing in the trash was removed from {}.", path.display());
     if near.is_empty() {
         text.push_str(" Use list to see what is there.");

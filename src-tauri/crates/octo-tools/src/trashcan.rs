@@ -18,7 +18,7 @@ pub trait Trashcan: Send + Sync {
     fn file(&self, id: TrashId) -> BoxFuture<'static, Result<Option<TrashFile>, ToolError>>;
 
     /// Returns files whose name contains this, newest first; at most `limit`.
-    fn named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>>;
+    fn find_named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>>;
 
     /// Restores a file to a free path. Missing parents are created.
     fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>>;

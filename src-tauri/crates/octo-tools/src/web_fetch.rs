@@ -45,7 +45,7 @@ impl Tool for WebFetchTool {
     type Input = WebFetchInput;
 
     fn effects(&self, input: &WebFetchInput, _cwd: &Path) -> Effects {
-        let site = http::parse(&input.url).ok().and_then(|url| Site::of(&url));
+        let site = http::parse(&input.url).ok().and_then(|url| Site::from_url(&url));
         Effects { sites: site.into_iter().collect(), order: CallConcurrency::Parallel, ..Effects::none() }
     }
 
@@ -75,10 +75,10 @@ impl Tool for WebFetchTool {
             reply = context.http.send(&url, ask, MAX_BODY) => reply,
         }?;
         if !(200..300).contains(&reply.status) {
-            return Err(refused(&reply));
+            return Err(refusal_error(&reply));
         }
         let most = input.max_length.unwrap_or(DEFAULT_LENGTH).clamp(1, MAX_LENGTH) as usize;
-        blocking(move || shown(reply, most, &context)).await
+        blocking(move || render_reply(reply, most, &context)).await
     }
 }
 
@@ -88,7 +88,7 @@ impl From<HttpError> for ToolError {
     }
 }
 
-fn refused(reply: &WebReply) -> ToolError {
+fn refusal_error(reply: &WebReply) -> ToolError {
     let reason = StatusCode::from_u16(reply.status).ok().and_then(|status| status.canonical_reason());
     ToolError::new(format!("HTTP error {} ({}) from {}.", reply.status, reason.unwrap_or("?"), reply.url))
 }
@@ -101,10 +101,10 @@ struct FetchedContent {
     media_type: String,
 }
 
-fn shown(reply: WebReply, most: usize, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+fn render_reply(reply: WebReply, most: usize, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     let content = content(&reply, context)?;
     let mut notes = Vec::new();
-    if !reply.body.whole {
+    if !reply.body.is_complete {
         notes.push(format!("Only the first {} MB were read.", MAX_BODY >> 20));
     }
     let (text, is_cut) = cut(&content.text, most);
@@ -127,7 +127,7 @@ fn shown(reply: WebReply, most: usize, context: &ToolContext) -> Result<ToolOutp
             }
         }
     }
-    let framed = untrusted::page(&untrusted::FramedPage {
+    let framed = untrusted::frame_page(&untrusted::FramedPage {
         url: reply.url.as_str(),
         media_type: &content.media_type,
         title: content.title.as_deref(),
@@ -178,7 +178,7 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
         }
         MediaKind::Text => Ok(plain(charset::decode(bytes, &reply.content_type, false))),
         MediaKind::Document(format) => {
-            if !reply.body.whole {
+            if !reply.body.is_complete {
                 return Err(ToolError::new(format!(
                     "{url} is {} of more than {} MB. Download it in the terminal and read it with file_reader.",
                     format.description(),
@@ -208,7 +208,7 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
 
 fn kind(said: &str, path: &str, bytes: &[u8]) -> (MediaKind, String) {
     let named = path.rsplit('/').next().unwrap_or_default();
-    if let Some(format) = Format::of(named, bytes) {
+    if let Some(format) = Format::detect(named, bytes) {
         return (MediaKind::Document(format), type_or_detected(said, bytes));
     }
     let is_text = !bytes.contains(&0);
@@ -293,7 +293,7 @@ fn store_text(
         .collect();
     let hash = blake3::hash(format!("{}\n{}", reply.url, content.text).as_bytes()).to_hex();
     let name = format!("{}-{}.md", host.trim_matches('-'), hash.as_str().get(..12).unwrap_or_default());
-    let text = untrusted::file(reply.url.as_str(), content.title.as_deref(), &content.text);
+    let text = untrusted::file_text(reply.url.as_str(), content.title.as_deref(), &content.text);
     context.outputs.keep(&name, &text).map(|path| path.display().to_string())
 }
 

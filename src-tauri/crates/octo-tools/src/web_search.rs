@@ -48,25 +48,25 @@ impl Tool for WebSearchTool {
         let mut causes: Vec<(&'static str, EngineRefusal)> = Vec::new();
         for engine in context.search.engines().await {
             let name = engine.name();
-            if let Some(left) = context.search.resting(engine.kind, Instant::now()) {
+            if let Some(left) = context.search.rest_left(engine.kind, Instant::now()) {
                 causes.push((name, EngineRefusal::Resting(left)));
                 continue;
             }
             let asked = tokio::select! {
                 () = context.cancel.cancelled() => return Err(ToolError::new("The search was stopped.")),
-                asked = engine_query::ask(&engine, &context.http, &query, most) => asked,
+                asked = engine_query::query_engine(&engine, &context.http, &query, most) => asked,
             };
             match asked {
-                Ok(results) => return Ok(found(&engine, query, results)),
+                Ok(results) => return Ok(result_output(&engine, query, results)),
                 Err(refusal) => {
                     if refusal.is_by_provider() {
-                        context.search.rest(engine.kind, Instant::now());
+                        context.search.pause(engine.kind, Instant::now());
                     }
                     causes.push((name, refusal));
                 }
             }
         }
-        Err(failed(&causes))
+        Err(all_engines_failed(&causes))
     }
 }
 
@@ -77,7 +77,7 @@ fn query(input: &WebSearchInput) -> Result<&str, ToolError> {
     }
 }
 
-fn found(engine: &SearchEngine, query: String, results: Vec<WebResult>) -> ToolOutput {
+fn result_output(engine: &SearchEngine, query: String, results: Vec<WebResult>) -> ToolOutput {
     let mut list = String::new();
     for (at, result) in results.iter().enumerate() {
         // Writing to a string does not fail.
@@ -87,12 +87,12 @@ fn found(engine: &SearchEngine, query: String, results: Vec<WebResult>) -> ToolO
         }
     }
     let text =
-        format!("{} results for: {query}\n{}", results.len(), untrusted::results(engine.name(), &list));
+        format!("{} results for: {query}\n{}", results.len(), untrusted::frame_results(engine.name(), &list));
     let view = ToolView::WebResults { query, provider: Some(engine.kind), results };
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
 }
 
-fn failed(causes: &[(&str, EngineRefusal)]) -> ToolError {
+fn all_engines_failed(causes: &[(&str, EngineRefusal)]) -> ToolError {
     let list: Vec<String> = causes.iter().map(|(name, refusal)| format!("{name}: {refusal}")).collect();
     let causes = if list.is_empty() { "none is set up".to_owned() } else { list.join("; ") };
     ToolError::new(format!(

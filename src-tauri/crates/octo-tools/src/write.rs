@@ -48,7 +48,7 @@ impl Tool for WriteTool {
             let view = compare(&looking, &path, &content)?;
             let lines = content.split_inclusive(|byte| *byte == b'\n').count();
             // Programs that read the file expect its previous encoding.
-            let encoding = Encoding::at(&looking, &path)?;
+            let encoding = Encoding::of_file(&looking, &path)?;
             let report = context.files.write(&path, &encoding.encode(content))?;
             let name = display_path(&report.path, &context.cwd);
             let len = report.after.len;
@@ -73,7 +73,7 @@ impl Tool for WriteTool {
 
 fn compare(files: &Files, path: &Path, content: &[u8]) -> Result<DiffView, ToolError> {
     match files.read(path, MAX_COMPARED) {
-        Ok(before) => Ok(diff(path, Some(&Encoding::of(&before).decode_lossy(before)), content)),
+        Ok(before) => Ok(diff(path, Some(&Encoding::detect(&before).decode_lossy(before)), content)),
         Err(FilesError::NotFound { .. }) => Ok(diff(path, None, content)),
         Err(FilesError::TooLarge { .. }) => Ok(DiffView {
             path: path.to_string_lossy().into_owned(),

@@ -49,7 +49,7 @@ impl Trashcan for NoTrash {
     fn file(&self, _id: TrashId) -> Answer<Option<TrashFile>> {
         none()
     }
-    fn named(&self, _name: &str, _limit: u32) -> Answer<Vec<TrashFile>> {
+    fn find_named(&self, _name: &str, _limit: u32) -> Answer<Vec<TrashFile>> {
         none()
     }
     fn restore(&self, _id: TrashId, _to: &Path) -> Answer<()> {
@@ -81,8 +81,8 @@ impl DocumentTools {
         let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), TimeLimits::default());
         let context = ToolContext {
             browser: std::sync::Arc::new(octo_tools::NoBrowser),
-            browser_leave: None,
-            desk: Arc::new(octo_tools::NoBuiltinCommands),
+            browser_permission: None,
+            builtin: Arc::new(octo_tools::NoBuiltinCommands),
             skills: Arc::new(octo_tools::NoSkills),
             session,
             call: CallId::new(),
@@ -111,7 +111,7 @@ impl DocumentTools {
             confinement: None,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
-            vetted: Approver::Policy,
+            approved_by: Approver::Policy,
         };
         Self { _keep: keep, base, context }
     }
@@ -143,16 +143,16 @@ fn zip(document: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
-    let desk = DocumentTools::new();
-    desk.put("a.docx", word(100));
-    let text = desk.read(json!({"path": "a.docx", "max_lines": 3})).await.unwrap();
+    let tools = DocumentTools::new();
+    tools.put("a.docx", word(100));
+    let text = tools.read(json!({"path": "a.docx", "max_lines": 3})).await.unwrap();
     assert_eq!(
         text,
         "File: a.docx [text of a Word document] (lines 1-3 of 199)\n\n     1\tParagraph 1\n     2\t\n     3\tParagraph 2\n\
          [More follows: start_line 4.]\n"
     );
     // Cached: the other ranges are available even without a reader.
-    let mut again = desk;
+    let mut again = tools;
     again.context.documents = DocumentReader::new("/nonexistent/reader", &[]);
     let text = again.read(json!({"path": "a.docx", "start_line": 199})).await.unwrap();
     assert!(text.contains("   199\tParagraph 100"), "{text}");
@@ -165,7 +165,7 @@ async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
 
 #[tokio::test]
 async fn hostile_documents_end_their_child_and_nothing_else() {
-    let desk = DocumentTools::new();
+    let tools = DocumentTools::new();
     // One text of 40 MB, compressed to some kilobytes: more than the limit.
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     writer.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
@@ -175,7 +175,7 @@ async fn hostile_documents_end_their_child_and_nothing_else() {
         writer.write_all(&block).unwrap();
     }
     writer.write_all(b"</w:t></w:r></w:p></w:document>").unwrap();
-    desk.put("bomb.docx", writer.finish().unwrap().into_inner());
+    tools.put("bomb.docx", writer.finish().unwrap().into_inner());
     for (name, bytes) in [
         ("broken.pdf", b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 1 0 R >>\nendobj".to_vec()),
         ("broken.docx", b"PK\x03\x04broken".to_vec()),
@@ -183,23 +183,23 @@ async fn hostile_documents_end_their_child_and_nothing_else() {
         ("deep.pdf", format!("%PDF-1.4\n1 0 obj\n{}", "[".repeat(2_000_000)).into_bytes()),
         ("broken.tgz", b"\x1f\x8b\x08broken".to_vec()),
     ] {
-        desk.put(name, bytes);
+        tools.put(name, bytes);
     }
-    let bomb = desk.read(json!({"path": "bomb.docx", "start_line": 1})).await.unwrap();
+    let bomb = tools.read(json!({"path": "bomb.docx", "start_line": 1})).await.unwrap();
     assert!(bomb.contains("(The text ends here: it has more than 16 MB.)") && bomb.len() < 10_000);
     for name in ["broken.pdf", "broken.docx", "broken.xls", "deep.pdf", "broken.tgz"] {
-        let error = desk.read(json!({"path": name})).await.unwrap_err();
+        let error = tools.read(json!({"path": name})).await.unwrap_err();
         assert!(error.contains("Failed to extract text from") && error.contains(name), "{name}: {error}");
     }
-    desk.put("fine.docx", word(1));
-    assert!(desk.read(json!({"path": "fine.docx"})).await.unwrap().contains("Paragraph 1"));
+    tools.put("fine.docx", word(1));
+    assert!(tools.read(json!({"path": "fine.docx"})).await.unwrap().contains("Paragraph 1"));
 }
 
 #[tokio::test]
 async fn a_child_that_does_not_end_is_ended() {
-    let desk = DocumentTools::new();
+    let tools = DocumentTools::new();
     let began = Instant::now();
-    let program = desk.base.join("sleeper");
+    let program = tools.base.join("sleeper");
     fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
     let reader =
         DocumentReader::new("/bin/sh", &[program.to_str().unwrap()]).with_timeout(Duration::from_millis(200));
@@ -218,15 +218,15 @@ async fn a_child_that_does_not_end_is_ended() {
 
 #[tokio::test]
 async fn a_script_reads_what_octo_cannot_and_its_failure_says_how_to_repair_it() {
-    let desk = DocumentTools::new();
-    desk.put("old.doc", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 old words");
-    let error = desk.read(json!({"path": "old.doc"})).await.unwrap_err();
+    let tools = DocumentTools::new();
+    tools.put("old.doc", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 old words");
+    let error = tools.read(json!({"path": "old.doc"})).await.unwrap_err();
     assert!(error.contains("There is no script read_word.py"), "{error}");
-    desk.context.scripts.install(SHIPPED_SCRIPTS).unwrap();
-    let script = desk.base.join("scripts/read_word.py");
+    tools.context.scripts.install(SHIPPED_SCRIPTS).unwrap();
+    let script = tools.base.join("scripts/read_word.py");
     fs::write(&script, "# VERSION: 1\nimport sys\nprint('found nothing in', sys.argv[1])\nsys.exit(3)\n")
         .unwrap();
-    let error = desk.read(json!({"path": "old.doc"})).await.unwrap_err();
+    let error = tools.read(json!({"path": "old.doc"})).await.unwrap_err();
     assert!(
         error.contains(&format!(
             "The script {} was tried then, and failed: it ended with 3",
@@ -236,7 +236,7 @@ async fn a_script_reads_what_octo_cannot_and_its_failure_says_how_to_repair_it()
     assert!(error.contains("found nothing in") && error.contains("repair or extend it"), "{error}");
     // Repaired, as the message says.
     fs::write(&script, "import sys\nprint(open(sys.argv[1], 'rb').read()[8:].decode().strip())\n").unwrap();
-    let text = desk.read(json!({"path": "old.doc"})).await.unwrap();
+    let text = tools.read(json!({"path": "old.doc"})).await.unwrap();
     assert_eq!(
         text,
         "File: old.doc [text of a Word document of the old format (.doc)] (1 lines)\n\n     1\told words\n"

@@ -62,7 +62,7 @@ impl Trashcan for HomeTrash {
         })
     }
 
-    fn named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
+    fn find_named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
         let (trash, query) = (self.clone(), name.to_owned());
         Box::pin(async move {
             let filter = TrashFilter { query, ..only_files() };

@@ -68,7 +68,7 @@ impl ActContext<'_> {
             return;
         }
         if let Some((_, facts)) = facts {
-            assessment.mark.push_str(&format!(" {}", facts.mark()));
+            assessment.fingerprint.push_str(&format!(" {}", facts.mark()));
         }
         for risk in found {
             if !assessment.risks.contains(&risk) {
@@ -121,7 +121,7 @@ impl ActContext<'_> {
             Err(error) => return Err(faults::fault(&error)),
         };
         found.assessment.target = Some(PageElement { role: known.role, name: known.name });
-        found.assessment.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
+        found.assessment.fingerprint.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
     }
 
@@ -173,7 +173,7 @@ impl ActContext<'_> {
             PageInteraction::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
                 // Resolved now: a link with another target by then is another file.
-                found.assessment.mark.push_str(&format!(" {files:?}"));
+                found.assessment.fingerprint.push_str(&format!(" {files:?}"));
                 // An element other than a file field is clicked, to make it ask for files.
                 self.on(work, *target, &[PageAction::Upload { files: &files }, PageAction::Click], found)
                     .await
@@ -185,9 +185,9 @@ impl ActContext<'_> {
                     .as_ref()
                     .map_or(ActionTarget::Unknown, |facts| ActionTarget::Element(&facts.element));
                 if let Some(facts) = &onto_facts {
-                    found.assessment.mark.push_str(&format!(" {}", facts.mark()));
+                    found.assessment.fingerprint.push_str(&format!(" {}", facts.mark()));
                 }
-                let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+                let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
                 self.judged(&mut found.assessment, work, about, PageAction::Drag { onto: target });
                 (found.element, found.onto) = (Some(place), Some(onto));
                 Ok(())
@@ -209,7 +209,7 @@ impl ActContext<'_> {
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[]).await?;
-        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         for action in actions {
             self.judged(&mut found.assessment, work, about, *action);
         }
@@ -225,7 +225,7 @@ impl ActContext<'_> {
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[]).await?;
-        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
         for action in [PageAction::Click, PageAction::Download { name }] {
             self.judged(&mut found.assessment, work, about, action);
@@ -242,7 +242,7 @@ impl ActContext<'_> {
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, values).await?;
-        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         let options = facts.as_ref().map(|facts| facts.options.clone()).unwrap_or_default();
         self.judged(&mut found.assessment, work, about, PageAction::Select { options: &options });
         found.element = Some(place);
@@ -265,11 +265,11 @@ impl ActContext<'_> {
             // Asked every time, in every mode: the page's later behaviour does not show who typed it.
             found.assessment.risks.push(PageRisk::Password);
             if let Some(facts) = &facts {
-                found.assessment.mark.push_str(&format!(" {}", facts.mark()));
+                found.assessment.fingerprint.push_str(&format!(" {}", facts.mark()));
             }
         }
         found.releases = releases.into();
-        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         // A list is filled by choosing.
         if writing == FieldEdit::InPlace
             && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
@@ -298,15 +298,15 @@ impl ActContext<'_> {
     async fn press(&self, work: &BrowserWork, key: &str, found: &mut AssessedCall) -> Result<(), ToolError> {
         let focused = self.ground.page.focused().await.map_err(|error| faults::fault(&error))?;
         let Some(place) = focused else {
-            let nowhere = (&Origin::read(&self.ground.page.origin()), None);
+            let nowhere = (&Origin::parse(&self.ground.page.origin()), None);
             self.judged(&mut found.assessment, work, nowhere, PageAction::Press { key });
             return Ok(());
         };
         let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        let about = (&Origin::read(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
         self.judged(&mut found.assessment, work, about, PageAction::Press { key });
-        found.assessment.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
+        found.assessment.fingerprint.push_str(&format!(" {}:{}", place.document.0, place.node));
         // Without a focused element the body has the focus, which is not worth showing.
         let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
         if let Some(facts) = shown {
@@ -328,11 +328,11 @@ impl ActContext<'_> {
         })?;
         let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        found.assessment.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
+        found.assessment.fingerprint.push_str(&format!(" {}:{}", place.document.0, place.node));
         found.assessment.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
         // An element without any text could do anything: the act was given only a point.
         let known = facts.as_ref().filter(|facts| !facts.is_mute());
-        let about = (&Origin::read(&place.origin), known.map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&place.origin), known.map(|facts| (&place, facts)));
         self.judged(&mut found.assessment, work, about, PageAction::Click);
         found.element = Some(place);
         Ok(())

@@ -19,11 +19,11 @@ pub(super) fn decide(
     about_files: Option<Decision>,
 ) -> Decision {
     // An action that was not inspected is not known to be harmless.
-    let Some(weight) = &effect.weight else {
+    let Some(weight) = &effect.assessment else {
         return Decision::Ask { reason: AskReason::Mode, rule: None };
     };
-    let site = weight.place.as_ref().map(|place| place.site.clone()).unwrap_or_default();
-    if let Some(BrowserLocation { entry: LocationAccess::Never { why }, .. }) = &weight.place {
+    let site = weight.location.as_ref().map(|place| place.site.clone()).unwrap_or_default();
+    if let Some(BrowserLocation { access: LocationAccess::Never { why }, .. }) = &weight.location {
         return Decision::Deny { refusal: Refusal::Address, subject: site, part: Some(why.clone()) };
     }
     // A yes covers everything the action triggers, so one question names all of it: the site, the element and
@@ -36,19 +36,19 @@ pub(super) fn decide(
     // A page of an ungranted site was not inspected and receives nothing: the question about the files is asked
     // once the action is known.
     let about_files = about_files
-        .filter(|_| ground.mode != Mode::Autonomous && weight.looked != InspectionDepth::PlaceOnly);
+        .filter(|_| ground.mode != Mode::Autonomous && weight.inspected != InspectionDepth::LocationOnly);
     if let Some(Decision::Ask { reason, .. }) = about_files {
         return Decision::Ask { reason, rule: None };
     }
-    let changes = asks_about_changes(ground) && effect.wish.deed.changes_something();
+    let changes = asks_about_changes(ground) && effect.request.action.changes_something();
     let by_mode = || Decision::Ask { reason: AskReason::Mode, rule: None };
-    let Some(place) = &weight.place else {
+    let Some(place) = &weight.location else {
         return if changes { by_mode() } else { Decision::Run(RunBasis::Policy) };
     };
-    match &place.entry {
+    match &place.access {
         LocationAccess::Open if changes => by_mode(),
         LocationAccess::Open => Decision::Run(RunBasis::Policy),
-        LocationAccess::Asks | LocationAccess::AsksEachTask
+        LocationAccess::Asks | LocationAccess::AsksEachTurn
             if is_granted(ground, place) || ground.mode == Mode::Autonomous =>
         {
             if changes {
@@ -61,7 +61,7 @@ pub(super) fn decide(
             let rule = Some(Rule::Site { site: site.clone() });
             Decision::Ask { reason: AskReason::Site { site }, rule }
         }
-        LocationAccess::AsksEachTask | LocationAccess::AsksEachTime | LocationAccess::Never { .. } => {
+        LocationAccess::AsksEachTurn | LocationAccess::AsksEachTime | LocationAccess::Never { .. } => {
             Decision::Ask { reason: AskReason::Site { site }, rule: None }
         }
     }
@@ -86,7 +86,7 @@ fn is_granted(ground: &PermissionContext, place: &BrowserLocation) -> bool {
     let by_rule = || ground.rules.contains(&Rule::Site { site: place.site.clone() });
     // A site that can only be granted for one turn is covered by no rule.
     ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site))
-        || (place.entry == LocationAccess::Asks && by_rule())
+        || (place.access == LocationAccess::Asks && by_rule())
 }
 
 /// Whether `site` is the encrypted form of `plain`, to which plain addresses of the usual port nearly always
@@ -100,8 +100,8 @@ fn is_encrypted(plain: &str, site: &str) -> bool {
 
 /// Returns the permissions of a running browser call.
 pub(crate) fn browser_leave(ground: &PermissionContext, effects: &Effects) -> Option<BrowserPermission> {
-    let weight = effects.browser.as_ref()?.weight.clone()?;
-    Some(BrowserPermission { weight, ..standing(ground) })
+    let weight = effects.browser.as_ref()?.assessment.clone()?;
+    Some(BrowserPermission { assessment: weight, ..standing(ground) })
 }
 
 /// Returns the sites a turn may visit before any action is weighed.
@@ -118,5 +118,5 @@ pub(crate) fn standing(ground: &PermissionContext) -> BrowserPermission {
     });
     let granted = ground.granted.iter().cloned().chain(ruled).collect();
     let roam = if ground.mode == Mode::Autonomous { NavigationScope::Web } else { NavigationScope::Granted };
-    BrowserPermission::standing(granted, roam)
+    BrowserPermission::before_assessment(granted, roam)
 }

@@ -133,7 +133,7 @@ impl CallDecision {
             }
             Decision::Run(_) | Decision::Feedback => return None,
         };
-        let site = || Some(effects.browser.as_ref()?.weight.as_ref()?.place.as_ref()?.site.clone());
+        let site = || Some(effects.browser.as_ref()?.assessment.as_ref()?.location.as_ref()?.site.clone());
         let path = || effects.writes.first().or(effects.reads.first()).map(|path| path.display().to_string());
         let line = match &effects.command {
             Some(CommandEffect::Start { line, .. }) => Some(line.clone()),

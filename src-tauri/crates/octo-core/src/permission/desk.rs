@@ -13,7 +13,7 @@ pub(super) fn decide(
     places: Option<Decision>,
 ) -> Decision {
     let change = match effect {
-        BuiltinCommandEffect::Looks => None,
+        BuiltinCommandEffect::Reads => None,
         BuiltinCommandEffect::Changes(change) => Some(change),
     };
     if let Some(change) = change.filter(|change| change.asks_in_every_mode()) {

@@ -285,14 +285,17 @@ fn always_for_a_folder_does_not_open_the_secrets_in_it() {
 #[test]
 fn the_world_is_read_unasked_and_near_places_ask() {
     let (_keep, folder) = work();
-    let site = |reach| octo_tools::Site { host: "localhost".into(), port: 3000, reach };
+    let site = |reach| octo_tools::Site { host: "localhost".into(), port: 3000, distance: reach };
     let fetches =
         |reach| Effects { sites: vec![site(reach)], order: CallConcurrency::Parallel, ..Effects::none() };
     for mode in [Mode::Ask, Mode::AskRisky] {
         let mut ground = ground(mode, &folder);
-        assert_eq!(decide(&ground, &fetches(SiteDistance::World)).decision, Decision::Run(RunBasis::Policy));
+        assert_eq!(
+            decide(&ground, &fetches(SiteDistance::Internet)).decision,
+            Decision::Run(RunBasis::Policy)
+        );
         assert!(
-            granted_sites(&ground, &fetches(SiteDistance::World), &Decision::Run(RunBasis::Policy))
+            granted_sites(&ground, &fetches(SiteDistance::Internet), &Decision::Run(RunBasis::Policy))
                 .is_empty()
         );
         let rule = Rule::Host { host: "localhost:3000".into() };

@@ -109,15 +109,15 @@ impl Session {
             tasks: tasks.continuing(self.asking_turns()),
             trash: Arc::new(self.runtime.services.trash.clone()),
             browser: Arc::new(self.seat.clone()),
-            browser_leave: None,
-            desk: Arc::new(HomeCommands::new(
+            browser_permission: None,
+            builtin: Arc::new(HomeCommands::new(
                 self.runtime.base.clone(),
                 &self.runtime.services,
                 self.client(),
             )),
             skills: self.skills(ground),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
-            vetted,
+            approved_by: vetted,
             cancel,
         }
     }

@@ -113,15 +113,15 @@ fn command_effects(
 }
 
 fn browser_effects(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
-    let kind = match &effect.wish.deed {
+    let kind = match &effect.request.action {
         BrowserAction::Open { .. } | BrowserAction::Navigate { .. } | BrowserAction::Back => {
             LastingKind::Visited
         }
-        BrowserAction::Act(PageInteraction::Upload(..)) => LastingKind::Uploaded,
-        BrowserAction::Act(
+        BrowserAction::Page(PageInteraction::Upload(..)) => LastingKind::Uploaded,
+        BrowserAction::Page(
             PageInteraction::Hover(_) | PageInteraction::Scroll(_) | PageInteraction::Wait(_),
         ) => return None,
-        BrowserAction::Act(
+        BrowserAction::Page(
             PageInteraction::Click(_)
             | PageInteraction::DoubleClick(_)
             | PageInteraction::Type(..)
@@ -143,7 +143,7 @@ fn browser_effects(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
         | BrowserAction::Read { .. }
         | BrowserAction::Screenshot { .. } => return None,
     };
-    let site = effect.weight.as_ref()?.place.as_ref()?.site.clone();
+    let site = effect.assessment.as_ref()?.location.as_ref()?.site.clone();
     Some((kind, shorten(&site)))
 }
 
@@ -204,24 +204,24 @@ mod tests {
         let done = |deed| {
             let place = BrowserLocation {
                 site: "https://shop.example".to_owned(),
-                entry: octo_tools::LocationAccess::Open,
+                access: octo_tools::LocationAccess::Open,
             };
-            let weight = BrowserAssessment { place: Some(place), ..BrowserAssessment::default() };
+            let weight = BrowserAssessment { location: Some(place), ..BrowserAssessment::default() };
             browser_effects(&BrowserEffect {
-                wish: BrowserRequest { tab: None, action: deed },
-                weight: Some(weight),
+                request: BrowserRequest { tab: None, action: deed },
+                assessment: Some(weight),
             })
         };
         let url = || "https://shop.example/?token=secret".to_owned();
         for (deed, expected) in [
             (BrowserAction::Open { url: url() }, Some(LastingKind::Visited)),
             (BrowserAction::Navigate { url: url() }, Some(LastingKind::Visited)),
-            (BrowserAction::Act(PageInteraction::Click(1)), Some(LastingKind::Acted)),
-            (BrowserAction::Act(PageInteraction::Fill(1, "secret".to_owned())), Some(LastingKind::Acted)),
-            (BrowserAction::Act(PageInteraction::Upload(1, Vec::new())), Some(LastingKind::Uploaded)),
+            (BrowserAction::Page(PageInteraction::Click(1)), Some(LastingKind::Acted)),
+            (BrowserAction::Page(PageInteraction::Fill(1, "secret".to_owned())), Some(LastingKind::Acted)),
+            (BrowserAction::Page(PageInteraction::Upload(1, Vec::new())), Some(LastingKind::Uploaded)),
             (BrowserAction::Download { target: 1 }, Some(LastingKind::Downloaded)),
             (BrowserAction::Evaluate { script: "secret".to_owned() }, Some(LastingKind::Acted)),
-            (BrowserAction::Act(PageInteraction::Hover(1)), None),
+            (BrowserAction::Page(PageInteraction::Hover(1)), None),
             (BrowserAction::Snapshot { lines: octo_tools::PageLines::All, part: 1 }, None),
             (BrowserAction::Read { target: None, part: 1 }, None),
             (BrowserAction::Tabs, None),

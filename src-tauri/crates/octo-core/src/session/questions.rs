@@ -164,9 +164,10 @@ impl Session {
     /// Whether the place a call asks for is granted for the whole turn. Calls that ask every time are granted
     /// once.
     fn is_granted_for_turn(&self, call: CallId) -> bool {
-        let weight = self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.weight.as_ref());
-        let place = weight.and_then(|weight| weight.place.as_ref());
-        place.is_some_and(|place| matches!(place.entry, LocationAccess::Asks | LocationAccess::AsksEachTask))
+        let weight =
+            self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.assessment.as_ref());
+        let place = weight.and_then(|weight| weight.location.as_ref());
+        place.is_some_and(|place| matches!(place.access, LocationAccess::Asks | LocationAccess::AsksEachTurn))
     }
 
     /// Returns the effects of a call that is ready to run.

@@ -76,7 +76,7 @@ pub(super) async fn ready(
     let effects = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
-        weighed = effects.weighed(&*context.browser, &standing) => weighed?,
+        weighed = effects.assessed(&*context.browser, &standing) => weighed?,
     };
     let decided = permission::decide_off_thread(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {
@@ -223,9 +223,9 @@ impl ReadyCall {
     ) -> ToolContext {
         let sites = permission::granted_sites(ground, &self.effects, &self.decision);
         ToolContext {
-            files: context.files.granting(&self.effects.reads, &self.effects.writes),
-            http: context.http.granting(sites),
-            browser_leave: permission::browser_leave(ground, &self.effects),
+            files: context.files.with_grants(&self.effects.reads, &self.effects.writes),
+            http: context.http.with_grants(sites),
+            browser_permission: permission::browser_leave(ground, &self.effects),
             shell_folder: Some(self.shell_folder.clone()),
             rewritten: self.rewritten.clone(),
             confinement,
@@ -240,7 +240,7 @@ impl ReadyCall {
 
     /// Whether the person approved a change they saw.
     fn was_shown(&self) -> bool {
-        let changes = matches!(self.effects.desk, Some(BuiltinCommandEffect::Changes(_)));
+        let changes = matches!(self.effects.builtin, Some(BuiltinCommandEffect::Changes(_)));
         matches!(self.decision, Decision::Ask { .. })
             && (changes || matches!(self.preview, ToolView::Diff(_)))
     }

@@ -273,7 +273,7 @@ impl Session {
         if let Some(wish) = task.tools.take_restore() {
             let target = match wish {
                 RestoreRequest::Undo { task, to } => RestoreTarget::Undone { task, to },
-                RestoreRequest::Go { to } => RestoreTarget::Task(to),
+                RestoreRequest::Redo { to } => RestoreTarget::Task(to),
             };
             // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
             let kept = self.conversation.turns_asking(task.turn);

@@ -16,7 +16,7 @@ impl LiveSettings {
         })
         .await?;
         // A new key or address deserves another try.
-        self.services.search.wake();
+        self.services.search.end_pauses();
         Ok(self.snapshot().await?.1)
     }
 

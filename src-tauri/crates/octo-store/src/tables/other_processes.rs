@@ -115,11 +115,11 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`].
-    pub fn request_stop(&mut self, session: SessionId, wish: &StopRequest) -> Result<(), StoreError> {
+    pub fn request_stop(&mut self, session: SessionId, request: &StopRequest) -> Result<(), StoreError> {
         let key = self.require_key(session)?;
         self.change(
             "INSERT INTO stop_wishes (session, what) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            params![key.0, wish.text()],
+            params![key.0, request.text()],
         )?;
         Ok(())
     }

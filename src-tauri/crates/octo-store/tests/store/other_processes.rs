@@ -48,17 +48,17 @@ async fn a_wish_reaches_the_one_that_has_the_session_and_is_taken_once() {
     let (mine, theirs) = (session(&store, &holder("me")).await, session(&store, &holder("they")).await);
     let turn = TurnId::new();
     let wishes = [StopRequest::Turn(turn), StopRequest::Command("a:b".to_owned())];
-    for wish in wishes.clone() {
-        let again = wish.clone();
-        store.write(move |tx| tx.request_stop(theirs, &wish)).await.unwrap();
+    for request in wishes.clone() {
+        let again = request.clone();
+        store.write(move |tx| tx.request_stop(theirs, &request)).await.unwrap();
         store.write(move |tx| tx.request_stop(theirs, &again)).await.unwrap();
     }
     assert!(!store.read(|reader| reader.has_stop_requests("me")).await.unwrap());
     assert!(store.write(|tx| tx.take_stop_requests("me")).await.unwrap().is_empty());
     assert!(store.read(|reader| reader.has_stop_requests("they")).await.unwrap());
     let mut taken = store.write(|tx| tx.take_stop_requests("they")).await.unwrap();
-    taken.sort_by_key(|(_, wish)| matches!(wish, StopRequest::Command(_)));
-    assert_eq!(taken, wishes.map(|wish| (theirs, wish)));
+    taken.sort_by_key(|(_, request)| matches!(request, StopRequest::Command(_)));
+    assert_eq!(taken, wishes.map(|request| (theirs, request)));
     assert!(store.write(|tx| tx.take_stop_requests("they")).await.unwrap().is_empty());
 
     let works = store.read(|reader| reader.sessions_of_other_processes("me")).await.unwrap();

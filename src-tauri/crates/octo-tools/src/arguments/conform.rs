@@ -45,7 +45,7 @@ pub(super) fn conform(
         }
         let got = describe(&value);
         let value = coerce(value, property)
-            .ok_or_else(|| format!("`{name}` must be {}, got {got}.", expected(property)))?;
+            .ok_or_else(|| format!("`{name}` must be {}, got {got}.", describe_expected(property)))?;
         fitting.insert(name, value);
     }
     if !unknown.is_empty() {
@@ -87,9 +87,9 @@ pub(super) fn is_required(schema: &Value, name: &str) -> bool {
 }
 
 /// Describes in words the value that a schema expects.
-pub(super) fn expected(schema: &Value) -> String {
+pub(super) fn describe_expected(schema: &Value) -> String {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array) {
-        return alternatives.iter().map(expected).collect::<Vec<_>>().join(" or ");
+        return alternatives.iter().map(describe_expected).collect::<Vec<_>>().join(" or ");
     }
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let values: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
@@ -104,7 +104,10 @@ pub(super) fn expected(schema: &Value) -> String {
         Some("number") => "a number".to_owned(),
         Some("boolean") => "true or false".to_owned(),
         Some("array") => {
-            format!("an array (each element {})", schema.get("items").map_or_else(String::new, expected))
+            format!(
+                "an array (each element {})",
+                schema.get("items").map_or_else(String::new, describe_expected)
+            )
         }
         Some("object") => "an object".to_owned(),
         _ => "any value".to_owned(),

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 fn wish(arguments: Value) -> Result<BrowserRequest, String> {
     let input: BrowserInput = serde_json::from_value(arguments).unwrap();
-    input.wish(Path::new("/work")).map_err(|error| error.text)
+    input.to_request(Path::new("/work")).map_err(|error| error.text)
 }
 
 #[test]
 fn every_action_is_read_as_what_it_means() {
-    let act = |act: PageInteraction| BrowserAction::Act(act);
+    let act = |act: PageInteraction| BrowserAction::Page(act);
     for (arguments, deed) in [
         (json!({"action": "status"}), BrowserAction::Status),
         (
@@ -82,7 +82,7 @@ fn every_action_is_read_as_what_it_means() {
             BrowserAction::Dialog(DialogAnswer::Accept(Some("a".into()))),
         ),
     ] {
-        assert_eq!(wish(arguments.clone()).map(|wish| wish.deed), Ok(deed), "{arguments}");
+        assert_eq!(wish(arguments.clone()).map(|request| request.action), Ok(deed), "{arguments}");
     }
     assert_eq!(wish(json!({"action": "focus", "tab": 2})).unwrap().tab, Some(2));
 }
@@ -118,7 +118,7 @@ fn what_is_uploaded_counts_as_read_and_every_call_is_weighed() {
     let upload = json!({"action": "act", "kind": "upload", "ref": 1, "values": ["a.txt"]});
     let effects = bench.effects("browser", upload);
     assert_eq!(effects.reads, [file]);
-    assert!(matches!(effects.browser, Some(BrowserEffect { weight: None, .. })), "{effects:?}");
+    assert!(matches!(effects.browser, Some(BrowserEffect { assessment: None, .. })), "{effects:?}");
     assert_eq!(bench.effects("browser", json!({"action": "act"})), crate::Effects::none());
 }
 

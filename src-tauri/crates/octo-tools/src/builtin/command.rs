@@ -220,7 +220,7 @@ impl BuiltinCommand {
     /// Returns the change it would make; `None` if it only reads.
     pub fn change(&self) -> Option<LibraryChange> {
         match self {
-            Self::Skill(errand) => match errand {
+            Self::Skill(command) => match command {
                 SkillCommand::List | SkillCommand::Show { .. } | SkillCommand::Validate { .. } => None,
                 SkillCommand::Inspect { source: SkillSourceRef::Path(_) } => None,
                 SkillCommand::Inspect { source: SkillSourceRef::Address(_) } => {
@@ -235,7 +235,7 @@ impl BuiltinCommand {
             Self::Memory(MemoryCommand::Delete { .. }) => Some(LibraryChange::DeleteMemory),
             Self::Persona(PersonaCommand::Show) => None,
             Self::Persona(PersonaCommand::Write { .. }) => Some(LibraryChange::WritePersona),
-            Self::Task(errand) => match errand {
+            Self::Task(command) => match command {
                 TaskCommand::List | TaskCommand::Show { .. } => None,
                 TaskCommand::Save { .. } => Some(LibraryChange::SaveTask),
                 TaskCommand::Run { .. } => Some(LibraryChange::RunTask),

@@ -175,16 +175,16 @@ enum SettingsLine {
 /// A command whose text may still be in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParsedCommand {
-    errand: BuiltinCommand,
+    command: BuiltinCommand,
     body: Option<PathBuf>,
 }
 
 /// Parses the words of a command, `octo` first. Relative paths start from `folder`.
-pub(crate) fn read(words: &[String], folder: &Path) -> Result<ParsedCommand, ToolError> {
+pub(crate) fn parse(words: &[String], folder: &Path) -> Result<ParsedCommand, ToolError> {
     let line = CommandLine::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let path =
         |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
-    let plain = |errand| Ok(ParsedCommand { errand, body: None });
+    let plain = |command| Ok(ParsedCommand { command: command, body: None });
     match line.group {
         CommandGroup::Skill(line) => plain(BuiltinCommand::Skill(match line {
             SkillLine::List => SkillCommand::List,
@@ -202,7 +202,7 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<ParsedCommand, Too
             let from = body_file.as_deref().map(path).transpose()?;
             let body = body.unwrap_or_default();
             Ok(ParsedCommand {
-                errand: BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, body }),
+                command: BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, body }),
                 body: from,
             })
         }
@@ -218,12 +218,12 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<ParsedCommand, Too
                 PersonaChoice::Soul => PersonaKind::Soul,
                 PersonaChoice::User => PersonaKind::User,
             };
-            let errand = BuiltinCommand::Persona(PersonaCommand::Write { kind, text: String::new() });
-            Ok(ParsedCommand { errand, body: Some(path(&body_file)?) })
+            let command = BuiltinCommand::Persona(PersonaCommand::Write { kind, text: String::new() });
+            Ok(ParsedCommand { command: command, body: Some(path(&body_file)?) })
         }
         CommandGroup::Task(line) => {
-            let (errand, prompt) = task::errand(*line, &path)?;
-            Ok(ParsedCommand { errand: BuiltinCommand::Task(errand), body: prompt })
+            let (command, prompt) = task::to_command(*line, &path)?;
+            Ok(ParsedCommand { command: BuiltinCommand::Task(command), body: prompt })
         }
         CommandGroup::Browser(line) => plain(BuiltinCommand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
@@ -277,8 +277,8 @@ fn usage_error(error: &clap::Error) -> ToolError {
 
 impl ParsedCommand {
     /// Returns the command, without any text that is still in a file.
-    pub(crate) fn errand(&self) -> &BuiltinCommand {
-        &self.errand
+    pub(crate) fn command(&self) -> &BuiltinCommand {
+        &self.command
     }
 
     /// Returns the file with its text.
@@ -287,8 +287,8 @@ impl ParsedCommand {
     }
 
     /// Returns the command with its text.
-    pub(crate) async fn whole(self, context: &ToolContext) -> Result<BuiltinCommand, ToolError> {
-        let Some(path) = self.body else { return Ok(self.errand) };
+    pub(crate) async fn with_body(self, context: &ToolContext) -> Result<BuiltinCommand, ToolError> {
+        let Some(path) = self.body else { return Ok(self.command) };
         let files = context.files.clone();
         let text = blocking(move || {
             let bytes = files.read(&path, MAX_BODY)?;
@@ -296,7 +296,7 @@ impl ParsedCommand {
                 .map_err(|_| ToolError::new(format!("Not done: {} is not UTF-8 text.", path.display())))
         })
         .await?;
-        Ok(match self.errand {
+        Ok(match self.command {
             BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, .. }) => {
                 BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, body: text })
             }

@@ -147,7 +147,7 @@ fn every_octo_command_they_show_is_one_that_is_answered() {
         for command in commands.filter(|code| code.starts_with("octo ")) {
             let line = command.replace('…', "x");
             let words = sole_command(&line).unwrap_or_else(|| panic!("{}: {command}", file.path));
-            builtin::read(&words, Path::new("/w"))
+            builtin::parse(&words, Path::new("/w"))
                 .unwrap_or_else(|error| panic!("{}: {command}: {error}", file.path));
             read.insert(words.into_iter().take(3).collect::<Vec<_>>().join(" "));
         }

@@ -111,14 +111,14 @@ pub(super) fn replace(content: &[u8], spans: &[EditSpan]) -> Vec<u8> {
 }
 
 fn literal(content: &[u8], old: &str, new: &str) -> Vec<EditSpan> {
-    places(content, old)
+    positions(content, old)
         .into_iter()
         .map(|(start, end)| EditSpan { start, end, replacement: with_line_ends(new, content, start, end) })
         .collect()
 }
 
 /// Returns the positions of the text, without overlaps: exactly, otherwise with its line breaks as CRLF.
-fn places(content: &[u8], text: &str) -> Vec<(usize, usize)> {
+fn positions(content: &[u8], text: &str) -> Vec<(usize, usize)> {
     let all = |text: &[u8]| -> Vec<(usize, usize)> {
         memmem::find_iter(content, text).map(|start| (start, start + text.len())).collect()
     };
@@ -185,7 +185,7 @@ fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<EditSpan> {
         let after = content.get(at..).unwrap_or_default();
         after.iter().find(|byte| !is_blank(byte)).is_none_or(|byte| *byte == b'\n')
     };
-    places(content, core)
+    positions(content, core)
         .into_iter()
         .filter(|(start, end)| (lead == 0 || starts_line(*start)) && (trail == 0 || ends_line(*end)))
         .map(|(start, end)| EditSpan { start, end, replacement: with_line_ends(new, content, start, end) })

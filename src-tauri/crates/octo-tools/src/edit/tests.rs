@@ -17,7 +17,7 @@ fn edit_all(content: &str, old: &str, new: &str) -> Result<String, String> {
 }
 
 fn bytes(content: &[u8], input: &EditInput) -> Result<Vec<u8>, String> {
-    change(content, input, "f").map(|change| change.after).map_err(|error| error.text)
+    apply_edit(content, input, "f").map(|change| change.content).map_err(|error| error.text)
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::{
 
 /// Version of the readers. Raise it when one extracts different text from the same file: cached text is then
 /// discarded.
-const READERS: u32 = 1;
+const READERS_VERSION: u32 = 1;
 /// Timeout of a script: recognising fifty scanned pages takes about this long.
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Maximum bytes read of a script's output.
@@ -94,7 +94,7 @@ fn cache_name(document: &DocumentFile, stat: &FileStat) -> String {
     let modified = stat.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |since| since.as_nanos());
     let key = format!(
-        "{READERS}\0{}\0{modified}\0{}\0{}",
+        "{READERS_VERSION}\0{}\0{modified}\0{}\0{}",
         document.format.name(),
         stat.len,
         document.path.to_string_lossy()
@@ -129,7 +129,7 @@ async fn read_with_script(
         return Err(ToolError::new(format!("{failed} There is no script {name} in Octo's scripts folder.")));
     };
     let at = script.display();
-    match run(&script, &document.path, context).await {
+    match run_script(&script, &document.path, context).await {
         Ok(text) => Ok(text),
         Err(said) => Err(ToolError::new(format!(
             "{failed} The script {at} was tried then, and failed: {said}\nIt gets the file's path as its argument, \
@@ -140,14 +140,14 @@ async fn read_with_script(
 }
 
 /// Runs a script on a file; returns its text, or its message.
-async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String, String> {
+async fn run_script(script: &Path, file: &Path, context: &ToolContext) -> Result<String, String> {
     let interpreter = match script.extension().and_then(|extension| extension.to_str()) {
         Some("py") => "python3",
         _ => "bash",
     };
     let run = CommandRun {
         call: context.call,
-        command: format!("{interpreter} {} {}", quoted(script), quoted(file)),
+        command: format!("{interpreter} {} {}", shell_quote(script), shell_quote(file)),
         folder: context.cwd.clone(),
         cwd: Some(context.cwd.clone()),
         env: Vec::new(),
@@ -188,6 +188,6 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
     })
 }
 
-fn quoted(path: &Path) -> String {
+fn shell_quote(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }

@@ -8,7 +8,7 @@ use url::{Host, Url};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SiteDistance {
     /// The public internet.
-    World,
+    Internet,
     /// This machine, a private network, or an address that does not identify a single public computer.
     Private,
     /// The metadata service, from which a cloud machine reads data about itself, including keys, and the
@@ -24,12 +24,12 @@ pub struct Site {
     /// The port.
     pub port: u16,
     /// Known network distance: judged by its text alone until its name is resolved.
-    pub reach: SiteDistance,
+    pub distance: SiteDistance,
 }
 
 impl Site {
     /// Returns the site of an address; `None` if it is not an http or https address.
-    pub fn of(url: &Url) -> Option<Self> {
+    pub fn from_url(url: &Url) -> Option<Self> {
         let host = url.host()?;
         let port = url.port_or_known_default()?;
         let reach = match &host {
@@ -37,11 +37,15 @@ impl Site {
             Host::Ipv6(address) => distance_of(IpAddr::V6(*address)),
             Host::Domain(name) => distance_of_name(name),
         };
-        Some(Self { host: host.to_string().trim_end_matches('.').to_ascii_lowercase(), port, reach })
+        Some(Self {
+            host: host.to_string().trim_end_matches('.').to_ascii_lowercase(),
+            port,
+            distance: reach,
+        })
     }
 
     /// Returns whether two sites are the same, regardless of their known network distance.
-    pub fn is_at(&self, other: &Self) -> bool {
+    pub fn is_same_site(&self, other: &Self) -> bool {
         self.host == other.host && self.port == other.port
     }
 }
@@ -58,7 +62,7 @@ fn distance_of_name(name: &str) -> SiteDistance {
     if name == "localhost" || name.ends_with(".localhost") {
         SiteDistance::Private
     } else {
-        SiteDistance::World
+        SiteDistance::Internet
     }
 }
 
@@ -66,7 +70,7 @@ fn distance_of_name(name: &str) -> SiteDistance {
 /// the same as its network.
 pub(crate) fn distance_of(address: IpAddr) -> SiteDistance {
     match nearness_of(address) {
-        Nearness::World => SiteDistance::World,
+        Nearness::World => SiteDistance::Internet,
         Nearness::Network | Nearness::Machine => SiteDistance::Private,
         Nearness::Metadata => SiteDistance::Metadata,
     }
@@ -78,18 +82,18 @@ mod tests {
 
     #[test]
     fn addresses_are_of_the_world_or_not() {
-        use SiteDistance::{Metadata, Private, World};
+        use SiteDistance::{Internet, Metadata, Private};
         for (address, reach) in [
-            ("1.1.1.1", World),
-            ("8.8.8.8", World),
-            ("93.184.215.14", World),
-            ("172.15.0.1", World),
-            ("172.32.0.1", World),
-            ("100.63.255.255", World),
-            ("100.128.0.1", World),
-            ("192.0.1.1", World),
-            ("198.20.0.1", World),
-            ("223.255.255.255", World),
+            ("1.1.1.1", Internet),
+            ("8.8.8.8", Internet),
+            ("93.184.215.14", Internet),
+            ("172.15.0.1", Internet),
+            ("172.32.0.1", Internet),
+            ("100.63.255.255", Internet),
+            ("100.128.0.1", Internet),
+            ("192.0.1.1", Internet),
+            ("198.20.0.1", Internet),
+            ("223.255.255.255", Internet),
             ("0.0.0.0", Private),
             ("0.1.2.3", Private),
             ("10.0.0.1", Private),
@@ -115,24 +119,24 @@ mod tests {
             ("169.254.0.1", Metadata),
             ("100.100.100.200", Metadata),
             ("168.63.129.16", Metadata),
-            ("2606:4700:4700::1111", World),
-            ("2a00:1450:4001::1", World),
+            ("2606:4700:4700::1111", Internet),
+            ("2a00:1450:4001::1", Internet),
             ("::", Private),
             ("::1", Private),
             ("::ffff:127.0.0.1", Private),
             ("::ffff:10.1.2.3", Private),
             ("::ffff:169.254.169.254", Metadata),
-            ("::ffff:8.8.8.8", World),
+            ("::ffff:8.8.8.8", Internet),
             ("::127.0.0.1", Private),
             ("::8.8.8.8", Private),
             ("::ffff:0:192.168.0.1", Private),
-            ("64:ff9b::8.8.8.8", World),
+            ("64:ff9b::8.8.8.8", Internet),
             ("64:ff9b::10.0.0.1", Private),
             ("64:ff9b::169.254.169.254", Metadata),
             ("64:ff9b:1::1", Private),
             ("2002:0a00:0001::1", Private),
             ("2002:a9fe:a9fe::1", Metadata),
-            ("2002:0808:0808::1", World),
+            ("2002:0808:0808::1", Internet),
             ("2001::1", Private),
             ("2001:db8::1", Private),
             ("3fff::1", Private),
@@ -162,10 +166,10 @@ mod tests {
             ("http://①⑥⑨.254.169.254/", "169.254.169.254:80", SiteDistance::Metadata),
             ("http://LOCALHOST./", "localhost:80", SiteDistance::Private),
             ("http://a.localhost:9/", "a.localhost:9", SiteDistance::Private),
-            ("https://Example.com", "example.com:443", SiteDistance::World),
+            ("https://Example.com", "example.com:443", SiteDistance::Internet),
         ] {
-            let site = Site::of(&Url::parse(url).unwrap()).unwrap();
-            assert_eq!((site.to_string().as_str(), site.reach), (shown, reach), "{url}");
+            let site = Site::from_url(&Url::parse(url).unwrap()).unwrap();
+            assert_eq!((site.to_string().as_str(), site.distance), (shown, reach), "{url}");
         }
     }
 }

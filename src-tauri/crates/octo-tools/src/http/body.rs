@@ -10,7 +10,7 @@ pub(crate) struct WebBody {
     /// Its bytes, decompressed.
     pub bytes: Vec<u8>,
     /// Whether they are complete.
-    pub whole: bool,
+    pub is_complete: bool,
 }
 
 /// Reads at most `limit` bytes, and at most `limit` decompressed bytes.
@@ -21,12 +21,12 @@ pub(super) async fn read(response: &mut Response, limit: usize) -> Result<WebBod
         .and_then(|value| value.to_str().ok())
         .map(|value| value.trim().to_ascii_lowercase())
         .unwrap_or_default();
-    let mut body = WebBody { bytes: Vec::new(), whole: true };
+    let mut body = WebBody { bytes: Vec::new(), is_complete: true };
     while let Some(chunk) = response.chunk().await.map_err(|error| error.without_url().to_string())? {
         let room = limit - body.bytes.len();
         body.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
         if chunk.len() > room {
-            body.whole = false;
+            body.is_complete = false;
             break;
         }
     }
@@ -44,10 +44,10 @@ fn unpack(packed: &WebBody, limit: usize) -> Result<WebBody, String> {
     match decoder.read_to_end(&mut bytes) {
         Ok(_) => {}
         // A truncated body still has a valid beginning.
-        Err(_) if !packed.whole => {}
+        Err(_) if !packed.is_complete => {}
         Err(error) => return Err(format!("it is packed wrongly ({error})")),
     }
-    let whole = packed.whole && bytes.len() <= limit;
+    let whole = packed.is_complete && bytes.len() <= limit;
     bytes.truncate(limit);
-    Ok(WebBody { bytes, whole })
+    Ok(WebBody { bytes, is_complete: whole })
 }

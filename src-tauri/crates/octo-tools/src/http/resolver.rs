@@ -10,7 +10,7 @@ use std::{
 /// Resolver of host names.
 pub trait NameResolver: Send + Sync {
     /// Returns the addresses of a host. An empty result is an error.
-    fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+    fn resolve_host<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
 /// The system's name service.
@@ -18,7 +18,7 @@ pub trait NameResolver: Send + Sync {
 pub struct SystemResolver;
 
 impl NameResolver for SystemResolver {
-    fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+    fn resolve_host<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found: Vec<IpAddr> =
                 tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect();

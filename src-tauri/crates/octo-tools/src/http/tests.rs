@@ -13,19 +13,19 @@ use std::{
 /// A name service that gives one answer after another, and repeats the last.
 struct Answers {
     answers: Mutex<Vec<Vec<IpAddr>>>,
-    asked: AtomicUsize,
+    queries: AtomicUsize,
 }
 
 impl Answers {
     fn new(answers: &[&[&str]]) -> Arc<Self> {
         let answers = answers.iter().rev().map(|one| one.iter().map(|ip| ip.parse().unwrap()).collect());
-        Arc::new(Self { answers: Mutex::new(answers.collect()), asked: AtomicUsize::new(0) })
+        Arc::new(Self { answers: Mutex::new(answers.collect()), queries: AtomicUsize::new(0) })
     }
 }
 
 impl NameResolver for Answers {
-    fn look_up<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+    fn resolve_host<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        self.queries.fetch_add(1, Ordering::SeqCst);
         let mut answers = self.answers.lock().unwrap();
         let answer = if answers.len() > 1 { answers.pop().unwrap() } else { answers[0].clone() };
         Box::pin(async move {
@@ -80,7 +80,7 @@ async fn near_addresses_are_refused_however_they_are_written() {
     }
     assert_eq!(server.requests().len(), 0);
     // An approval covers one site: this port and no other.
-    let granted = http.granting([(server.site(), SiteGrant::ByMode)]);
+    let granted = http.with_grants([(server.site(), SiteGrant::ByMode)]);
     assert_eq!(fetch(&granted, &server.url("/")).await.unwrap().body.bytes, b"secret");
     let other = WebServer::new(|_| answer("text/plain", "other"));
     assert!(matches!(fetch(&granted, &other.url("/")).await, Err(HttpError::Private { .. })));
@@ -92,29 +92,33 @@ async fn near_addresses_are_refused_however_they_are_written() {
 
 #[tokio::test]
 async fn a_mode_does_not_open_a_clouds_own_services() {
-    let metadata = Site::of(&"http://169.254.169.254/".parse().unwrap()).unwrap();
+    let metadata = Site::from_url(&"http://169.254.169.254/".parse().unwrap()).unwrap();
     let http = Http::new(direct());
-    assert!(!http.may_reach(&metadata, metadata.reach));
-    assert!(!http.granting([(metadata.clone(), SiteGrant::ByMode)]).may_reach(&metadata, metadata.reach));
-    assert!(http.granting([(metadata.clone(), SiteGrant::ByName)]).may_reach(&metadata, metadata.reach));
+    assert!(!http.may_reach(&metadata, metadata.distance));
+    assert!(
+        !http.with_grants([(metadata.clone(), SiteGrant::ByMode)]).may_reach(&metadata, metadata.distance)
+    );
+    assert!(
+        http.with_grants([(metadata.clone(), SiteGrant::ByName)]).may_reach(&metadata, metadata.distance)
+    );
     // A name is classified by the address it resolves to.
     let http = Http::with_resolver(direct(), Answers::new(&[&["169.254.169.254"]]));
-    let named = Site::of(&"http://metadata.example/".parse().unwrap()).unwrap();
-    let by_mode = http.granting([(named.clone(), SiteGrant::ByMode)]);
+    let named = Site::from_url(&"http://metadata.example/".parse().unwrap()).unwrap();
+    let by_mode = http.with_grants([(named.clone(), SiteGrant::ByMode)]);
     assert!(matches!(fetch(&by_mode, "http://metadata.example/").await, Err(HttpError::Private { .. })));
-    assert_eq!(http.look_up(named).await.reach, SiteDistance::Metadata);
+    assert_eq!(http.resolve_site(named).await.distance, SiteDistance::Metadata);
 }
 
 #[tokio::test]
 async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
     let server = WebServer::new(|_| answer("text/plain", "here"));
-    let site = Site::of(&format!("http://page.example:{}/", server.port()).parse().unwrap()).unwrap();
+    let site = Site::from_url(&format!("http://page.example:{}/", server.port()).parse().unwrap()).unwrap();
     let url = format!("http://{site}/");
     // The second answer leads to an address where nothing listens.
     let names = Answers::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
-    let http = Http::with_resolver(direct(), names.clone()).granting([(site, SiteGrant::ByName)]);
+    let http = Http::with_resolver(direct(), names.clone()).with_grants([(site, SiteGrant::ByName)]);
     let reply = fetch(&http, &url).await.unwrap();
-    assert_eq!((reply.body.bytes.as_slice(), names.asked.load(Ordering::SeqCst)), (&b"here"[..], 1));
+    assert_eq!((reply.body.bytes.as_slice(), names.queries.load(Ordering::SeqCst)), (&b"here"[..], 1));
     let request = server.requests().pop().unwrap().to_lowercase();
     assert!(request.contains("host: page.example:"), "{request}");
 
@@ -154,7 +158,7 @@ async fn each_redirect_is_checked_like_the_first_address() {
             },
         }
     });
-    let http = Http::new(direct()).granting([(server.site(), SiteGrant::ByName)]);
+    let http = Http::new(direct()).with_grants([(server.site(), SiteGrant::ByName)]);
     let outcome = async |path: &str| match fetch(&http, &server.url(path)).await {
         Ok(reply) => format!("{} {}", reply.url.path(), String::from_utf8(reply.body.bytes).unwrap()),
         Err(error) => error.to_string(),
@@ -200,17 +204,17 @@ async fn bodies_end_at_the_limit_packed_or_not() {
         "/cut" => b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec(),
         _ => b"no http at all\r\n\r\n".to_vec(),
     });
-    let http = Http::new(direct()).granting([(server.site(), SiteGrant::ByName)]);
+    let http = Http::new(direct()).with_grants([(server.site(), SiteGrant::ByName)]);
     for (path, length, whole) in
         [("/large", 1_000, false), ("/exact", 1_000, true), ("/bomb", 1_000, false), ("/packed", 5, true)]
     {
         let body = http.send(&parse(&server.url(path)).unwrap(), get(), 1_000).await;
         // The compressed bomb itself exceeds the limit, so it is cut twice.
         let body = body.unwrap().body;
-        assert!(body.bytes.len() <= length && body.whole == whole, "{path}: {}", body.bytes.len());
+        assert!(body.bytes.len() <= length && body.is_complete == whole, "{path}: {}", body.bytes.len());
     }
     let bomb = http.send(&parse(&server.url("/bomb")).unwrap(), get(), MAX_BODY).await.unwrap().body;
-    assert_eq!((bomb.bytes.len(), bomb.whole), (MAX_BODY, false));
+    assert_eq!((bomb.bytes.len(), bomb.is_complete), (MAX_BODY, false));
     for (path, words) in [
         ("/broken", "packed wrongly"),
         ("/strange", "not asked for (br)"),
@@ -227,8 +231,8 @@ async fn a_server_that_says_nothing_is_given_up() {
     // The clock advances whenever nothing else runs.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", silent.local_addr().unwrap().port());
-    let site = Site::of(&url.parse().unwrap()).unwrap();
-    let http = Http::new(direct()).granting([(site, SiteGrant::ByName)]);
+    let site = Site::from_url(&url.parse().unwrap()).unwrap();
+    let http = Http::new(direct()).with_grants([(site, SiteGrant::ByName)]);
     let error = fetch(&http, &url).await.unwrap_err();
     assert!(matches!(error, HttpError::TimeOut(_)), "{error}");
 }

@@ -16,36 +16,36 @@ use std::{path::Path, time::Instant};
 use url::Url;
 
 /// Name of the command.
-const NAME: &str = "octo";
+const PROGRAM_NAME: &str = "octo";
 
 /// Classification of a line as a builtin command.
 pub(super) enum BuiltinMatch {
     /// A valid command.
-    Asked(ParsedCommand),
+    Valid(ParsedCommand),
     /// An invalid attempt at one, with the reason for the model.
-    Nearly(ToolError),
+    Invalid(ToolError),
 }
 
 /// Parses a line; `None` if it has nothing to do with builtin commands.
-pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<BuiltinMatch> {
+pub(super) fn match_line(line: &str, input: &TerminalInput, folder: &Path) -> Option<BuiltinMatch> {
     // Most lines do not contain the name, in any quoting, and parsing a line takes time.
     let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
-    if !bare.contains(NAME) {
+    if !bare.contains(PROGRAM_NAME) {
         return None;
     }
     let words = sole_command(line).filter(|words| {
-        words.first().is_some_and(|name| name == NAME)
-            && words.get(1).is_some_and(|group| desk::GROUPS.contains(&group.as_str()))
+        words.first().is_some_and(|name| name == PROGRAM_NAME)
+            && words.get(1).is_some_and(|group| builtin::GROUPS.contains(&group.as_str()))
     });
     let nearly = |why: &str| {
-        Some(BuiltinMatch::Nearly(ToolError::new(format!(
+        Some(BuiltinMatch::Invalid(ToolError::new(format!(
             "Not run: {why}. The app itself answers `octo {} …`, as the only command of a call: no pipe, redirection, \
              variable, substitution or second command, `octo` and its first argument unquoted, text in single quotes.",
-            desk::GROUPS.join("|")
+            builtin::GROUPS.join("|")
         ))))
     };
     let Some(words) = words else {
-        return would_start(line, NAME, desk::GROUPS, folder)
+        return would_start(line, PROGRAM_NAME, builtin::GROUPS, folder)
             .then(|| nearly("something stands beside or inside an octo command"))
             .flatten();
     };
@@ -57,22 +57,22 @@ pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Bu
     }
     let folder = match input.folder(folder) {
         Ok(given) => given.unwrap_or_else(|| folder.to_owned()),
-        Err(error) => return Some(BuiltinMatch::Nearly(error)),
+        Err(error) => return Some(BuiltinMatch::Invalid(error)),
     };
-    Some(match desk::read(&words, &folder) {
-        Ok(asked) => BuiltinMatch::Asked(asked),
-        Err(error) => BuiltinMatch::Nearly(error),
+    Some(match builtin::parse(&words, &folder) {
+        Ok(asked) => BuiltinMatch::Valid(asked),
+        Err(error) => BuiltinMatch::Invalid(error),
     })
 }
 
 /// Returns the effects of a builtin command.
 pub(super) fn effects(own: &BuiltinMatch) -> Effects {
     // Certain to fail before anything happens: the run reports why.
-    let BuiltinMatch::Asked(asked) = own else { return Effects::none() };
-    let desk = asked.errand().change().map_or(BuiltinCommandEffect::Looks, BuiltinCommandEffect::Changes);
-    let mut effects = Effects { desk: Some(desk), ..Effects::none() };
+    let BuiltinMatch::Valid(asked) = own else { return Effects::none() };
+    let desk = asked.command().change().map_or(BuiltinCommandEffect::Reads, BuiltinCommandEffect::Changes);
+    let mut effects = Effects { builtin: Some(desk), ..Effects::none() };
     effects.reads.extend(asked.body().map(Path::to_owned));
-    match asked.errand() {
+    match asked.command() {
         BuiltinCommand::Skill(
             SkillCommand::Validate { path }
             | SkillCommand::Propose { path, .. }
@@ -80,7 +80,7 @@ pub(super) fn effects(own: &BuiltinMatch) -> Effects {
             | SkillCommand::Install { source: SkillSourceRef::Path(path), .. },
         ) => effects.reads.push(path.clone()),
         BuiltinCommand::Skill(SkillCommand::Inspect { source: SkillSourceRef::Address(address) }) => {
-            let site = Url::parse(address).ok().and_then(|url| Site::of(&url));
+            let site = Url::parse(address).ok().and_then(|url| Site::from_url(&url));
             effects.sites.extend(site);
         }
         BuiltinCommand::Skill(SkillCommand::Export { file, .. }) => effects.writes.push(file.clone()),
@@ -110,12 +110,12 @@ pub(super) async fn preview(
     input: &TerminalInput,
     context: &ToolContext,
 ) -> Result<ToolView, ToolError> {
-    let asked = asked(own, line, input, context)?;
-    let errand = asked.whole(context).await?;
-    if errand.change().is_none() {
+    let asked = parse_command(own, line, input, context)?;
+    let command = asked.with_body(context).await?;
+    if command.change().is_none() {
         return Ok(view(line, context, None));
     }
-    context.desk.show(&errand, &asker(context)).await
+    context.builtin.preview(&command, &asker(context)).await
 }
 
 /// Executes the command.
@@ -125,33 +125,33 @@ pub(super) async fn run(
     input: &TerminalInput,
     context: ToolContext,
 ) -> Result<ToolOutput, ToolError> {
-    let asked = asked(own, line, input, &context)?;
+    let asked = parse_command(own, line, input, &context)?;
     let began = Instant::now();
-    let errand = asked.whole(&context).await?;
+    let command = asked.with_body(&context).await?;
     // Not dropped on cancellation: half an installation would be worse than a late end.
-    let text = context.desk.carry_out(errand, asker(&context), context.cancel.clone()).await?;
+    let text = context.builtin.execute(command, asker(&context), context.cancel.clone()).await?;
     let view = view(line, &context, Some((&text, began)));
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
 /// Returns the command if it means the same in the shell's current folder: the permission decision used paths
 /// relative to the session's folder.
-fn asked(
+fn parse_command(
     own: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: &ToolContext,
 ) -> Result<ParsedCommand, ToolError> {
     let asked = match own {
-        BuiltinMatch::Asked(asked) => asked,
-        BuiltinMatch::Nearly(error) => return Err(error),
+        BuiltinMatch::Valid(asked) => asked,
+        BuiltinMatch::Invalid(error) => return Err(error),
     };
     let stands = context.shell.current_dir(&context.cwd);
     if stands == context.cwd {
         return Ok(asked);
     }
-    match self::own(line, input, &stands) {
-        Some(BuiltinMatch::Asked(there)) if there == asked => Ok(asked),
+    match self::match_line(line, input, &stands) {
+        Some(BuiltinMatch::Valid(there)) if there == asked => Ok(asked),
         _ => Err(ToolError::new(format!(
             "Not run: the terminal now stands in {}, so a relative path is uncertain. Give the absolute path.",
             stands.display()

@@ -10,14 +10,14 @@ const HEAD: usize = 1_024;
 pub(super) fn decode(bytes: &[u8], content_type: &str, is_html: bool) -> String {
     let encoding = Encoding::for_bom(bytes)
         .map(|(encoding, _)| encoding)
-        .or_else(|| named(&content_type.to_ascii_lowercase()))
-        .or_else(|| is_html.then(|| in_page(bytes)).flatten())
+        .or_else(|| find_by_name(&content_type.to_ascii_lowercase()))
+        .or_else(|| is_html.then(|| declared_in_page(bytes)).flatten())
         .unwrap_or_else(|| if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { WINDOWS_1252 });
     encoding.decode(bytes).0.into_owned()
 }
 
 /// Returns the encoding named after `charset=`.
-fn named(text: &str) -> Option<&'static Encoding> {
+fn find_by_name(text: &str) -> Option<&'static Encoding> {
     let (_, after) = text.split_once("charset")?;
     let label = after.trim_start().strip_prefix('=')?.trim_start();
     let label = label.trim_start_matches(['"', '\'']);
@@ -25,9 +25,9 @@ fn named(text: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.get(..end)?.as_bytes())
 }
 
-fn in_page(bytes: &[u8]) -> Option<&'static Encoding> {
+fn declared_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(bytes.get(..HEAD).unwrap_or(bytes)).to_ascii_lowercase();
-    head.split("<meta").skip(1).find_map(|tag| named(tag.split('>').next()?)).map(|encoding| {
+    head.split("<meta").skip(1).find_map(|tag| find_by_name(tag.split('>').next()?)).map(|encoding| {
         // A page whose declaration could be read is not in UTF-16, whatever it declares.
         if encoding.is_ascii_compatible() { encoding } else { UTF_8 }
     })

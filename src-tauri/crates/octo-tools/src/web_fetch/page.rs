@@ -47,7 +47,7 @@ pub(super) fn read(html: &str, address: &Url) -> ExtractedPage {
     let base =
         base.filter(|base| matches!(base.scheme(), "http" | "https")).unwrap_or_else(|| address.clone());
 
-    let main = main(&document);
+    let main = main_element(&document);
     let is_said = main.is_some();
     prune(&mut document, is_said);
     make_links_absolute(&mut document, &base);
@@ -91,7 +91,7 @@ fn without_tags(html: &str) -> String {
 }
 
 /// Returns the element that the page declares as its content.
-fn main(document: &Html) -> Option<NodeId> {
+fn main_element(document: &Html) -> Option<NodeId> {
     let is_empty = |element: &ElementRef<'_>| element.text().all(|text| text.trim().is_empty());
     let mains = all(document, "main, [role=main]");
     if let Some(main) = mains.iter().find(|element| !is_empty(element)) {

@@ -101,11 +101,11 @@ fn effects_name_the_place_and_how_near_it_is() {
     let near = effects("http://LOCALHOST:3000/x");
     assert_eq!(near.order, CallConcurrency::Parallel);
     assert_eq!(
-        (near.sites[0].to_string().as_str(), near.sites[0].reach),
+        (near.sites[0].to_string().as_str(), near.sites[0].distance),
         ("localhost:3000", SiteDistance::Private)
     );
-    assert_eq!(effects("https://example.com/").sites[0].reach, SiteDistance::World);
-    assert_eq!(effects("http://169.254.169.254/").sites[0].reach, SiteDistance::Metadata);
+    assert_eq!(effects("https://example.com/").sites[0].distance, SiteDistance::Internet);
+    assert_eq!(effects("http://169.254.169.254/").sites[0].distance, SiteDistance::Metadata);
     assert!(effects("nonsense").sites.is_empty());
     for url in ["not a url", "ftp://example.com"] {
         assert!(bench.preview("web_fetch", json!({"url": url})).is_err(), "nobody is asked in vain: {url}");
@@ -119,7 +119,7 @@ fn a_stop_ends_the_wait() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", silent.local_addr().unwrap().port());
     let mut bench = Bench::new();
-    bench.allow(crate::Site::of(&url.parse().unwrap()).unwrap());
+    bench.allow(crate::Site::from_url(&url.parse().unwrap()).unwrap());
     bench.context.cancel.cancel();
     assert_eq!(bench.error("web_fetch", json!({"url": url})), "It was stopped.");
 }

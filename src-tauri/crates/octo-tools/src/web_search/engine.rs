@@ -67,7 +67,7 @@ impl SearchEngine {
     /// distance.
     pub(super) fn chosen_site(&self) -> Option<Site> {
         match self.kind {
-            SearchProviderKind::Searxng => Site::of(&self.address),
+            SearchProviderKind::Searxng => Site::from_url(&self.address),
             SearchProviderKind::DuckDuckGo
             | SearchProviderKind::Bing
             | SearchProviderKind::Brave
@@ -87,18 +87,18 @@ impl WebSearch {
     }
 
     /// Returns how long a provider still rests.
-    pub(super) fn resting(&self, kind: SearchProviderKind, now: Instant) -> Option<Duration> {
+    pub(super) fn rest_left(&self, kind: SearchProviderKind, now: Instant) -> Option<Duration> {
         let until = *self.resting.lock().unwrap_or_else(PoisonError::into_inner).get(&kind)?;
         until.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
     /// Excludes a provider for a while.
-    pub(super) fn rest(&self, kind: SearchProviderKind, now: Instant) {
+    pub(super) fn pause(&self, kind: SearchProviderKind, now: Instant) {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, now + REST_TIME);
     }
 
     /// Ends all pauses, so the next search asks every provider: the settings have changed.
-    pub fn wake(&self) {
+    pub fn end_pauses(&self) {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
@@ -125,13 +125,13 @@ mod tests {
     fn one_that_refused_rests_for_ten_minutes() {
         let search = WebSearch::new(Arc::new(NoEngines));
         let (bing, began) = (SearchProviderKind::Bing, Instant::now());
-        assert_eq!(search.resting(bing, began), None);
-        search.clone().rest(bing, began);
-        assert_eq!(search.resting(bing, began + Duration::from_secs(60)), Some(Duration::from_secs(540)));
-        assert_eq!(search.resting(SearchProviderKind::DuckDuckGo, began), None);
-        assert_eq!(search.resting(bing, began + REST_TIME), None);
-        search.rest(bing, began);
-        search.wake();
-        assert_eq!(search.resting(bing, began), None);
+        assert_eq!(search.rest_left(bing, began), None);
+        search.clone().pause(bing, began);
+        assert_eq!(search.rest_left(bing, began + Duration::from_secs(60)), Some(Duration::from_secs(540)));
+        assert_eq!(search.rest_left(SearchProviderKind::DuckDuckGo, began), None);
+        assert_eq!(search.rest_left(bing, began + REST_TIME), None);
+        search.pause(bing, began);
+        search.end_pauses();
+        assert_eq!(search.rest_left(bing, began), None);
     }
 }

@@ -67,14 +67,14 @@ fn hint(status: u16) -> &'static str {
 
 /// Queries a provider. Returns at most `most` results, each with an http or https address; an empty result is a
 /// refusal.
-pub(super) async fn ask(
+pub(super) async fn query_engine(
     engine: &SearchEngine,
     http: &Http,
     query: &str,
     most: usize,
 ) -> Result<Vec<WebResult>, EngineRefusal> {
     let (url, ask) = request(engine, query, most)?;
-    let http = http.granting(engine.chosen_site().map(|site| (site, SiteGrant::ByName)));
+    let http = http.with_grants(engine.chosen_site().map(|site| (site, SiteGrant::ByName)));
     let reply = http.send(&url, ask, MAX_ANSWER).await.map_err(EngineRefusal::Http)?;
     let mut results = read(engine.kind, &reply)?;
     results.retain(|result| is_page(&result.url) && !result.title.is_empty());

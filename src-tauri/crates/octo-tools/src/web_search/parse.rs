@@ -12,7 +12,7 @@ use url::Url;
 /// Maximum characters of a snippet.
 const MAX_SNIPPET: usize = 400;
 /// Maximum characters of a title.
-const TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 /// Base64 variant of Bing's addresses, with or without padding.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::URL_SAFE,
@@ -119,7 +119,7 @@ fn rows(rows: Option<&Value>, snippet: &str) -> Vec<WebResult> {
 }
 
 fn result(title: &str, url: String, snippet: &str) -> WebResult {
-    WebResult { title: line(title, TITLE), url, snippet: line(snippet, MAX_SNIPPET) }
+    WebResult { title: line(title, MAX_TITLE), url, snippet: line(snippet, MAX_SNIPPET) }
 }
 
 /// Removes tags and entities: APIs mark matches with tags (`<strong>`) and write the rest as HTML.

@@ -3,7 +3,7 @@
 use super::*;
 
 fn desk(effect: BuiltinCommandEffect) -> Effects {
-    Effects { desk: Some(effect), ..Effects::none() }
+    Effects { builtin: Some(effect), ..Effects::none() }
 }
 
 const CHANGES: [LibraryChange; 11] = [
@@ -27,10 +27,10 @@ fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
     for mode in [Mode::Ask, Mode::AskRisky] {
         let ground = ground(mode, &folder);
         assert_eq!(
-            decide(&ground, &desk(BuiltinCommandEffect::Looks)).decision,
+            decide(&ground, &desk(BuiltinCommandEffect::Reads)).decision,
             Decision::Run(RunBasis::Policy)
         );
-        let reads = Effects { reads: vec![inside.clone()], ..desk(BuiltinCommandEffect::Looks) };
+        let reads = Effects { reads: vec![inside.clone()], ..desk(BuiltinCommandEffect::Reads) };
         assert_eq!(decide(&ground, &reads).decision, Decision::Run(RunBasis::Policy));
         for change in CHANGES {
             let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
@@ -81,7 +81,7 @@ fn no_rule_and_no_writable_folder_covers_the_desk() {
 fn what_the_desk_reads_and_writes_is_judged_too() {
     let (_keep, folder) = work();
     let ground = ground(Mode::AskRisky, &folder);
-    for effect in [BuiltinCommandEffect::Looks, BuiltinCommandEffect::Changes(LibraryChange::SaveMemory)] {
+    for effect in [BuiltinCommandEffect::Reads, BuiltinCommandEffect::Changes(LibraryChange::SaveMemory)] {
         let asks = |path: &str| {
             let effects = Effects { reads: vec![path.into()], ..desk(effect) };
             decide(&ground, &effects).decision
@@ -142,5 +142,5 @@ fn a_stricter_mode_stops_what_waits_to_begin() {
     let saves = desk(BuiltinCommandEffect::Changes(LibraryChange::SaveMemory));
     assert!(is_forbidden_now(&ground(Mode::Ask, &folder), &saves));
     assert!(!is_forbidden_now(&ground(Mode::Autonomous, &folder), &saves));
-    assert!(!is_forbidden_now(&ground(Mode::Ask, &folder), &desk(BuiltinCommandEffect::Looks)));
+    assert!(!is_forbidden_now(&ground(Mode::Ask, &folder), &desk(BuiltinCommandEffect::Reads)));
 }

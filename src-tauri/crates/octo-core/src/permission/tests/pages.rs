@@ -3,16 +3,16 @@
 use super::*;
 
 fn in_browser(weight: Option<octo_tools::BrowserAssessment>) -> Effects {
-    let wish = octo_tools::BrowserRequest { tab: None, deed: octo_tools::BrowserAction::Tabs };
+    let wish = octo_tools::BrowserRequest { tab: None, action: octo_tools::BrowserAction::Tabs };
     let mut effects = Effects::in_browser(wish);
     if let Some(effect) = &mut effects.browser {
-        effect.weight = weight;
+        effect.assessment = weight;
     }
     effects
 }
 
 fn weighed(site: &str, entry: octo_tools::LocationAccess, risks: &[octo_protocol::PageRisk]) -> Effects {
-    let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), entry });
+    let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: entry });
     in_browser(Some(octo_tools::BrowserAssessment { place, risks: risks.to_vec(), ..Default::default() }))
 }
 
@@ -33,7 +33,7 @@ fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
     for (entry, by_task, by_rule, by_mode) in [
         (LocationAccess::Open, true, true, true),
         (LocationAccess::Asks, true, true, true),
-        (LocationAccess::AsksEachTask, true, false, true),
+        (LocationAccess::AsksEachTurn, true, false, true),
         (LocationAccess::AsksEachTime, false, false, false),
     ] {
         let effects = weighed(shop, entry.clone(), &[]);
@@ -56,7 +56,7 @@ fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
     }
     let asked = |entry| decide(&ground(Mode::AskRisky, &folder), &weighed(shop, entry, &[])).decision;
     assert!(matches!(asked(LocationAccess::Asks), Decision::Ask { rule: Some(Rule::Site { .. }), .. }));
-    assert!(matches!(asked(LocationAccess::AsksEachTask), Decision::Ask { rule: None, .. }));
+    assert!(matches!(asked(LocationAccess::AsksEachTurn), Decision::Ask { rule: None, .. }));
     let never = asked(LocationAccess::Never { why: "because".into() });
     assert!(matches!(never, Decision::Deny { refusal: Refusal::Address, part: Some(_), .. }), "{never:?}");
 }
@@ -134,14 +134,14 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     }
     // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
     let looked = |looked| {
-        let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), entry: LocationAccess::Asks });
-        let weight = octo_tools::BrowserAssessment { place, looked, ..Default::default() };
+        let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
+        let weight = octo_tools::BrowserAssessment { location: place, looked, ..Default::default() };
         let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(weight)) };
         reason(&ground(Mode::AskRisky, &folder), &effects)
     };
-    assert_eq!(looked(InspectionDepth::PlaceOnly), Some(AskReason::Site { site: site.to_owned() }));
+    assert_eq!(looked(InspectionDepth::LocationOnly), Some(AskReason::Site { site: site.to_owned() }));
     assert!(
-        matches!(looked(InspectionDepth::Whole), Some(AskReason::Secret { .. })),
+        matches!(looked(InspectionDepth::Full), Some(AskReason::Secret { .. })),
         "what is not known asks"
     );
 }

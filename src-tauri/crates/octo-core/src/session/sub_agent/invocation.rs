@@ -70,7 +70,7 @@ impl Session {
 struct Invoker(Arc<SessionSkills>);
 
 impl SkillInvoker for Invoker {
-    fn show(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn preview(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         let (skills, wish) = (self.0.clone(), wish.clone());
         Box::pin(async move {
             let card = skills.find(&wish).await?;

@@ -65,11 +65,11 @@ pub(super) struct DraftLine {
 type PathResolver<'a> = &'a dyn Fn(&str) -> Result<PathBuf, ToolError>;
 
 /// Returns the command of a parsed line, and the file with its prompt.
-pub(super) fn errand(
+pub(super) fn to_command(
     line: TaskLine,
     path: PathResolver<'_>,
 ) -> Result<(TaskCommand, Option<PathBuf>), ToolError> {
-    let plain = |errand| Ok((errand, None));
+    let plain = |command| Ok((command, None));
     match line {
         TaskLine::List => plain(TaskCommand::List),
         TaskLine::Show { file } => plain(TaskCommand::Show { task: file }),

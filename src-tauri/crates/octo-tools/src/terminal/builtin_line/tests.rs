@@ -11,15 +11,15 @@ use std::{os::unix::fs::PermissionsExt, path::PathBuf};
 
 struct Counter {
     bench: Bench,
-    desk: RecordingCommands,
+    commands: RecordingCommands,
 }
 
 impl Counter {
     /// Creates a session with a program of the same name in its path, which leaves a mark when run.
     fn new() -> Self {
-        let (mut bench, desk) = (Bench::new(), RecordingCommands::default());
-        bench.context.desk = std::sync::Arc::new(desk.clone());
-        Self { bench, desk }
+        let (mut bench, builtin) = (Bench::new(), RecordingCommands::default());
+        bench.context.builtin = std::sync::Arc::new(builtin.clone());
+        Self { bench, commands: builtin }
     }
 
     fn asks(&self, line: &str) -> Result<BuiltinCommand, String> {
@@ -31,10 +31,10 @@ impl Counter {
             (view.command.as_str(), view.output.as_deref()),
             (line.trim(), Some("answered in process"))
         );
-        let (errand, asker) = self.desk.done.lock().unwrap().pop().unwrap();
+        let (command, asker) = self.commands.done.lock().unwrap().pop().unwrap();
         assert_eq!((asker.session, asker.call), (self.bench.context.session, self.bench.context.call));
         assert_eq!(asker.folder, self.bench.folder);
-        Ok(errand)
+        Ok(command)
     }
 
     fn effects(&self, line: &str) -> Effects {
@@ -52,7 +52,7 @@ fn every_command_is_read_as_what_it_says() {
     let folder = counter.bench.folder.clone();
     let body = counter.bench.put("notes/body.md", "- one\n- two\n");
     let home = std::env::home_dir().unwrap();
-    let skill = |errand| BuiltinCommand::Skill(errand);
+    let skill = |command| BuiltinCommand::Skill(command);
     let save = |file: Option<&str>, body: &str| {
         BuiltinCommand::Memory(MemoryCommand::Save {
             file: file.map(text),
@@ -179,8 +179,8 @@ fn every_command_is_read_as_what_it_says() {
         ("  octo\tskill list  \n", skill(SkillCommand::List)),
         ("octo skill \\\n  list", skill(SkillCommand::List)),
     ];
-    for (line, errand) in table {
-        assert_eq!(counter.asks(line).unwrap(), errand, "{line}");
+    for (line, command) in table {
+        assert_eq!(counter.asks(line).unwrap(), command, "{line}");
     }
     let absolute = format!("octo persona write user --body-file '{}'", body.display());
     assert!(counter.asks(&absolute).is_ok());
@@ -223,7 +223,9 @@ fn what_is_wrong_is_said_with_what_there_is() {
             assert!(error.len() < 1_500 && !error.contains('\u{1b}'), "{line}: {error}");
         }
     }
-    assert!(counter.desk.shown.lock().unwrap().is_empty() && counter.desk.done.lock().unwrap().is_empty());
+    assert!(
+        counter.commands.shown.lock().unwrap().is_empty() && counter.commands.done.lock().unwrap().is_empty()
+    );
     assert!(
         !counter.asks("octo skill inspect https://me:secret@example.org/x").unwrap_err().contains("secret")
     );
@@ -297,7 +299,7 @@ fn beside_anything_else_nothing_is_answered_and_nothing_runs() {
             counter.bench.error("terminal", call.clone()).contains("Not run") || call.get("cwd").is_some()
         );
     }
-    assert!(counter.desk.done.lock().unwrap().is_empty());
+    assert!(counter.commands.done.lock().unwrap().is_empty());
     assert!(!counter.bench.folder.join("ran").exists());
 }
 
@@ -312,7 +314,7 @@ fn other_lines_are_commands_like_any() {
     ] {
         let output = counter.bench.call("terminal", json!({ "command": line })).unwrap();
         assert!(output.text.starts_with(out), "{line}: {}", output.text);
-        assert!(counter.effects(line).command.is_some() && counter.effects(line).desk.is_none(), "{line}");
+        assert!(counter.effects(line).command.is_some() && counter.effects(line).builtin.is_none(), "{line}");
     }
     // The program's own arguments, and names that only look similar.
     for line in [
@@ -326,14 +328,14 @@ fn other_lines_are_commands_like_any() {
     ] {
         let effects = counter.effects(line);
         assert!(
-            effects.command.is_some() && effects.desk.is_none(),
+            effects.command.is_some() && effects.builtin.is_none(),
             "{line:?}: permission decides on a command"
         );
     }
     // Input typed into a program belongs to that program.
     let typed = counter.bench.effects("terminal", json!({ "handle_id": "1", "input": "octo skill list\n" }));
-    assert!(typed.command.is_some() && typed.desk.is_none());
-    assert!(counter.desk.done.lock().unwrap().is_empty());
+    assert!(typed.command.is_some() && typed.builtin.is_none());
+    assert!(counter.commands.done.lock().unwrap().is_empty());
 }
 
 /// A function or an alias of the same name changes nothing: the shell is not involved.
@@ -355,12 +357,12 @@ fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
     let error = counter.asks("octo skill validate mine").unwrap_err();
     assert!(error.contains("absolute path"), "{error}");
     let whole = counter.bench.folder.join("sub/mine");
-    let errand = BuiltinCommand::Skill(SkillCommand::Validate { path: whole.clone() });
-    assert_eq!(counter.asks(&format!("octo skill validate '{}'", whole.display())), Ok(errand.clone()));
+    let command = BuiltinCommand::Skill(SkillCommand::Validate { path: whole.clone() });
+    assert_eq!(counter.asks(&format!("octo skill validate '{}'", whole.display())), Ok(command.clone()));
     assert!(counter.asks("octo skill list").is_ok(), "without a path it is the same everywhere");
     let given = json!({ "command": "octo skill validate mine", "cwd": whole.parent() });
     assert!(counter.bench.call("terminal", given).is_ok());
-    assert_eq!(counter.desk.done.lock().unwrap().pop().unwrap().0, errand);
+    assert_eq!(counter.commands.done.lock().unwrap().pop().unwrap().0, command);
 }
 
 #[test]
@@ -369,9 +371,9 @@ fn permission_is_told_what_each_would_touch_and_change() {
     counter.bench.put("b.md", "x");
     let at = |name: &str| vec![counter.bench.folder.join(name)];
     let none = Vec::<PathBuf>::new;
-    let looks = BuiltinCommandEffect::Looks;
+    let looks = BuiltinCommandEffect::Reads;
     let changes = BuiltinCommandEffect::Changes;
-    for (line, desk, reads, writes, sites) in [
+    for (line, builtin, reads, writes, sites) in [
         ("octo skill list", looks, none(), none(), 0),
         ("octo skill show a", looks, none(), none(), 0),
         ("octo skill validate a", looks, at("a"), none(), 0),
@@ -431,12 +433,16 @@ fn permission_is_told_what_each_would_touch_and_change() {
         ("octo settings open browser", looks, none(), none(), 0),
     ] {
         let effects = counter.effects(line);
-        assert_eq!((effects.desk, effects.reads, effects.writes), (Some(desk), reads, writes), "{line}");
+        assert_eq!(
+            (effects.builtin, effects.reads, effects.writes),
+            (Some(builtin), reads, writes),
+            "{line}"
+        );
         assert_eq!((effects.sites.len(), effects.command), (sites, None), "{line}");
         let preview = counter.bench.preview("terminal", json!({ "command": line })).unwrap();
-        let shown = counter.desk.shown.lock().unwrap().pop();
-        match desk {
-            BuiltinCommandEffect::Looks => {
+        let shown = counter.commands.shown.lock().unwrap().pop();
+        match builtin {
+            BuiltinCommandEffect::Reads => {
                 assert!(shown.is_none() && matches!(preview, ToolView::Command(_)), "{line}")
             }
             BuiltinCommandEffect::Changes(_) => {
@@ -444,5 +450,5 @@ fn permission_is_told_what_each_would_touch_and_change() {
             }
         }
     }
-    assert!(counter.desk.done.lock().unwrap().is_empty(), "a preview does nothing");
+    assert!(counter.commands.done.lock().unwrap().is_empty(), "a preview does nothing");
 }
