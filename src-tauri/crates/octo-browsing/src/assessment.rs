@@ -153,7 +153,7 @@ impl BrowserSession {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let address = PageAddress::of(url);
                 let mark = format!("{} {url}", tab.number);
-                let assessment = BrowserAssessment { mark, ..self.leads(work, step, &address, url) };
+                let assessment = BrowserAssessment { fingerprint: mark, ..self.leads(work, step, &address, url) };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Close => {
@@ -198,7 +198,8 @@ impl BrowserSession {
                 // The destination counts, not the page being left, which may be an unwanted one.
                 let place = self.place(step, &PageAddress::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
-                let assessment = BrowserAssessment { location: place, mark, ..BrowserAssessment::default() };
+                let assessment =
+                    BrowserAssessment { location: place, fingerprint: mark, ..BrowserAssessment::default() };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Page(_)
@@ -295,7 +296,7 @@ impl BrowserSession {
         let forbidden =
             matches!(place.as_ref().map(|place| &place.access), Some(LocationAccess::Never { .. }));
         let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
-        BrowserAssessment { place, risks, ..BrowserAssessment::default() }
+        BrowserAssessment { location: place, risks, ..BrowserAssessment::default() }
     }
 
     /// Returns the question for an address, if the turn may not be there yet.
@@ -311,7 +312,7 @@ impl BrowserSession {
         };
         let site = name_of(address);
         (entry != LocationAccess::Open || !site.is_empty())
-            .then_some(octo_tools::BrowserLocation { site, entry })
+            .then_some(octo_tools::BrowserLocation { site, access: entry })
     }
 
     fn grants(&self) -> SiteGrants {

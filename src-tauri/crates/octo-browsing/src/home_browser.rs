@@ -248,7 +248,7 @@ impl HomeBrowser {
             Ok(wanted) => wanted,
             Err(error) => return Err(self.failed(error)),
         };
-        self.0.browser.want(wanted);
+        self.0.browser.set_target(wanted);
         let connected = match self.0.browser.connect().await {
             Ok(connected) => connected,
             Err(error) => {
@@ -278,7 +278,7 @@ impl HomeBrowser {
         }
         if connected.freshness == octo_browser::Freshness::New {
             self.0.attachments.fetch_add(1, Ordering::Relaxed);
-            let ports = self.0.browser.look().await.into_iter().map(|found| found.port).collect();
+            let ports = self.0.browser.find_browsers().await.into_iter().map(|found| found.port).collect();
             lock(&self.0.status).ports = ports;
         }
         Ok(connected)
@@ -307,7 +307,7 @@ impl HomeBrowser {
         self.0.browser.disconnect();
         self.tell();
         // Octo's own browser saves its data before it exits.
-        self.0.browser.closed().await;
+        self.0.browser.wait_closed().await;
     }
 
     /// Makes every session release its page. Waits a moment at most for their overlays to be cleared.

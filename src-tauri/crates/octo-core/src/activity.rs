@@ -96,7 +96,7 @@ impl ActivityBoard {
 
 impl BoardEntry {
     /// Publishes the session's current activity; `None` removes the entry.
-    pub fn tell(&self, doing: Option<SessionActivity>) {
+    pub fn publish(&self, doing: Option<SessionActivity>) {
         let changed = self.board.with(|lines| {
             if lines.get(&self.session) == doing.as_ref() {
                 return false;
@@ -108,14 +108,14 @@ impl BoardEntry {
             true
         });
         if changed {
-            self.board.change.tell();
+            self.board.change.notify();
         }
     }
 }
 
 impl Drop for BoardEntry {
     fn drop(&mut self) {
-        self.tell(None);
+        self.publish(None);
     }
 }
 
@@ -168,7 +168,7 @@ fn turn_row(
     lines: &BTreeMap<SessionId, SessionActivity>,
     known: &ActivityInputs,
 ) -> ActivityRow {
-    let (id, name, task) = called(session, doing.fork.as_ref(), &doing.title, known);
+    let (id, name, task) = turn_label(session, doing.fork.as_ref(), &doing.title, known);
     let status = match turn.stands {
         TurnActivityStatus::Working => ActivityStatus::Working,
         TurnActivityStatus::NeedsYou => ActivityStatus::NeedsYou,
@@ -195,7 +195,7 @@ fn turn_row(
 
 /// Returns the kind of a turn (a sub-agent's, a scheduled run or the session's own), its name and the task's
 /// file.
-fn called(
+fn turn_label(
     session: SessionId,
     fork: Option<&SubAgentOrigin>,
     title: &str,
@@ -216,7 +216,7 @@ fn other_process_rows(
 ) -> impl Iterator<Item = ActivityRow> {
     let (session, process) = (work.info.id, Some(work.holder.process));
     let turn = work.turn.map(|(_, since, steps)| {
-        let (id, name, task) = called(session, work.fork.as_ref(), &work.info.title, known);
+        let (id, name, task) = turn_label(session, work.fork.as_ref(), &work.info.title, known);
         let of = work.fork.as_ref();
         ActivityRow {
             id,

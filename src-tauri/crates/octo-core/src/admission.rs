@@ -73,7 +73,7 @@ impl TurnLimiter {
     }
 
     /// Requests a permit for a turn. If none is free, `bell` is called once there is.
-    pub fn ask(&self, turn: TurnId, bell: impl FnOnce() + Send + 'static) -> Permit {
+    pub fn request_permit(&self, turn: TurnId, bell: impl FnOnce() + Send + 'static) -> Permit {
         self.with(|hall| {
             hall.line.waiting.insert(turn);
             hall.bells.insert(turn, Box::new(bell));
@@ -114,14 +114,14 @@ impl TurnLimiter {
 
     /// Returns how many turns get a permit before this one, or `None` if it is not waiting.
     pub fn ahead(&self, turn: TurnId) -> Option<u32> {
-        self.look(|line| line.ahead(turn))
+        self.read(|line| line.ahead(turn))
     }
 
-    pub fn places(&self) -> PermitCount {
-        self.look(|line| PermitCount { taken: line.inside.len(), limit: line.limit })
+    pub fn permits(&self) -> PermitCount {
+        self.read(|line| PermitCount { taken: line.inside.len(), limit: line.limit })
     }
 
-    fn look<T>(&self, look: impl FnOnce(&PermitQueue) -> T) -> T {
+    fn read<T>(&self, look: impl FnOnce(&PermitQueue) -> T) -> T {
         look(&self.hall.lock().unwrap_or_else(PoisonError::into_inner).line)
     }
 
@@ -132,7 +132,7 @@ impl TurnLimiter {
             let admitted = act(&mut hall);
             admitted.into_iter().filter_map(|turn| hall.bells.remove(&turn)).collect()
         };
-        self.change.tell();
+        self.change.notify();
         for bell in bells {
             bell();
         }
@@ -142,7 +142,7 @@ impl TurnLimiter {
 impl Permit {
     /// Whether the turn has its permit.
     pub fn is_admitted(&self) -> bool {
-        self.admission.look(|line| line.inside.contains(&self.turn))
+        self.admission.read(|line| line.inside.contains(&self.turn))
     }
 }
 

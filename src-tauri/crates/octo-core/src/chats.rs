@@ -250,7 +250,7 @@ impl Chats {
         let code = code.to_owned();
         let paired = self.store.write(move |tx| {
             let mut pairing = Pairing(tx.pairing_codes()?);
-            let Some(stranger) = pairing.take(&code, now()) else { return Ok(None) };
+            let Some(stranger) = pairing.redeem(&code, now()) else { return Ok(None) };
             tx.replace_pairing_codes(&pairing.0)?;
             let who = (stranger.person.as_str(), stranger.name.as_str());
             tx.pair(ChatService::Telegram, &stranger.account, who, now()).map(Some)

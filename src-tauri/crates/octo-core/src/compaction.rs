@@ -59,8 +59,8 @@ pub(crate) enum HeldBackSteps {
 }
 
 /// Chooses the messages to summarise. Returns `None` if that is not worth it.
-pub(crate) fn cut(messages: &[Message], held_back: HeldBackSteps) -> Option<CompactionRange> {
-    let places = places(messages);
+pub(crate) fn choose_range(messages: &[Message], held_back: HeldBackSteps) -> Option<CompactionRange> {
+    let places = split_points(messages);
     let steps = places.len().checked_sub(1)?;
     let sent = match held_back {
         HeldBackSteps::Nothing => *places.last()?,
@@ -98,7 +98,7 @@ fn unanswered(messages: &[Message]) -> Option<usize> {
 
 /// Returns the indices at which the messages may be split, beginning and end included: a result must not be
 /// separated from its call.
-fn places(messages: &[Message]) -> Vec<usize> {
+fn split_points(messages: &[Message]) -> Vec<usize> {
     let answers =
         |message: &Message| message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)));
     let inner =
@@ -129,7 +129,7 @@ pub(crate) enum SummaryError {
 }
 
 /// Reads a model's answer. An answer without the tags is accepted if it is text.
-pub(crate) fn read(answer: &str, calls: usize) -> Result<Summary, SummaryError> {
+pub(crate) fn parse_summary(answer: &str, calls: usize) -> Result<Summary, SummaryError> {
     if calls > 0 {
         return Err(SummaryError::Called);
     }
@@ -156,7 +156,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
 }
 
 /// Builds the block that replaces the summarised messages.
-pub(crate) fn block(summary: &Summary, covers: usize, archived: &ArchivePaths) -> Block {
+pub(crate) fn summary_block(summary: &Summary, covers: usize, archived: &ArchivePaths) -> Block {
     let path = archived.path.display();
     let mut text = format!(
         "Summary of the conversation so far; {covers} earlier messages left your view.\n\n{}\n\nThe messages \

@@ -108,7 +108,7 @@ fn panics(logs: &Path) -> usize {
 }
 
 fn settings(facts: &DiagnosticsInputs) -> String {
-    let mut all = harmless(&serde_json::to_value(&facts.settings).unwrap_or_default());
+    let mut all = harmless_settings(&serde_json::to_value(&facts.settings).unwrap_or_default());
     if let Value::Object(fields) = &mut all {
         let models = facts.models.iter().map(|model| {
             let key = match model.key {
@@ -138,12 +138,14 @@ fn settings(facts: &DiagnosticsInputs) -> String {
 
 /// Returns the part of settings that reveals nothing about the person: numbers, switches, and choices from a
 /// list. Text of the person, including folders and addresses, is replaced by a remark that it exists.
-fn harmless(value: &Value) -> Value {
+fn harmless_settings(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(_) => Value::String(word(value)),
-        Value::Array(items) => items.iter().map(harmless).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), harmless(value))).collect(),
+        Value::Array(items) => items.iter().map(harmless_settings).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), harmless_settings(value))).collect()
+        }
     }
 }
 
@@ -277,7 +279,7 @@ mod tests {
                 certificates: Some(Box::new(TrustedCertificates { pem: text.clone(), count: 1, file: None })),
                 ..Settings::default()
             };
-            let shown = harmless(&serde_json::to_value(&settings).unwrap()).to_string();
+            let shown = harmless_settings(&serde_json::to_value(&settings).unwrap()).to_string();
             prop_assert!(!shown.contains(&text));
             prop_assert!(shown.contains("\"ask_risky\""), "choices are told: {}", shown);
         }

@@ -121,13 +121,13 @@ impl Library {
             watches: Mutex::default(),
         };
         let library = Self(Arc::new(inner));
-        library.follow(settings);
+        library.apply_settings(settings);
         library.watch_home();
         library
     }
 
     /// Puts settings into effect.
-    pub(crate) fn follow(&self, settings: &Settings) {
+    pub(crate) fn apply_settings(&self, settings: &Settings) {
         let way =
             RepositoryNetwork { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
         *self.0.way.write().unwrap_or_else(PoisonError::into_inner) = way;
@@ -181,7 +181,7 @@ impl Library {
     }
 
     /// Returns the skills currently visible in a folder.
-    pub(crate) async fn shelf(&self, folder: Option<PathBuf>) -> Result<SkillSet, ApiError> {
+    pub(crate) async fn skill_set(&self, folder: Option<PathBuf>) -> Result<SkillSet, ApiError> {
         if let Some(folder) = &folder {
             self.watch_project(folder);
         }
@@ -298,7 +298,7 @@ impl SkillSet {
 
     /// Returns the skill a message of the person calls, if they may use it.
     pub(crate) fn called_skill(&self, typed: &[Block], profile: &Profile) -> Option<SkillTask> {
-        self.called(typed, "", &[], profile).ok()
+        self.find_called(typed, "", &[], profile).ok()
     }
 
     /// Returns the skill a person called by a slash command, with its task: all text after the name.
@@ -306,7 +306,7 @@ impl SkillSet {
     /// # Errors
     /// Why it cannot be called, in words for the person; for an unknown name, with similar names, `built_in`
     /// commands among them.
-    pub(crate) fn called(
+    pub(crate) fn find_called(
         &self,
         typed: &[Block],
         name: &str,

@@ -75,8 +75,8 @@ impl Models {
     pub fn new(keys: KeyRing, presets: Presets, entries: Vec<ModelEntry>, settings: &Settings) -> Self {
         let state = Mutex::new(State::default());
         let models = Self { keys, presets, state, timing: tokio::sync::Mutex::default() };
-        models.follow(settings);
-        let entries = models.as_of_now(entries);
+        models.apply_settings(settings);
+        let entries = models.for_this_run(entries);
         models.with(|state| state.entries = entries);
         models
     }
@@ -102,7 +102,7 @@ impl Models {
 
     /// Adapts stored entries to this run: a key kept only for an earlier run is lost, and the data sheets are
     /// those of this version of Octo.
-    pub fn as_of_now(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
+    pub fn for_this_run(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
         for entry in &mut entries {
             let (id, host) = (entry.id, host_of(&entry.base_url).ok());
             let held = |slot| host.as_ref().is_some_and(|host| self.keys.holds(id, host, slot));
@@ -161,7 +161,7 @@ impl Models {
     }
 
     /// Applies the settings: the demo's language and the network configuration.
-    pub fn follow(&self, settings: &Settings) {
+    pub fn apply_settings(&self, settings: &Settings) {
         self.with(|state| {
             state.language = settings.language;
             if state.proxy != settings.proxy || state.certificates != settings.certificates {
@@ -286,13 +286,13 @@ impl Models {
 
     /// Requests the models of the drafted provider.
     pub async fn remote_models(&self, draft: ModelDraft) -> Result<RemoteModels, ApiError> {
-        let endpoint = self.drafted(draft).await?;
+        let endpoint = self.draft_endpoint(draft).await?;
         let models = list_models(endpoint).await.map_err(|error| error.to_api())?;
         Ok(RemoteModels { models })
     }
 
     /// Returns the endpoint a draft describes, with its own key or the one saved for its host.
-    async fn drafted(&self, draft: ModelDraft) -> Result<Endpoint, ApiError> {
+    async fn draft_endpoint(&self, draft: ModelDraft) -> Result<Endpoint, ApiError> {
         let base_url = draft.base_url.trim().trim_end_matches('/').to_owned();
         let host =
             host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;

@@ -23,7 +23,7 @@ const INVOKED_NOTICE: &str =
 /// Returns the conversation with every call paired, borrowed if nothing had to be repaired.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
     let mended = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
-    if mended.iter().any(has_person_calls) { Cow::Owned(told(mended.into_owned())) } else { mended }
+    if mended.iter().any(has_person_calls) { Cow::Owned(as_notices(mended.into_owned())) } else { mended }
 }
 
 /// Whether a message contains calls made by the person.
@@ -32,7 +32,7 @@ fn has_person_calls(message: &Message) -> bool {
 }
 
 /// Turns the person's own calls into notices with their results.
-fn told(messages: Vec<Message>) -> Vec<Message> {
+fn as_notices(messages: Vec<Message>) -> Vec<Message> {
     let mut told: Vec<Message> = Vec::with_capacity(messages.len());
     let mut called: Vec<ToolCall> = Vec::new();
     for mut message in messages {

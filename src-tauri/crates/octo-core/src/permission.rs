@@ -9,7 +9,7 @@ mod browser;
 mod decided;
 mod desk;
 
-pub(crate) use browser::{browser_leave, standing};
+pub(crate) use browser::{browser_permissions, entry_permissions};
 pub(crate) use decided::{CallDecision, CommandFacts, Decision, KnownExtent, RunBasis};
 
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
@@ -55,7 +55,7 @@ pub(crate) struct PermissionContext {
 }
 
 impl PermissionContext {
-    pub(crate) fn around(&self, folder: &Path) -> LineContext {
+    pub(crate) fn shell_context(&self, folder: &Path) -> LineContext {
         LineContext {
             folder: folder.to_owned(),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
@@ -99,7 +99,7 @@ pub(crate) fn decide(ground: &PermissionContext, effects: &Effects) -> CallDecis
             Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
             // A denial is stricter than any question.
             Decision::Deny { .. } => return plain(decision),
-            other if asks_in_every_mode(&other) => always = always.or(Some(other)),
+            other if always_asks(&other) => always = always.or(Some(other)),
             other => asks = asks.or(Some(other)),
         }
     }
@@ -114,7 +114,7 @@ pub(crate) fn decide(ground: &PermissionContext, effects: &Effects) -> CallDecis
         });
         return plain(desk::decide(ground, effect, asks));
     }
-    if let Some(asks) = asks.filter(|asks| ground.mode != Mode::Autonomous || asks_in_every_mode(asks)) {
+    if let Some(asks) = asks.filter(|asks| ground.mode != Mode::Autonomous || always_asks(asks)) {
         return plain(asks);
     }
     for site in &effects.sites {
@@ -133,7 +133,7 @@ pub(crate) fn decide(ground: &PermissionContext, effects: &Effects) -> CallDecis
 }
 
 /// Nothing becomes instructions of the agent's, or a command of the person's shells, without the person's yes.
-fn asks_in_every_mode(decision: &Decision) -> bool {
+fn always_asks(decision: &Decision) -> bool {
     matches!(decision, Decision::Ask { reason: AskReason::Instructs { .. } | AskReason::Startup { .. }, .. })
 }
 
@@ -175,7 +175,7 @@ fn write(ground: &PermissionContext, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let rule = Some(Rule::Write { path: shown.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
-    let around = ground.around(&ground.folder);
+    let around = ground.shell_context(&ground.folder);
     let verdict = octo_shell::write_path(path, ground.open(), &around, &ground.policy, &ground.startup);
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: shown, part: None };
@@ -205,7 +205,7 @@ fn write(ground: &PermissionContext, path: &Path) -> Decision {
 fn read(ground: &PermissionContext, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let exact = Rule::Read { path: shown.clone() };
-    match octo_shell::read_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy) {
+    match octo_shell::read_path(path, ground.open(), &ground.shell_context(&ground.folder), &ground.policy) {
         PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
         // A rule for a folder does not cover the secrets in it.
         PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(RunBasis::Person),
@@ -290,7 +290,7 @@ fn command(ground: &PermissionContext, effect: &CommandEffect) -> CallDecision {
             _ => None,
         })
         .collect();
-    let around = ground.around(cwd);
+    let around = ground.shell_context(cwd);
     let standing = PolicyContext { around: &around, policy: &ground.policy, rules: &words };
     let assessment = octo_shell::assess(line, env, standing);
     let nature = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);
@@ -328,8 +328,8 @@ fn allowed(ground: &PermissionContext, line: &str, cwd: &Path, ruled: bool, verd
         Verdict::Known(known) | Verdict::Ruled(known) => Some(known),
         Verdict::Ask { .. } | Verdict::Deny { .. } => None,
     };
-    let touched = known.map_or(Decision::Run(RunBasis::Policy), |known| touched(ground, cwd, known));
-    if matches!(touched, Decision::Deny { .. }) || asks_in_every_mode(&touched) {
+    let touched = known.map_or(Decision::Run(RunBasis::Policy), |known| decide_paths(ground, cwd, known));
+    if matches!(touched, Decision::Deny { .. }) || always_asks(&touched) {
         return touched;
     }
     if ground.mode == Mode::Autonomous {
@@ -383,7 +383,7 @@ fn limited_to_line(touched: Decision, exact: Rule) -> Decision {
 
 /// Returns the strictest decision on a line's paths. A word that is not a path resolves to a name inside the
 /// folder. A path's rule is a rule about that path, not about the command that mentions it.
-fn touched(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) -> Decision {
+fn decide_paths(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) -> Decision {
     let resolved =
         |word: &String, how: fn(&PermissionContext, &Path) -> Decision| match octo_workspace::resolve(
             word, cwd,
@@ -410,7 +410,7 @@ fn touched(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) -> Deci
             Decision::Deny { .. } => return decision,
             Decision::Ask { reason, .. } => {
                 let ask = Decision::Ask { reason, rule: None };
-                let kept = if asks_in_every_mode(&ask) { &mut always } else { &mut asks };
+                let kept = if always_asks(&ask) { &mut always } else { &mut asks };
                 kept.get_or_insert(ask);
             }
             Decision::Run(_) | Decision::Feedback => {}

@@ -63,7 +63,7 @@ impl PersonRules {
             updates,
             changing: Mutex::default(),
         });
-        known.look();
+        known.read_and_notify();
         let watcher = watch(&known, home)
             .inspect_err(|error| {
                 tracing::warn!(%error, "changes of policy.toml are seen only with the next decision");
@@ -74,12 +74,12 @@ impl PersonRules {
 
     /// Returns the current policy. An unusable file counts as the strict policy.
     pub(crate) fn policy(&self) -> Arc<Policy> {
-        Arc::new(self.known.look().0)
+        Arc::new(self.known.read_and_notify().0)
     }
 
     /// Returns the current state of the file.
     pub(crate) fn state(&self) -> PolicyState {
-        self.known.look().1
+        self.known.read_and_notify().1
     }
 
     /// Changes the file if its content matches `stamp`. Blocks while writing.
@@ -100,7 +100,7 @@ impl PersonRules {
 
 impl WatchedPolicy {
     /// Reads the file and notifies subscribers if it changed.
-    fn look(self: &Arc<Self>) -> (Policy, PolicyState) {
+    fn read_and_notify(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that the last report is the last state read.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let read = self.file.read();
@@ -149,7 +149,7 @@ fn read_later(known: Weak<WatchedPolicy>) {
     let waits = move || {
         std::thread::sleep(EMPTY_AFTER);
         if let Some(known) = known.upgrade() {
-            known.look();
+            known.read_and_notify();
         }
     };
     if let Err(error) = std::thread::Builder::new().name("policy-settles".to_owned()).spawn(waits) {
@@ -173,7 +173,7 @@ fn watch(known: &Arc<WatchedPolicy>, home: &Path) -> notify::Result<RecommendedW
             && !read
             && let Some(known) = weak.upgrade()
         {
-            known.look();
+            known.read_and_notify();
         }
     })?;
     watcher.watch(home, RecursiveMode::NonRecursive)?;

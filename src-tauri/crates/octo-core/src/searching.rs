@@ -26,12 +26,12 @@ impl SearchConfig {
     }
 
     /// Puts stored settings into effect.
-    pub fn follow(&self, providers: &SearchProviders) {
+    pub fn apply_settings(&self, providers: &SearchProviders) {
         *self.providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.clone();
     }
 
     /// Adapts stored providers to this run: a key kept only for an earlier run is lost.
-    pub fn as_of_now(&self, mut providers: SearchProviders) -> SearchProviders {
+    pub fn for_this_run(&self, mut providers: SearchProviders) -> SearchProviders {
         for provider in &mut providers.0 {
             let held = host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, SecretKind::Key));
             if matches!(provider.key, KeyState::ThisRun { .. }) && !held {
@@ -92,7 +92,7 @@ impl SearchConfig {
 
     fn providers(&self) -> SearchProviders {
         let providers = self.providers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.as_of_now(providers)
+        self.for_this_run(providers)
     }
 
     /// Returns where a provider's key is stored, or `None` without a key.
@@ -177,7 +177,7 @@ mod tests {
         let mut providers = SearchProviders::default();
         put(&mut providers, saved.clone());
         order(&mut providers, &[brave]);
-        searching.follow(&providers);
+        searching.apply_settings(&providers);
         assert_eq!(searching.accept(draft(brave, None, None)).await.unwrap(), saved, "the key is kept");
         assert!(searching.accept(draft(tavily, None, None)).await.is_err(), "a key is of one provider");
         let engines = searching.engines().await;
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(keys, [Some("BSA-1234567890abcdef".to_owned()), None, None]);
         assert_eq!(engines[0].address.host_str(), Some("api.search.brave.com"));
         searching.forget(brave).await.unwrap();
-        assert_eq!(searching.as_of_now(providers).0[0].key, KeyState::Missing);
+        assert_eq!(searching.for_this_run(providers).0[0].key, KeyState::Missing);
         assert!(searching.engines().await[0].key.is_none());
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let provider =
             searching.accept(draft(searxng, None, Some(" http://localhost:8888/searx/ "))).await.unwrap();
         assert_eq!(provider.address.as_deref(), Some("http://localhost:8888/searx"));
-        searching.follow(&SearchProviders(vec![provider]));
+        searching.apply_settings(&SearchProviders(vec![provider]));
         assert_eq!(searching.engines().await[0].address.as_str(), "http://localhost:8888/searx");
     }
 

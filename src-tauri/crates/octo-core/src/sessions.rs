@@ -123,7 +123,7 @@ impl Sessions {
         let place = handle.queue().await;
         let info = self.runtime.base.store.read(move |reader| reader.session(session)).await;
         let info = info?.ok_or_else(unknown_session)?;
-        let looked = self.runtime.services.library.shelf(Some(PathBuf::from(&info.folder)));
+        let looked = self.runtime.services.library.skill_set(Some(PathBuf::from(&info.folder)));
         let shelf = tokio::time::timeout(LOOK, looked).await.ok().and_then(Result::ok).map(Arc::new);
         if let Some(shelf) = &shelf {
             handle.shelve(Arc::clone(shelf));
@@ -136,7 +136,7 @@ impl Sessions {
             ParsedMessage::Unknown { name, near } => {
                 let shelf =
                     shelf.ok_or_else(|| ApiError::new("skills.unreadable").arg("path", &info.folder))?;
-                match shelf.called(said.blocks(), &name, &near, &info.profile) {
+                match shelf.find_called(said.blocks(), &name, &near, &info.profile) {
                     Ok(wish) => Submission::Skill(said, wish),
                     // Answered here: a typing error is not worth a model call.
                     Err(why) => Submission::NoCommand(why),

@@ -36,7 +36,7 @@ impl LiveSettings {
             state.seq,
             SettingsSnapshot {
                 settings: as_of_now(&self.services, state.settings),
-                models: self.services.models.as_of_now(state.models),
+                models: self.services.models.for_this_run(state.models),
                 keychain,
             },
         ))
@@ -56,7 +56,7 @@ impl LiveSettings {
             tx.put_settings(&settings)?;
             let snapshot = SettingsSnapshot {
                 settings: as_of_now(&services, settings.clone()),
-                models: services.models.as_of_now(tx.models()?),
+                models: services.models.for_this_run(tx.models()?),
                 keychain,
             };
             tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot })?;
@@ -64,13 +64,13 @@ impl LiveSettings {
         });
         let settings = written.await?;
         let before = self.base.preferences();
-        self.services.models.follow(&settings);
+        self.services.models.apply_settings(&settings);
         if before.proxy != settings.proxy || before.certificates != settings.certificates {
             self.services.chats.changed();
         }
-        self.services.searching.follow(&settings.search);
+        self.services.searching.apply_settings(&settings.search);
         self.services.chats.follow(&settings.chats);
-        self.services.library.follow(&settings);
+        self.services.library.apply_settings(&settings);
         self.services.browser.choose(&settings.browser).await;
         self.services.browser.secrets().follow(&settings.site_secrets);
         self.runtime.admission.set_limit(settings.live_turns.effective());
@@ -95,7 +95,7 @@ impl LiveSettings {
 /// Adapts stored settings to this run.
 fn as_of_now(services: &Services, settings: Settings) -> Settings {
     Settings {
-        search: services.searching.as_of_now(settings.search.clone()),
+        search: services.searching.for_this_run(settings.search.clone()),
         chats: services.chats.as_of_now(settings.chats.clone()),
         ..settings
     }

@@ -132,7 +132,7 @@ pub(crate) fn unknown(name: String, near: &[&str]) -> ApiError {
 fn near(name: &str) -> Vec<&'static str> {
     let mut ranked: Vec<(usize, &'static str)> = COMMANDS
         .iter()
-        .map(|(known, _)| (distance(name, known), *known))
+        .map(|(known, _)| (edit_distance(name, known), *known))
         .filter(|(distance, known)| *distance <= 2 || known.starts_with(name))
         .collect();
     ranked.sort();
@@ -140,7 +140,7 @@ fn near(name: &str) -> Vec<&'static str> {
 }
 
 /// Returns the number of single-letter edits between two words.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.chars().enumerate() {

@@ -57,7 +57,7 @@ pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
 }
 
 /// Extracts the guess from an answer, or returns `None` if the model had none.
-pub(crate) fn read(answer: &str) -> Option<String> {
+pub(crate) fn parse_guess(answer: &str) -> Option<String> {
     let line = answer.lines().map(str::trim).find(|line| !line.is_empty())?;
     let line = line.strip_prefix("Person:").unwrap_or(line).trim();
     let quotes = ['"', '\'', '`', '“', '”', '‘', '’', '「', '」'];
@@ -83,8 +83,8 @@ mod tests {
             ("  ", None),
             ("a\u{1b}[31mb", None),
         ] {
-            assert_eq!(read(answer).as_deref(), expected, "{answer:?}");
+            assert_eq!(parse_guess(answer).as_deref(), expected, "{answer:?}");
         }
-        assert_eq!(read(&"long ".repeat(20)), None);
+        assert_eq!(parse_guess(&"long ".repeat(20)), None);
     }
 }

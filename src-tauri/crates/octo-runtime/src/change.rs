@@ -14,7 +14,7 @@ impl Default for Change {
 
 impl Change {
     /// Notifies the watchers.
-    pub fn tell(&self) {
+    pub fn notify(&self) {
         self.0.send_modify(|number| *number = number.wrapping_add(1));
     }
 

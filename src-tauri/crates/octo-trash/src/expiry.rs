@@ -82,16 +82,16 @@ fn expired_by_passage(
     until: Option<Millis>,
 ) -> Vec<TrashId> {
     let Some(until) = until else {
-        return over(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
+        return expired(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
     };
     let counted: Vec<TrashAge> =
         ages.iter().map(|age| TrashAge { at: passage.counted(age.at, until), ..*age }).collect();
-    over(&counted, limits, until)
+    expired(&counted, limits, until)
 }
 
 /// Returns the expired entries: all that exceed their days; then, while the size is too large, reproducible
 /// ones first, then the oldest. The last day's entries stay whatever their size, except reproducible ones.
-pub(crate) fn over(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
+pub(crate) fn expired(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
     // A limit of zero days still leaves a day to notice a mistake.
     let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
     let is_past = |age: &TrashAge| days.is_some_and(|days| age.at < now.saturating_sub(days));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn places(ages: &[TrashAge], days: Option<u32>, bytes: Option<u64>) -> Vec<usize> {
-        let gone = over(ages, TrashLimits { days, bytes }, 0);
+        let gone = expired(ages, TrashLimits { days, bytes }, 0);
         gone.iter().map(|id| ages.iter().position(|age| age.id == *id).unwrap()).collect()
     }
 
@@ -150,7 +150,7 @@ mod tests {
             bytes in proptest::option::of(0..20_000u64),
         ) {
             let ages: Vec<TrashAge> = things.iter().map(|(days, size, again)| age(*days, *size, *again)).collect();
-            let gone = over(&ages, TrashLimits { days, bytes }, 0);
+            let gone = expired(&ages, TrashLimits { days, bytes }, 0);
             let kept: Vec<&TrashAge> = ages.iter().filter(|age| !gone.contains(&age.id)).collect();
             for age in &ages {
                 let recent = age.at > -DAY && !age.made_again;

@@ -146,14 +146,14 @@ fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
     let mut news = board.change().watch();
     let session = SessionId::new();
     let entry = board.entry(session);
-    entry.tell(None);
+    entry.publish(None);
     assert!(!news.has_changed().unwrap(), "nothing is nothing new");
     let working = doing("Chat", Some(turn(1, TurnActivityStatus::Queued)));
-    entry.tell(Some(working.clone()));
+    entry.publish(Some(working.clone()));
     assert!(news.has_changed().unwrap());
     news.mark_unchanged();
     assert!(board.is_queued(session));
-    entry.tell(Some(working));
+    entry.publish(Some(working));
     assert!(!news.has_changed().unwrap(), "told twice");
     drop(entry);
     assert!(news.has_changed().unwrap() && board.lines().is_empty());

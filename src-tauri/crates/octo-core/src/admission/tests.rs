@@ -11,7 +11,7 @@ fn open(limit: u32) -> TurnLimiter {
 }
 
 fn silent(admission: &TurnLimiter, turn: TurnId) -> Permit {
-    admission.ask(turn, || {})
+    admission.request_permit(turn, || {})
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn what_began_first_comes_first_whenever_it_asked() {
     drop(middle);
     drop(early);
     assert!(late.is_admitted());
-    assert_eq!(admission.places(), PermitCount { taken: 1, limit: 1 });
+    assert_eq!(admission.permits(), PermitCount { taken: 1, limit: 1 });
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() 
     admission.close();
     drop(tickets);
     assert!(!silent(&admission, TurnId::new()).is_admitted());
-    assert_eq!(admission.places().taken, 0);
+    assert_eq!(admission.permits().taken, 0);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_bell_rings_once_and_only_for_one_that_had_to_wait() {
     let rung = Arc::new(AtomicUsize::new(0));
     let ask = || {
         let rung = Arc::clone(&rung);
-        admission.ask(TurnId::new(), move || {
+        admission.request_permit(TurnId::new(), move || {
             rung.fetch_add(1, Ordering::SeqCst);
         })
     };

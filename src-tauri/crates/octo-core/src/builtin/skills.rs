@@ -25,24 +25,24 @@ impl HomeCommands {
         match errand {
             SkillCommand::Install { source: SkillSourceRef::Path(path), names, .. } => {
                 let offer = library.inspect(path.display().to_string()).await.map_err(told)?;
-                library.hold(asker.call, offer.id).map_err(told)?;
+                library.keep_offer(asker.call, offer.id).map_err(told)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
             }
             // The contents of an address were inspected before, and exactly these are installed.
             SkillCommand::Install { source: SkillSourceRef::Address(from), names, .. } => {
-                let offer = library.looked_at(&from).ok_or_else(|| {
+                let offer = library.last_inspected(&from).ok_or_else(|| {
                     ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
                 })?;
-                library.hold(asker.call, offer.id).map_err(told)?;
+                library.keep_offer(asker.call, offer.id).map_err(told)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
             }
             SkillCommand::Propose { path, .. } => {
                 let (name, text) = proposed(path).await?;
-                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
                 let present = shelf.catalogue.get(&name).filter(|skill| skill.source.is_writable());
                 let before = match present {
                     Some(skill) => written(skill).await.ok(),
@@ -75,11 +75,11 @@ impl HomeCommands {
         let (library, trash) = (&self.library, &self.trash);
         match errand {
             SkillCommand::List => {
-                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
                 Ok(shelf.catalogue.skills().iter().map(line).collect())
             }
             SkillCommand::Show { name } => {
-                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
                 let Some(skill) = shelf.catalogue.get(&name) else {
                     let near = shelf.catalogue.similar_names(&name).join(", ");
                     return Err(ToolError::new(format!("There is no skill {name}. Near: {near}")));
@@ -140,7 +140,7 @@ impl HomeCommands {
                 ))
             }
             SkillCommand::Export { name, file } => {
-                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
                 let skill = shelf
                     .catalogue
                     .get(&name)

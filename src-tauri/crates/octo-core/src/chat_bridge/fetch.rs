@@ -283,7 +283,7 @@ async fn greet(bridge: &ChatBridge, line: &Line, stranger: Stranger) {
     let asked = bridge.base.store.write(move |tx| {
         let mut pairing = Pairing(tx.pairing_codes()?);
         let before = pairing.clone();
-        let code = pairing.ask(stranger, now(), chance);
+        let code = pairing.request_code(stranger, now(), chance);
         if pairing != before {
             tx.replace_pairing_codes(&pairing.0)?;
         }

@@ -34,7 +34,7 @@ pub(crate) struct Pairing(pub(crate) Vec<PairingCodeRow>);
 impl Pairing {
     /// Returns the code for a person; `None` if they received it a moment ago or too many people ask. `chance`
     /// is unpredictable random data.
-    pub(crate) fn ask(
+    pub(crate) fn request_code(
         &mut self,
         stranger: Stranger,
         now: Millis,
@@ -71,7 +71,7 @@ impl Pairing {
     }
 
     /// Removes and returns the person with this code, ignoring how it was typed. A code is valid once.
-    pub(crate) fn take(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
+    pub(crate) fn redeem(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
         self.forget_old(now);
         let place = self.0.iter().position(|offer| plain(&offer.code) == plain(typed))?;
         let PairingCodeRow { account, person, name, .. } = self.0.remove(place);
@@ -99,31 +99,31 @@ mod tests {
     #[test]
     fn a_code_is_good_once_for_an_hour_and_however_it_is_typed() {
         let mut pairing = Pairing::default();
-        let code = pairing.ask(stranger("1"), 0, [0, 1, 2, 3, 255, 254, 40, 41]).unwrap();
+        let code = pairing.request_code(stranger("1"), 0, [0, 1, 2, 3, 255, 254, 40, 41]).unwrap();
         assert_eq!(code, "ABCD-98JK");
-        assert_eq!(pairing.take("ABCD98J", 1), None);
-        assert_eq!(pairing.take("", 1), None);
-        assert_eq!(pairing.take(" abcd 98jk ", 1), Some(stranger("1")));
-        assert_eq!(pairing.take(&code, 1), None);
-        let code = pairing.ask(stranger("1"), 0, [7; CODE_LENGTH]).unwrap();
-        assert_eq!(pairing.take(&code, CODE_LIFETIME), None);
+        assert_eq!(pairing.redeem("ABCD98J", 1), None);
+        assert_eq!(pairing.redeem("", 1), None);
+        assert_eq!(pairing.redeem(" abcd 98jk ", 1), Some(stranger("1")));
+        assert_eq!(pairing.redeem(&code, 1), None);
+        let code = pairing.request_code(stranger("1"), 0, [7; CODE_LENGTH]).unwrap();
+        assert_eq!(pairing.redeem(&code, CODE_LIFETIME), None);
     }
 
     #[test]
     fn strangers_cannot_make_octo_talk() {
         let mut pairing = Pairing::default();
-        let code = pairing.ask(stranger("1"), 0, [1; CODE_LENGTH]).unwrap();
-        assert_eq!(pairing.ask(stranger("1"), REPLY_INTERVAL - 1, [2; CODE_LENGTH]), None);
+        let code = pairing.request_code(stranger("1"), 0, [1; CODE_LENGTH]).unwrap();
+        assert_eq!(pairing.request_code(stranger("1"), REPLY_INTERVAL - 1, [2; CODE_LENGTH]), None);
         assert_eq!(
-            pairing.ask(stranger("1"), REPLY_INTERVAL, [2; CODE_LENGTH]),
+            pairing.request_code(stranger("1"), REPLY_INTERVAL, [2; CODE_LENGTH]),
             Some(code),
             "the code stays"
         );
         for person in ["2", "3", "4", "5"] {
             let chance = [person.as_bytes()[0]; CODE_LENGTH];
-            assert!(pairing.ask(stranger(person), 0, chance).is_some());
+            assert!(pairing.request_code(stranger(person), 0, chance).is_some());
         }
-        assert_eq!(pairing.ask(stranger("6"), 1, [9; CODE_LENGTH]), None);
-        assert!(pairing.ask(stranger("6"), CODE_LIFETIME, [9; CODE_LENGTH]).is_some());
+        assert_eq!(pairing.request_code(stranger("6"), 1, [9; CODE_LENGTH]), None);
+        assert!(pairing.request_code(stranger("6"), CODE_LIFETIME, [9; CODE_LENGTH]).is_some());
     }
 }

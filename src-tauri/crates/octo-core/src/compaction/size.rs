@@ -48,14 +48,14 @@ impl ContextSize {
 
     /// Records the usage of an answer, whose message is the last of `messages`. Changes nothing if the provider
     /// reported no usage.
-    pub(crate) fn answered(&mut self, usage: Option<Usage>, messages: usize) {
+    pub(crate) fn record_answer(&mut self, usage: Option<Usage>, messages: usize) {
         if let Some(usage) = usage.filter(|usage| usage.context_tokens() > 0) {
             *self = Self { counted: usage.context_tokens(), messages };
         }
     }
 
     /// Records that the conversation was replaced by one with `messages` messages and an estimated size.
-    pub(crate) fn estimated(&mut self, tokens: u64, messages: usize) {
+    pub(crate) fn record_estimate(&mut self, tokens: u64, messages: usize) {
         *self = Self { counted: tokens, messages };
     }
 

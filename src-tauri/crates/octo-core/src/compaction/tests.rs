@@ -48,13 +48,19 @@ fn what_is_recent_and_small_stays() {
         messages.extend(step(1, 4_000));
     }
     // Each step is a little over 1,000 tokens: three fit.
-    let found = cut(&messages, HeldBackSteps::Nothing).unwrap();
+    let found = choose_range(&messages, HeldBackSteps::Nothing).unwrap();
     assert_eq!(found, CompactionRange { summed: 35, sent: 41 });
     // A large last step leaves no room for others.
     messages.extend(step(2, 40_000));
-    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), CompactionRange { summed: 43, sent: 43 });
-    assert_eq!(cut(&messages, HeldBackSteps::LastStep).unwrap(), CompactionRange { summed: 41, sent: 41 });
-    let half = cut(&messages, HeldBackSteps::Half).unwrap();
+    assert_eq!(
+        choose_range(&messages, HeldBackSteps::Nothing).unwrap(),
+        CompactionRange { summed: 43, sent: 43 }
+    );
+    assert_eq!(
+        choose_range(&messages, HeldBackSteps::LastStep).unwrap(),
+        CompactionRange { summed: 41, sent: 41 }
+    );
+    let half = choose_range(&messages, HeldBackSteps::Half).unwrap();
     assert!(half.sent < 25 && half.summed == half.sent, "{half:?}");
 }
 
@@ -67,16 +73,19 @@ fn what_the_person_said_last_stays_however_long_it_is() {
     messages.push(answer("done"));
     messages.push(person(&"a long log ".repeat(4_000)));
     messages.push(person("and fix it"));
-    assert_eq!(cut(&messages, HeldBackSteps::Nothing).unwrap(), CompactionRange { summed: 18, sent: 20 });
+    assert_eq!(
+        choose_range(&messages, HeldBackSteps::Nothing).unwrap(),
+        CompactionRange { summed: 18, sent: 20 }
+    );
     // A single message that is too long for any window cannot be summed up.
-    assert_eq!(cut(&[person(&"a long log ".repeat(40_000))], HeldBackSteps::Nothing), None);
+    assert_eq!(choose_range(&[person(&"a long log ".repeat(40_000))], HeldBackSteps::Nothing), None);
 }
 
 #[test]
 fn what_is_short_is_left_alone() {
     for messages in [vec![], vec![person("a")], vec![person("a"), answer("b"), person("c")]] {
         for held_back in [HeldBackSteps::Nothing, HeldBackSteps::LastStep, HeldBackSteps::Half] {
-            assert_eq!(cut(&messages, held_back), None, "{} {held_back:?}", messages.len());
+            assert_eq!(choose_range(&messages, held_back), None, "{} {held_back:?}", messages.len());
         }
     }
 }
@@ -96,9 +105,9 @@ fn answers_are_read_or_refused() {
         ("<topics>a</topics>", 0, Err(SummaryError::Missing)),
         ("<summary>x</summary>", 1, Err(SummaryError::Called)),
     ] {
-        assert_eq!(read(text, calls), expected, "{text:?}");
+        assert_eq!(parse_summary(text, calls), expected, "{text:?}");
     }
-    assert_eq!(read(&"copy ".repeat(20_000), 0), Err(SummaryError::Long));
+    assert_eq!(parse_summary(&"copy ".repeat(20_000), 0), Err(SummaryError::Long));
 }
 
 #[test]
@@ -120,15 +129,15 @@ fn the_size_is_what_was_counted_and_an_estimate_of_what_came_after() {
     let mut size = ContextSize::default();
     assert_eq!(size.now(&messages, 900), 900 + 1_004 + 4, "nobody counted yet");
     let usage = Usage { input: 10, cache_read: 20_000, cache_write: 500, output: 90 };
-    size.answered(Some(usage), messages.len());
+    size.record_answer(Some(usage), messages.len());
     assert_eq!(size.now(&messages, 900), 20_600, "cache reads count");
-    size.answered(Some(Usage::default()), messages.len());
-    size.answered(None, messages.len());
+    size.record_answer(Some(Usage::default()), messages.len());
+    size.record_answer(None, messages.len());
     assert_eq!(size.now(&messages, 900), 20_600, "what says nothing changes nothing");
     messages.push(person(&"x".repeat(400)));
     assert_eq!(size.now(&messages, 900), 20_600 + 104);
     let nonsense = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: 1, output: 1 };
-    size.answered(Some(nonsense), messages.len());
+    size.record_answer(Some(nonsense), messages.len());
     assert_eq!(size.now(&messages, u64::MAX), u64::MAX);
 
     let mut restored = messages.clone();
@@ -158,7 +167,7 @@ fn the_block_names_its_archive_and_at_most_ten_earlier_ones() {
     let earlier = (1..=12).rev().map(|n| std::path::PathBuf::from(format!("/h/{n:04}.md"))).collect();
     let archived = ArchivePaths { path: "/h/0013.md".into(), earlier };
     let summary = Summary { topics: String::new(), text: "What was done.".into() };
-    let Block::Summary { text, covers, archive } = block(&summary, 40, &archived) else { panic!() };
+    let Block::Summary { text, covers, archive } = summary_block(&summary, 40, &archived) else { panic!() };
     assert_eq!((covers, archive.as_deref()), (40, Some("/h/0013.md")));
     assert!(text.contains("What was done.") && text.contains("/h/0013.md"));
     assert!(text.contains("/h/0003.md and 2 older ones") && !text.contains("/h/0002.md"));
@@ -177,7 +186,7 @@ proptest! {
     #[test]
     fn no_cut_parts_a_result_from_its_call_or_keeps_too_much(messages in conversation()) {
         for held_back in [HeldBackSteps::Nothing, HeldBackSteps::LastStep, HeldBackSteps::Half] {
-            let Some(CompactionRange { summed, sent }) = cut(&messages, held_back) else { continue };
+            let Some(CompactionRange { summed, sent }) = choose_range(&messages, held_back) else { continue };
             prop_assert!(summed <= sent && sent <= messages.len());
             prop_assert!(messages[..summed].iter().map(estimate).sum::<u64>() >= LEAST);
             for place in [summed, sent] {

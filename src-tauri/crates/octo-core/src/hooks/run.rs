@@ -45,7 +45,7 @@ struct HookAnswer {
 impl Hooks {
     /// Runs the hooks of a moment one after the other, passing each `facts` and the moment's name. Stops at the
     /// first denial.
-    pub(crate) async fn hear(
+    pub(crate) async fn run_all(
         &self,
         on: HookMoment,
         tool: Option<&str>,
@@ -85,7 +85,7 @@ impl Hooks {
                 secret_variables: &self.secret_variables,
             };
             let said = match aside.run().await {
-                Ok(end) => understood(&end),
+                Ok(end) => parse_answer(&end),
                 Err(error) => Err(error.to_string()),
             };
             match said {
@@ -114,7 +114,7 @@ impl Hooks {
 }
 
 /// Parses a hook's answer, or returns why it is invalid.
-fn understood(end: &HookProgramEnd) -> Result<HookAnswer, String> {
+fn parse_answer(end: &HookProgramEnd) -> Result<HookAnswer, String> {
     let says = end.output.trim();
     match end.code {
         Some(0) if says.is_empty() => Ok(HookAnswer { deny: None, context: None }),

@@ -26,7 +26,7 @@ impl Bench {
     async fn hear(&self, on: HookMoment, tool: Option<&str>) -> HookVerdict {
         let facts: Map<String, Value> =
             [("session".to_owned(), json!("s")), ("tool".to_owned(), json!(tool))].into_iter().collect();
-        self.hooks.hear(on, tool, facts).await
+        self.hooks.run_all(on, tool, facts).await
     }
 }
 

@@ -38,8 +38,8 @@ impl Library {
         let writers = self.writers().await?;
         let memories = self.0.memories.clone();
         blocking(move || {
-            let memory = memories.get(&file).map_err(told)?;
-            let path = memories.path(&file).map_err(told)?;
+            let memory = memories.get(&file).map_err(explained)?;
+            let path = memories.path(&file).map_err(explained)?;
             Ok(MemorySheet {
                 card: card(&memory, &writers),
                 body: memory.body,
@@ -54,7 +54,7 @@ impl Library {
     pub(crate) async fn recall(&self, file: String) -> Result<MemorySheet, ApiError> {
         let memories = self.0.memories.clone();
         let name = file.clone();
-        blocking(move || memories.mark_recalled(&name).map_err(told)).await?;
+        blocking(move || memories.mark_recalled(&name).map_err(explained)).await?;
         self.memory(file).await
     }
 
@@ -73,11 +73,11 @@ impl Library {
                 (Some(file), Some(version)) => memories.change(&file, new, &version),
                 // Not read before: the present text is replaced.
                 (Some(file), None) => {
-                    let version = memories.get(&file).map_err(told)?.version;
+                    let version = memories.get(&file).map_err(explained)?.version;
                     memories.change(&file, new, &version)
                 }
             }
-            .map_err(told)
+            .map_err(explained)
         })
         .await?;
         let file = written.file.clone();
@@ -95,9 +95,9 @@ impl Library {
         session: Option<SessionId>,
         trash: &HomeTrash,
     ) -> Result<(), ApiError> {
-        let path = self.0.memories.path(&file).map_err(told)?;
+        let path = self.0.memories.path(&file).map_err(explained)?;
         let memories = self.0.memories.clone();
-        blocking(move || memories.get(&file).map(|_| ()).map_err(told)).await?;
+        blocking(move || memories.get(&file).map(|_| ()).map_err(explained)).await?;
         trash.throw_away(path, Removal { who, session, project: None, command: None }).await?;
         self.changed();
         Ok(())
@@ -187,7 +187,7 @@ fn card(memory: &Memory, writers: &HashMap<String, MemoryWriter>) -> MemoryCard 
 }
 
 /// Converts an error for the person.
-fn told(error: MemoryError) -> ApiError {
+fn explained(error: MemoryError) -> ApiError {
     let about = |key: &str, file: &String| ApiError::new(key).arg("file", file);
     match &error {
         MemoryError::Name(file) => about("memory.name", file),

@@ -53,11 +53,11 @@ impl Library {
                 .filter(|_| Path::new(&from).is_absolute() || from.starts_with('~'));
             (place.ok_or_else(|| ApiError::new("skills.no_such_source").arg("from", &from))?, None)
         };
-        let shelf = self.shelf(None).await?;
+        let shelf = self.skill_set(None).await?;
         let into = self.own_skills();
         let named = from.clone();
         let (offer, skills) = blocking(move || {
-            let looked = look(&place, named, &into, &shelf);
+            let looked = read_source(&place, named, &into, &shelf);
             // The files read stay in memory: exactly the inspected ones are installed.
             drop(fetched);
             looked
@@ -68,7 +68,7 @@ impl Library {
     }
 
     /// Returns the last inspected source, if it was this one.
-    pub(crate) fn looked_at(&self, from: &str) -> Option<SkillOffer> {
+    pub(crate) fn last_inspected(&self, from: &str) -> Option<SkillOffer> {
         let last = self.last_offer();
         last.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
     }
@@ -82,7 +82,7 @@ impl Library {
     ///
     /// # Errors
     /// `skills.offer_gone` if it differs from the call's earlier preview.
-    pub(crate) fn hold(&self, call: CallId, offer: SuggestionId) -> Result<(), ApiError> {
+    pub(crate) fn keep_offer(&self, call: CallId, offer: SuggestionId) -> Result<(), ApiError> {
         let gone = || ApiError::new("skills.offer_gone");
         let skills =
             self.last_offer().as_ref().filter(|last| last.shown.id == offer).map(|last| last.skills.clone());
@@ -208,7 +208,7 @@ impl Library {
     /// Returns the folders in which the person has a skill of that name: the folder of that name, or a
     /// differently named one.
     async fn present(&self, name: &str) -> Result<BTreeSet<PathBuf>, ApiError> {
-        let shelf = self.shelf(None).await?;
+        let shelf = self.skill_set(None).await?;
         let all = shelf.catalogue.skills().iter().chain(shelf.catalogue.shadowed());
         let own = all.filter(|skill| skill.source == SkillOrigin::User && skill.name == name);
         let mut present: BTreeSet<PathBuf> = own.map(|skill| skill.folder.clone()).collect();
@@ -231,7 +231,7 @@ impl Library {
 }
 
 /// Returns the contents of a source: as shown, and as installed in the folder `into`.
-pub(super) fn look(
+pub(super) fn read_source(
     place: &Path,
     from: String,
     into: &Path,

@@ -3,7 +3,7 @@
 //! During the search nothing leaves the machine and nothing is installed. The files read are kept, so exactly
 //! the skills shown are imported.
 
-use super::{Library, SkillSet, offers::look};
+use super::{Library, SkillSet, offers::read_source};
 use octo_protocol::{
     ApiError, NameConflictAction, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills,
     SkillImportChoice, SkillImportError, SkillImportResult, SuggestionId,
@@ -35,7 +35,7 @@ type FoundSkills = Vec<(SuggestionId, Vec<Candidate>)>;
 impl Library {
     /// Finds them, also in a further folder if the person picked one.
     pub(crate) async fn find_others(&self, picked: Option<PathBuf>) -> Result<OtherSkillFolders, ApiError> {
-        let shelf = self.shelf(None).await?;
+        let shelf = self.skill_set(None).await?;
         let into = self.own_skills();
         let person = self.0.person.clone();
         let (folders, found) =
@@ -141,7 +141,7 @@ fn read_folder(
     };
     let mut bytes = 0;
     for child in children {
-        match look(&child, child.display().to_string(), into, shelf) {
+        match read_source(&child, child.display().to_string(), into, shelf) {
             Ok((offer, candidates)) => {
                 bytes += candidates.iter().map(Candidate::bytes).sum::<u64>();
                 if shown.skills.len() + offer.skills.len() > MAX_SKILLS || bytes > MOST_BYTES {

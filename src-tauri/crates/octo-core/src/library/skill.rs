@@ -24,7 +24,7 @@ pub(crate) const SKILL_FILE: &str = "SKILL.md";
 impl Library {
     /// Returns all skills visible in a folder.
     pub(crate) async fn skills(&self, folder: Option<PathBuf>) -> Result<Skills, ApiError> {
-        let shelf = self.shelf(folder).await?;
+        let shelf = self.skill_set(folder).await?;
         let counts = self.0.store.read(|reader| reader.skill_version_counts()).await?;
         Ok(Skills { skills: shelf.cards(|skill| counts.get(skill).copied().unwrap_or_default()) })
     }
@@ -56,7 +56,7 @@ impl Library {
     /// Returns the skill set that contains a skill.
     async fn shelf_of(&self, wanted: &SkillRef) -> Result<SkillSet, ApiError> {
         let folder = wanted.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
-        self.shelf(folder.map(Path::to_owned)).await
+        self.skill_set(folder.map(Path::to_owned)).await
     }
 
     /// Turns a skill on or off.
@@ -111,7 +111,7 @@ impl Library {
             return Err(ApiError::new("skills.edited").arg("name", &wanted.name));
         }
         let was_accepted = skill.trust == Trust::Trusted;
-        self.put(wanted.clone(), skill.folder.clone(), text).await?;
+        self.write_skill(wanted.clone(), skill.folder.clone(), text).await?;
         // The person has seen their own text.
         if was_accepted && skill.source.is_from_folder() {
             let shelf = self.shelf_of(&wanted).await?;
@@ -126,7 +126,12 @@ impl Library {
 
     /// Writes a `SKILL.md` into a skill's folder. The former version is stored first, so that it cannot be
     /// lost.
-    pub(super) async fn put(&self, of: SkillRef, folder: PathBuf, text: String) -> Result<(), ApiError> {
+    pub(super) async fn write_skill(
+        &self,
+        of: SkillRef,
+        folder: PathBuf,
+        text: String,
+    ) -> Result<(), ApiError> {
         if text.len() as u64 > octo_skills::MAX_SKILL_BYTES {
             return Err(
                 ApiError::new("skills.text_too_long").arg("most", octo_skills::MAX_SKILL_BYTES / 1024)

@@ -68,7 +68,7 @@ impl SkillSource for Library {
 
 impl Library {
     async fn shelf_for(&self, ask: &SkillRequest) -> Result<SkillSet, SkillError> {
-        let shelf = self.shelf(Some(ask.folder.clone())).await;
+        let shelf = self.skill_set(Some(ask.folder.clone())).await;
         shelf.map_err(|error: ApiError| SkillError::Unusable {
             name: ask.name.clone(),
             why: format!("the skills cannot be read now ({})", error.key),

@@ -68,7 +68,7 @@ impl Library {
         if !octo_skills::is_public_name(&read.name) {
             return Err(ApiError::new("skills.name").arg("name", &read.name));
         }
-        let shelf = self.shelf(None).await?;
+        let shelf = self.skill_set(None).await?;
         let present = shelf.catalogue.get(&read.name);
         // The choice applies to an existing skill, or to a skill only ever proposed.
         let of = SkillRef { name: read.name.clone(), origin: SkillOrigin::User, project: None };
@@ -137,13 +137,13 @@ impl Library {
                     return Err(ApiError::new("skills.suggestion_name").arg("name", &row.name));
                 }
                 // The real location: the folder may have another name or be nested.
-                let shelf = self.shelf(None).await?;
+                let shelf = self.skill_set(None).await?;
                 let folder = shelf.find(&of).map(|skill| skill.folder.clone());
                 let folder = folder.unwrap_or_else(|_| self.own_folder(&row.name));
                 if row.base.is_none() && folder.join(SKILL_FILE).exists() && shelf.find(&of).is_err() {
                     return Err(ApiError::new("skills.folder_taken").arg("path", folder.display()));
                 }
-                self.put(of, folder, text).await?;
+                self.write_skill(of, folder, text).await?;
             }
             SuggestionAnswer::Discard => {}
             SuggestionAnswer::Never => {

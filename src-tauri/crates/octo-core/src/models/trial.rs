@@ -25,7 +25,7 @@ impl Models {
     pub async fn test(&self, draft: ModelDraft) -> ModelCheck {
         let model = draft.model.trim().to_owned();
         let asked = async {
-            let provider = connect(self.drafted(draft).await?).map_err(|error| error.to_api())?;
+            let provider = connect(self.draft_endpoint(draft).await?).map_err(|error| error.to_api())?;
             time(provider.as_ref(), question(model, "Say OK.", TEST_TOKENS), CancellationToken::new()).await
         };
         match within(asked).await {

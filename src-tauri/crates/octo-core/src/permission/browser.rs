@@ -29,7 +29,7 @@ pub(super) fn decide(
     // A yes covers everything the action triggers, so one question names all of it: the site, the element and
     // the files. A question about the files alone would not say where they are sent.
     if let Some((risk, besides)) = weight.risks.split_first() {
-        let (target, files) = (weight.target.clone(), about(ground, files));
+        let (target, files) = (weight.target.clone(), files_to_mention(ground, files));
         let reason = AskReason::Page { risk: *risk, besides: besides.to_vec(), site, target, files };
         return Decision::Ask { reason, rule: None };
     }
@@ -68,7 +68,7 @@ pub(super) fn decide(
 }
 
 /// Returns the files a page would receive that must be mentioned, whatever the mode.
-fn about(ground: &PermissionContext, files: &[PathBuf]) -> Vec<PageFile> {
+fn files_to_mention(ground: &PermissionContext, files: &[PathBuf]) -> Vec<PageFile> {
     let about = |path: &PathBuf| match super::read(ground, path) {
         Decision::Ask { reason: AskReason::Secret { path }, .. } => Some(PageFile::Secret { path }),
         Decision::Ask { reason: AskReason::ReadsOutside { path }, .. } => Some(PageFile::Outside { path }),
@@ -99,13 +99,16 @@ fn is_encrypted(plain: &str, site: &str) -> bool {
 }
 
 /// Returns the permissions of a running browser call.
-pub(crate) fn browser_leave(ground: &PermissionContext, effects: &Effects) -> Option<BrowserPermission> {
+pub(crate) fn browser_permissions(
+    ground: &PermissionContext,
+    effects: &Effects,
+) -> Option<BrowserPermission> {
     let weight = effects.browser.as_ref()?.assessment.clone()?;
-    Some(BrowserPermission { assessment: weight, ..standing(ground) })
+    Some(BrowserPermission { assessment: weight, ..entry_permissions(ground) })
 }
 
 /// Returns the sites a turn may visit before any action is weighed.
-pub(crate) fn standing(ground: &PermissionContext) -> BrowserPermission {
+pub(crate) fn entry_permissions(ground: &PermissionContext) -> BrowserPermission {
     let ruled = ground.rules.iter().filter_map(|rule| match rule {
         // A site that can only be granted for one turn is covered by no rule.
         Rule::Site { site } if matches!(PageAddress::of(site), PageAddress::Web(_)) => Some(site.clone()),

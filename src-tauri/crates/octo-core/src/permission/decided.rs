@@ -114,7 +114,7 @@ pub(crate) enum RunBasis {
 
 impl CallDecision {
     /// Returns the log entry of a decision, or `None` for an ordinary permission to run.
-    pub fn logged(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
+    pub fn log_entry(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
         // Reasons are logged by name, which reveals nothing about the call.
         let named = |value: serde_json::Value| {
             let name =

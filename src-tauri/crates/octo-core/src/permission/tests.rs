@@ -483,7 +483,7 @@ fn everything_but_a_plain_leave_to_run_is_logged_with_its_reason() {
         (command("rm x"), None),
         (command("ls"), None),
     ] {
-        let entry = decide(&ground, &effects).logged(&effects, SessionId::new(), 1);
+        let entry = decide(&ground, &effects).log_entry(&effects, SessionId::new(), 1);
         let entry = entry.map(|entry| serde_json::to_value(entry).unwrap());
         let seen = entry
             .as_ref()

@@ -248,7 +248,10 @@ impl HomeTasks {
         let accepted = self.store().write(move |tx| {
             let before = tx.task_state(&task)?;
             let decided = before.decided_until.filter(|_| keeps_time).or(Some(now));
-            tx.put_task_state(&task, &TaskStateRow { on: before.on, accepted: Some(hash), decided })
+            tx.put_task_state(
+                &task,
+                &TaskStateRow { on: before.on, accepted: Some(hash), decided_until: decided },
+            )
         });
         accepted.await?;
         self.changed();

@@ -396,7 +396,7 @@ impl SchedulerLoop {
             must_hold(tx, &token)?;
             // The person may have stopped it since it was read.
             let ending = tx.run(after.run.id)?.and_then(|row| row.stop_reason).or(after.stop_reason);
-            tx.put_run(&RunRow { ending, ..after })?;
+            tx.put_run(&RunRow { stop_reason: ending, ..after })?;
             if let Some(retry) = retry {
                 tx.add_run(&retry)?;
             }

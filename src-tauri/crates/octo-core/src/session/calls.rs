@@ -89,7 +89,7 @@ impl Session {
         let live = self.live.clone();
         let ground = self.ground();
         // Paths the person closed stay closed inside a folder that a tool searches.
-        let closed = PolicyPaths::new(&ground.policy, &ground.around(self.workspace.folder()));
+        let closed = PolicyPaths::new(&ground.policy, &ground.shell_context(self.workspace.folder()));
         ToolContext {
             session: self.id(),
             call,

@@ -103,13 +103,13 @@ impl Compaction {
 
     /// Records the usage of a model's answer to this number of messages.
     pub(super) fn answered(&mut self, usage: Option<Usage>, messages: usize) {
-        self.size.answered(usage, messages);
+        self.size.record_answer(usage, messages);
         self.restraint.answered();
     }
 
     /// Records that the conversation was replaced by one of this estimated size.
     pub(super) fn replaced(&mut self, tokens: u64, messages: usize) {
-        self.size.estimated(tokens, messages);
+        self.size.record_estimate(tokens, messages);
     }
 
     /// Whether a finished summary waits for its archive to be written.
@@ -130,7 +130,7 @@ impl Compaction {
     /// Records that a summary replaced earlier messages. Returns whether the conversation is much smaller than
     /// before.
     fn compacted(&mut self, before: u64, tokens: u64, messages: usize) -> bool {
-        self.size.estimated(tokens, messages);
+        self.size.record_estimate(tokens, messages);
         self.restraint = CompactionRestraint { calls_since: Some(0), not_below: 0 };
         let is_useless = tokens > before / 100 * USELESS_PERCENT;
         if is_useless {
@@ -165,7 +165,9 @@ impl Session {
         if size < self.compaction_limit() || self.compaction.restraint.forbids(size) {
             return false;
         }
-        let Some(cut) = compaction::cut(&self.conversation, HeldBackSteps::Nothing) else { return false };
+        let Some(cut) = compaction::choose_range(&self.conversation, HeldBackSteps::Nothing) else {
+            return false;
+        };
         self.begin_compaction(
             cut,
             HeldBackSteps::Nothing,
@@ -179,7 +181,9 @@ impl Session {
     /// Begins a compaction that can be sent, because the provider rejected the conversation as too long.
     /// Returns whether it did.
     pub(super) fn compact_after_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
-        let Some(cut) = compaction::cut(&self.conversation, HeldBackSteps::LastStep) else { return false };
+        let Some(cut) = compaction::choose_range(&self.conversation, HeldBackSteps::LastStep) else {
+            return false;
+        };
         self.begin_compaction(
             cut,
             HeldBackSteps::LastStep,
@@ -195,7 +199,7 @@ impl Session {
         if self.compaction.restraint.forbids(self.context_size()) {
             return;
         }
-        if let Some(cut) = compaction::cut(&self.conversation, HeldBackSteps::Nothing) {
+        if let Some(cut) = compaction::choose_range(&self.conversation, HeldBackSteps::Nothing) {
             self.begin_compaction(
                 cut,
                 HeldBackSteps::Nothing,
@@ -255,7 +259,7 @@ impl Session {
         step: &mut Step,
     ) {
         let read = answer.map(|answer| match answer.complete() {
-            Some((text, calls)) => compaction::read(text, calls),
+            Some((text, calls)) => compaction::parse_summary(text, calls),
             None => Err(SummaryError::Cut),
         });
         match read {
@@ -278,7 +282,8 @@ impl Session {
                     }
                     (_, HeldBackSteps::LastStep | HeldBackSteps::Half) => None,
                 };
-                let cut = again.and_then(|again| Some((again, compaction::cut(&self.conversation, again)?)));
+                let cut = again
+                    .and_then(|again| Some((again, compaction::choose_range(&self.conversation, again)?)));
                 match cut {
                     Some((again, cut)) => {
                         self.begin_compaction(
@@ -368,7 +373,7 @@ impl Session {
         step: &mut Step,
     ) {
         let summed = compacting.cut.summed;
-        let blocks = vec![self.surroundings_notice(), compaction::block(summary, summed, archived)];
+        let blocks = vec![self.surroundings_notice(), compaction::summary_block(summary, summed, archived)];
         let message = self.message(self.newest_turn(), Role::User, Origin::Octo, blocks);
         step.event(Event::MessageAdded { message: message.clone() });
         // The person's message of the turn may leave now.

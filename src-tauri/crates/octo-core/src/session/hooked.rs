@@ -26,7 +26,7 @@ impl Session {
             if let Some(error) = error {
                 facts.insert("error".to_owned(), error.into());
             }
-            hooks.hear(on, None, facts).await;
+            hooks.run_all(on, None, facts).await;
         });
     }
 }

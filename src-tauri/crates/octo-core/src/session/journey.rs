@@ -268,7 +268,7 @@ impl Session {
     pub(super) async fn recover_restore(&mut self) -> Result<(), ApiError> {
         let session = self.id();
         let read = self.runtime.base.store.read(move |reader| reader.pending_restore(session)).await;
-        let Some(RestoreRecord { task, conversation, kept }) = read? else { return Ok(()) };
+        let Some(RestoreRecord { task, conversation, kept_messages: kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
             return self.show_conversation(&StepConversation::new(conversation, tree, kept)).await;

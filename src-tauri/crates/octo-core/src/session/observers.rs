@@ -34,7 +34,7 @@ impl Observers {
 impl Session {
     /// Publishes the session's activity to the board.
     pub(super) fn tell_board(&self) {
-        self.observers.board.tell(self.doing());
+        self.observers.board.publish(self.doing());
     }
 
     fn doing(&self) -> Option<SessionActivity> {

@@ -34,7 +34,7 @@ impl Prefix {
         }
         let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
         let made = async {
-            let shelf = runtime.services.library.shelf(Some(folder.clone())).await?;
+            let shelf = runtime.services.library.skill_set(Some(folder.clone())).await?;
             // A profile deleted since then remains in effect for this session.
             Ok::<_, ApiError>(runtime.services.library.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
                 tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");

@@ -71,7 +71,7 @@ pub(super) async fn ready(
         });
     }
     let effects = prepared.effects(&ground.folder).with_resolved_sites(&context.http).await;
-    let standing = permission::standing(ground);
+    let standing = permission::entry_permissions(ground);
     // Attaching to a browser may wait for the person; Stop ends the wait.
     let effects = tokio::select! {
         biased;
@@ -79,7 +79,7 @@ pub(super) async fn ready(
         weighed = effects.assessed(&*context.browser, &standing) => weighed?,
     };
     let decided = permission::decide_off_thread(ground, &effects).await;
-    if let Some(entry) = decided.logged(&effects, context.session, now()) {
+    if let Some(entry) = decided.log_entry(&effects, context.session, now()) {
         let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
         // In parallel with the call: a log that cannot be written stops nothing.
         tokio::task::spawn_blocking(move || {
@@ -127,7 +127,7 @@ pub(super) async fn ready(
         )));
     }
     let about = facts(tool, call.id, &ready.arguments);
-    let HookVerdict { deny, context: told } = hooks.hear(HookMoment::BeforeTool, Some(tool), about).await;
+    let HookVerdict { deny, context: told } = hooks.run_all(HookMoment::BeforeTool, Some(tool), about).await;
     let decision = match deny {
         Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
         None => ready.decision,
@@ -225,7 +225,7 @@ impl ReadyCall {
         ToolContext {
             files: context.files.with_grants(&self.effects.reads, &self.effects.writes),
             http: context.http.with_grants(sites),
-            browser_permission: permission::browser_leave(ground, &self.effects),
+            browser_permission: permission::browser_permissions(ground, &self.effects),
             shell_folder: Some(self.shell_folder.clone()),
             rewritten: self.rewritten.clone(),
             confinement,
@@ -286,7 +286,7 @@ impl ReadyCall {
         let outcome = self.prepared.run(context).await;
         let mut about = facts(self.tool, call, &self.arguments);
         about.insert("failed".to_owned(), outcome.is_err().into());
-        let heard = hooks.hear(HookMoment::AfterTool, Some(self.tool), about).await;
+        let heard = hooks.run_all(HookMoment::AfterTool, Some(self.tool), about).await;
         let told = [self.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
         with_hook_context(outcome, &told)
     }

@@ -208,7 +208,7 @@ impl Session {
             Some(SideCallAim::Warmth) => self.refreshed(answer.is_ok()),
             // A failed guess is no loss.
             Some(SideCallAim::Suggestion(turn)) => {
-                let guess = answer.ok().and_then(|answer| suggestion::read(&answer.text));
+                let guess = answer.ok().and_then(|answer| suggestion::parse_guess(&answer.text));
                 if let Some(text) = guess {
                     let suggestion = Suggestion { turn, text };
                     step.event(Event::Suggested { suggestion });

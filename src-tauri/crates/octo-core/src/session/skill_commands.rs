@@ -102,14 +102,14 @@ impl CallRunner {
         }
         let about =
             || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
-        let before = hooks.hear(HookMoment::BeforeTool, Some(TERMINAL), about()).await;
+        let before = hooks.run_all(HookMoment::BeforeTool, Some(TERMINAL), about()).await;
         if let Some(why) = before.deny {
             return SkillCommandOutcome::Left(format!("{HOOK}: {why})"));
         }
         let report = self.output(&line, fence.confinement(&decision, &nature), patience).await;
         let mut facts = about();
         facts.insert("failed".to_owned(), report.is_err().into());
-        let after = hooks.hear(HookMoment::AfterTool, Some(TERMINAL), facts).await;
+        let after = hooks.run_all(HookMoment::AfterTool, Some(TERMINAL), facts).await;
         match report {
             Ok(report) => {
                 let told = [before.context, after.context].into_iter().flatten();

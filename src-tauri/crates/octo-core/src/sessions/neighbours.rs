@@ -52,8 +52,8 @@ impl Sessions {
         if !*written {
             return Ok(());
         }
-        self.runtime.base.neighbours.tell();
-        self.runtime.board.change().tell();
+        self.runtime.base.neighbours.notify();
+        self.runtime.board.change().notify();
         let token = self.runtime.base.lease.token.clone();
         let asked = token.clone();
         if !self.runtime.base.store.read(move |reader| reader.has_stop_requests(&asked)).await? {

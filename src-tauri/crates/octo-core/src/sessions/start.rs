@@ -29,12 +29,12 @@ impl Sessions {
         blocks: Vec<Block>,
     ) -> Result<SessionInfo, ApiError> {
         let blocks = sendable(blocks)?;
-        let shelf = self.runtime.services.library.shelf(Some(folder.clone())).await?;
+        let shelf = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
         let mut wish = None;
         match slash::parse(&blocks) {
             ParsedMessage::Message => {}
             ParsedMessage::Unknown { name, near } => {
-                wish = Some(shelf.called(&blocks, &name, &near, &profile)?)
+                wish = Some(shelf.find_called(&blocks, &name, &near, &profile)?)
             }
             ParsedMessage::Command(_) | ParsedMessage::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
@@ -92,7 +92,7 @@ impl Sessions {
             .runtime
             .services
             .hooks(&self.runtime.base, PathBuf::from(folder))
-            .hear(HookMoment::SessionStart, None, facts)
+            .run_all(HookMoment::SessionStart, None, facts)
             .await;
         all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);

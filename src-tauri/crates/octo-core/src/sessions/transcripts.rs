@@ -95,7 +95,7 @@ impl Sessions {
         let listed = listed.map_err(|error| ApiError::new("internal").detail(error))?;
         let profile = incoming.profile.filter(|profile| listed.iter().any(|info| info.profile == *profile));
         let profile = profile.unwrap_or_default();
-        let shelf = self.runtime.services.library.shelf(Some(folder.clone())).await?;
+        let shelf = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
         let system =
             self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
         let (blobs, pictures) = (self.runtime.base.blobs.clone(), incoming.pictures);

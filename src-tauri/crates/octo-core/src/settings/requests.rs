@@ -62,7 +62,7 @@ impl LiveSettings {
     /// counts.
     async fn commands(&self, folder: Option<String>) -> Result<Commands, ApiError> {
         let mut commands = slash::commands();
-        let shelf = self.services.library.shelf(absolute(folder)).await?;
+        let shelf = self.services.library.skill_set(absolute(folder)).await?;
         let own: Vec<String> = commands.iter().map(|command| command.name.clone()).collect();
         commands.extend(shelf.commands().filter(|command| !own.contains(&command.name)));
         Ok(Commands { commands })

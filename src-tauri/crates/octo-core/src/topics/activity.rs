@@ -22,7 +22,7 @@ impl Topics {
             .collect();
         let ahead =
             turns.iter().filter_map(|(_, _, turn)| Some((*turn, self.runtime.admission.ahead(*turn)?)));
-        let (ahead, places) = (ahead.collect(), self.runtime.admission.places());
+        let (ahead, places) = (ahead.collect(), self.runtime.admission.permits());
         let (token, now) = (self.base.lease.token.clone(), self.base.clock.now());
         let known = self.base.store.read(move |reader| {
             let mut spent = HashMap::new();

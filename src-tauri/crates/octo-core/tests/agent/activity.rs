@@ -5,7 +5,7 @@ mod parts;
 use super::{
     rig::{PATIENCE, Rig, reached, words},
     schedule::world::{DAY, HOUR, MINUTE, at_ten, last_run, runs, save, settled, world},
-    shelf::{TestSkills, cards, end_of, forking, is_forked, skill},
+    shelf::{TestSkills, cards, end_of, is_sub_agent, skill, sub_agent_script},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -325,7 +325,7 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
     let held = gate.clone();
     let endless = json!({ "command": "while :; do sleep 1; done", "async": true });
     let script = Script::from_fn(move |request| match (asked(request).as_str(), request.results().len()) {
-        _ if is_forked(request) => Reply::text("looking around").hold_after(1, &held),
+        _ if is_sub_agent(request) => Reply::text("looking around").hold_after(1, &held),
         ("serve", 0) => Reply::nothing()
             .and_call("terminal", endless.clone())
             .and_call("terminal", json!({ "command": "exec sleep 4000", "async": true })),

@@ -4,7 +4,7 @@ mod interrupted;
 
 use super::{
     rig::{Rig, reached, results, statuses},
-    shelf::{end_of, is_forked, skill},
+    shelf::{end_of, is_sub_agent, skill},
 };
 use octo_protocol::{
     AnswerSuggestion, Block, CallOutcome, CallStatus, ChangeSettings, Event, GetMemory, LibrarySettings,
@@ -60,7 +60,7 @@ fn turns_with(
     last.reverse();
     let mut given = 0;
     Script::from_fn(move |request| {
-        if is_forked(request) {
+        if is_sub_agent(request) {
             return child(aim(request), request);
         }
         given += 1;
@@ -123,7 +123,7 @@ async fn settled(rig: &mut Rig, session: SessionId) {
 
 fn aims(rig: &Rig) -> Vec<SubAgentAim> {
     let mut aims: Vec<SubAgentAim> =
-        rig.server.requests().iter().filter(|request| is_forked(request)).map(aim).collect();
+        rig.server.requests().iter().filter(|request| is_sub_agent(request)).map(aim).collect();
     aims.dedup();
     aims
 }
@@ -155,7 +155,7 @@ fn assert_prefix(rig: &Rig) {
     let start = |request: &RecordedRequest| bare(&request.messages()[..1]);
     let first = start(&requests[0]);
     let own: Vec<_> =
-        requests.iter().filter(|request| !is_forked(request) && start(request) == first).collect();
+        requests.iter().filter(|request| !is_sub_agent(request) && start(request) == first).collect();
     assert!(own.len() > 2);
     for pair in own.windows(2) {
         for part in ["tools", "system"] {
@@ -186,7 +186,7 @@ async fn a_long_turn_may_be_remembered_unasked_from_the_parents_cache_and_the_pe
     // Its first request is the parent's last one with the answer and one more message, read from the cache.
     let requests = rig.server.requests();
     let (parent, child) = (&requests[9], &requests[10]);
-    assert!(!is_forked(parent) && aim(child) == SubAgentAim::Remember);
+    assert!(!is_sub_agent(parent) && aim(child) == SubAgentAim::Remember);
     for part in ["tools", "system"] {
         assert_eq!(child.body[part], parent.body[part], "{part}");
     }

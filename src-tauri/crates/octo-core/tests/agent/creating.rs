@@ -4,7 +4,7 @@
 
 use super::{
     rig::{Rig, answers, results},
-    shelf::{cards, end_of, is_forked, skill},
+    shelf::{cards, end_of, is_sub_agent, skill},
 };
 use octo_protocol::{ListSuggestions, Mode, SubAgentStatus, SuggestionKind, TurnEnd};
 use octo_testkit::{RecordedRequest, Reply, Script};
@@ -98,7 +98,7 @@ fn beside(request: &RecordedRequest, file: &str) -> String {
 fn creator(work: PathBuf) -> Script {
     let mut step = 0;
     Script::from_fn(move |request| {
-        if is_forked(request) {
+        if is_sub_agent(request) {
             return Trial::of(request).answer(request);
         }
         step += 1;

@@ -2,7 +2,7 @@
 
 use super::{
     rig::{Rig, results, statuses, words},
-    shelf::{TestSkills, card, cards, end_of, forking, is_forked, skill},
+    shelf::{TestSkills, card, cards, end_of, is_sub_agent, skill, sub_agent_script},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -47,8 +47,8 @@ async fn tools_it_may_not_use_are_refused_when_called_and_stay_in_the_schema() {
             .and_call("undo", json!({})),
         Reply::text("could not"),
     ];
-    let script = forking(vec![skill("careful", "look")], steps(replies));
-    let shelf = TestSkills::new().with("careful", "inherit", &["bash"]);
+    let script = sub_agent_script(vec![skill("careful", "look")], steps(replies));
+    let shelf = TestSkills::new().with_sub_agent_skill("careful", "inherit", &["bash"]);
     let mut rig = Rig::skilled(script, shelf).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -72,7 +72,7 @@ async fn what_it_does_to_files_is_part_of_its_parents_task() {
         Reply::call("terminal", json!({ "command": "echo y > b.txt" })),
         Reply::text("made two files"),
     ];
-    let script = forking(one("make files"), steps(replies));
+    let script = sub_agent_script(one("make files"), steps(replies));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -103,8 +103,10 @@ async fn what_it_does_to_files_is_part_of_its_parents_task() {
 
 #[tokio::test]
 async fn its_question_is_asked_in_its_session_and_its_parent_waits_for_the_person() {
-    let script =
-        forking(one("make a file"), steps(vec![write("a.txt"), write("b.txt"), Reply::text("made")]));
+    let script = sub_agent_script(
+        one("make a file"),
+        steps(vec![write("a.txt"), write("b.txt"), Reply::text("made")]),
+    );
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
@@ -131,8 +133,10 @@ async fn its_question_is_asked_in_its_session_and_its_parent_waits_for_the_perso
 
 #[tokio::test]
 async fn a_rule_for_the_session_holds_for_both() {
-    let script =
-        forking(one("make a file"), steps(vec![write("a.txt"), write("a.txt"), Reply::text("made")]));
+    let script = sub_agent_script(
+        one("make a file"),
+        steps(vec![write("a.txt"), write("a.txt"), Reply::text("made")]),
+    );
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
@@ -149,7 +153,7 @@ async fn a_rule_for_the_session_holds_for_both() {
 
 #[tokio::test]
 async fn stop_of_the_parent_stops_it_within_three_seconds() {
-    let script = forking(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::hang());
+    let script = sub_agent_script(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::hang());
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     rig.server.received(3).await;
@@ -173,7 +177,7 @@ async fn stop_of_the_parent_stops_it_within_three_seconds() {
 #[tokio::test]
 async fn stopped_alone_it_says_so_and_its_parent_goes_on() {
     let look = Reply::text("I look.").and_call("glob", json!({ "pattern": "*" }));
-    let script = forking(one("for ever"), steps(vec![look, Reply::hang()]));
+    let script = sub_agent_script(one("for ever"), steps(vec![look, Reply::hang()]));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let view = card(&mut rig, "a step", |view| view.steps == 1).await;
@@ -190,7 +194,7 @@ async fn stopped_alone_it_says_so_and_its_parent_goes_on() {
 
 #[tokio::test]
 async fn after_a_restart_it_does_not_go_on_by_itself_and_its_parent_is_told() {
-    let script = forking(one("for ever"), steps(vec![write("a.txt"), Reply::hang()]));
+    let script = sub_agent_script(one("for ever"), steps(vec![write("a.txt"), Reply::hang()]));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     rig.server.received(3).await;
@@ -217,7 +221,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
     let gate = Gate::new();
     let held = gate.clone();
     let tasks = ["one", "two", "three", "four", "five"].map(|task| skill("explore", task));
-    let script = forking(tasks.into(), move |_| Reply::text("found").hold_after(0, &held));
+    let script = sub_agent_script(tasks.into(), move |_| Reply::text("found").hold_after(0, &held));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     rig.server.received(4).await;
@@ -246,8 +250,10 @@ async fn no_more_work_at_once_than_the_setting_lets() {
 
 #[tokio::test]
 async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
-    let script = forking(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
-    let shelf = TestSkills::new().with("cheap", "Other\neffort: low", &[]).with("gone", "nobody", &[]);
+    let script = sub_agent_script(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
+    let shelf = TestSkills::new()
+        .with_sub_agent_skill("cheap", "Other\neffort: low", &[])
+        .with_sub_agent_skill("gone", "nobody", &[]);
     let mut rig = Rig::skilled(script, shelf).await;
     let draft = ModelDraft {
         id: None,
@@ -286,7 +292,7 @@ async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
 
 #[tokio::test]
 async fn a_budget_of_the_parents_task_covers_it() {
-    let script = forking(one("spend"), steps(vec![write("a.txt"), Reply::text("made")]));
+    let script = sub_agent_script(one("spend"), steps(vec![write("a.txt"), Reply::text("made")]));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     // The parent's first call fits; its cost counts when its sub-agent starts.
     let little = Budgets { task: Some(Cost::from_nano_dollars(1_000)), ..Budgets::default() };
@@ -321,12 +327,13 @@ async fn a_budget_of_the_parents_task_covers_it() {
 
 #[tokio::test]
 async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
-    let script = Script::from_fn(|request| match (is_forked(request), request.answers()) {
+    let script = Script::from_fn(|request| match (is_sub_agent(request), request.answers()) {
         (true, _) => Reply::text("the heron is in a.txt"),
         (false, 0) => Reply::text("hello"),
         (false, _) => Reply::text("as you see"),
     });
-    let mut rig = Rig::skilled(script, TestSkills::new().inline("style", "Write short lines.")).await;
+    let mut rig =
+        Rig::skilled(script, TestSkills::new().with_inline_skill("style", "Write short lines.")).await;
     let session = rig.start(Mode::Ask, &format!("hi {}", "and a long text. ".repeat(500))).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let wish = SkillTask { name: "explore".into(), task: "find the heron".into() };
@@ -334,7 +341,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let requests = rig.server.requests();
     assert_eq!(requests.len(), 3);
-    assert!(is_forked(&requests[1]) && requests[1].user_text().contains("/explore find the heron"));
+    assert!(is_sub_agent(&requests[1]) && requests[1].user_text().contains("/explore find the heron"));
     assert!(requests[1].user_text().contains("find the heron"));
     // Sent as a notice, not as a call the model never made.
     let sent = requests[2].body.to_string();
@@ -371,7 +378,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
 
 #[tokio::test]
 async fn it_goes_into_the_trash_with_its_parent_comes_back_and_is_purged_with_it() {
-    let script = forking(one("look"), |_| Reply::text("a word of its own"));
+    let script = sub_agent_script(one("look"), |_| Reply::text("a word of its own"));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -407,7 +414,7 @@ async fn its_own_conversation_is_compacted_when_it_is_too_long() {
     let script = Script::from_fn(move |request| {
         let raw = String::from_utf8_lossy(&request.raw);
         // After a compaction nothing of its first message is left to recognize it by.
-        if !is_forked(request) && !raw.contains("Summary of the conversation so far") {
+        if !is_sub_agent(request) && !raw.contains("Summary of the conversation so far") {
             let (name, arguments) = skill("explore", "add the numbers of all files");
             let first = !std::mem::replace(&mut asked, true);
             return if first { Reply::call(name, arguments) } else { Reply::text("done") };
@@ -446,10 +453,12 @@ async fn its_own_conversation_is_compacted_when_it_is_too_long() {
 async fn a_long_summary_is_cut_and_a_long_skill_is_kept_whole_beside() {
     let long = "word ".repeat(2_000);
     let said = long.clone();
-    let script =
-        forking(vec![skill("explore", "talk"), skill("book", "read")], move |_| Reply::text(said.clone()));
+    let script = sub_agent_script(vec![skill("explore", "talk"), skill("book", "read")], move |_| {
+        Reply::text(said.clone())
+    });
     let mut rig =
-        Rig::skilled(script, TestSkills::new().inline("book", &"line of a book\n".repeat(4_000))).await;
+        Rig::skilled(script, TestSkills::new().with_inline_skill("book", &"line of a book\n".repeat(4_000)))
+            .await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await);

@@ -2,7 +2,7 @@
 
 use super::{
     rig::{Rig, results, words},
-    shelf::{TestSkills, cards, end_of, forking, is_forked, skill},
+    shelf::{TestSkills, cards, end_of, is_sub_agent, skill, sub_agent_script},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -35,7 +35,8 @@ fn long(text: &str) -> String {
 
 #[tokio::test]
 async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() {
-    let script = forking(vec![skill("explore", "Find the heron.")], |_| Reply::text("It is in a.txt."));
+    let script =
+        sub_agent_script(vec![skill("explore", "Find the heron.")], |_| Reply::text("It is in a.txt."));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, &long("Where is the heron? ")).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -139,7 +140,8 @@ const TURNS: usize = 4;
 /// Returns a number that depends only on the request and its session, not on the order in which sub-agents send
 /// requests.
 fn chance(seed: u64, request: &RecordedRequest) -> u64 {
-    let said = json!([seed, is_forked(request), request.messages().len(), request.user_text()]).to_string();
+    let said =
+        json!([seed, is_sub_agent(request), request.messages().len(), request.user_text()]).to_string();
     let hash = said.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -151,7 +153,7 @@ fn mixed(seed: u64) -> Script {
     Script::from_fn(move |request| {
         let chance = chance(seed, request);
         let steps = request.messages().len();
-        match (is_forked(request), chance % 6) {
+        match (is_sub_agent(request), chance % 6) {
             (true, 0..=2) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{chance}") })),
             (true, _) => Reply::text(format!("A sub-agent found {chance}.")),
             (false, 0) => Reply::text(format!("The answer is {chance}.")),
@@ -174,8 +176,9 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
     let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
     let (mut forks, mut inlines, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
-        let shelf =
-            TestSkills::new().with("other", "inherit", &["terminal"]).inline("style", "Write short lines.");
+        let shelf = TestSkills::new()
+            .with_sub_agent_skill("other", "inherit", &["terminal"])
+            .with_inline_skill("style", "Write short lines.");
         let mut rig = Rig::skilled(mixed(seed), shelf).await;
         // A look back at a turn branches off while the next one starts: the order of their requests is random.
         let library =

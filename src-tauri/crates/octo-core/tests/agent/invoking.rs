@@ -3,7 +3,7 @@
 use super::{
     library::{begin, own, put, text},
     rig::{Rig, reached, results, statuses},
-    shelf::{cards, end_of, is_forked},
+    shelf::{cards, end_of, is_sub_agent},
 };
 use octo_protocol::{CallStatus, Mode, SendOutcome, SessionStatus, StartSession, ToolView, TurnEnd};
 use octo_testkit::{Gate, Reply, Script};
@@ -73,7 +73,7 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let [card] = cards(&rig, session).await.try_into().unwrap();
     assert_eq!(card.commands, ["cat notes.txt"]);
-    let asked = rig.server.requests().into_iter().find(is_forked).unwrap();
+    let asked = rig.server.requests().into_iter().find(is_sub_agent).unwrap();
     assert!(asked.user_text().contains("Notes: three things"), "{}", asked.user_text());
 
     // The person's hooks run for each of them, as for a command of the agent.

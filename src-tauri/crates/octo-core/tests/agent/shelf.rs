@@ -13,11 +13,11 @@ pub struct TestSkills(BTreeMap<String, String>);
 impl TestSkills {
     /// Creates a set with the skill `explore`, which runs in a sub-agent on its parent's model.
     pub fn new() -> Self {
-        Self::default().with("explore", "inherit", &[])
+        Self::default().with_sub_agent_skill("explore", "inherit", &[])
     }
 
     /// Adds a skill that runs in a sub-agent on a model: `inherit`, `light` or a connected one's name.
-    pub fn with(mut self, name: &str, model: &str, forbidden: &[&str]) -> Self {
+    pub fn with_sub_agent_skill(mut self, name: &str, model: &str, forbidden: &[&str]) -> Self {
         let text = format!(
             "---\nname: {name}\ndescription: Looks around.\ncontext: fork\nmodel: {model}\nforbidden_tools: {forbidden:?}\n---\n\n\
              Look around as {name} does.\n"
@@ -27,7 +27,7 @@ impl TestSkills {
     }
 
     /// Adds a skill whose instructions are added to the conversation.
-    pub fn inline(mut self, name: &str, instructions: &str) -> Self {
+    pub fn with_inline_skill(mut self, name: &str, instructions: &str) -> Self {
         let text = format!("---\nname: {name}\ndescription: Says how.\n---\n\n{instructions}\n");
         self.0.insert(name.to_owned(), text);
         self
@@ -50,13 +50,13 @@ pub fn skill(name: &str, task: &str) -> (&'static str, Value) {
 
 /// Returns a script in which the parent calls these skills at once and then says "done"; sub-agents are
 /// answered by `child`.
-pub fn forking(
+pub fn sub_agent_script(
     calls: Vec<(&'static str, Value)>,
     mut child: impl FnMut(&RecordedRequest) -> Reply + Send + 'static,
 ) -> Script {
     let mut calls = Some(calls);
     Script::from_fn(move |request| {
-        if is_forked(request) {
+        if is_sub_agent(request) {
             return child(request);
         }
         match calls.take() {
@@ -69,7 +69,7 @@ pub fn forking(
 }
 
 /// Returns whether the request is from a sub-agent.
-pub fn is_forked(request: &RecordedRequest) -> bool {
+pub fn is_sub_agent(request: &RecordedRequest) -> bool {
     String::from_utf8_lossy(&request.raw).contains("<octo-notice kind=\\\"fork\\\">")
 }
 

@@ -13,7 +13,11 @@ fn in_browser(weight: Option<octo_tools::BrowserAssessment>) -> Effects {
 
 fn weighed(site: &str, entry: octo_tools::LocationAccess, risks: &[octo_protocol::PageRisk]) -> Effects {
     let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: entry });
-    in_browser(Some(octo_tools::BrowserAssessment { place, risks: risks.to_vec(), ..Default::default() }))
+    in_browser(Some(octo_tools::BrowserAssessment {
+        location: place,
+        risks: risks.to_vec(),
+        ..Default::default()
+    }))
 }
 
 #[test]
@@ -135,7 +139,8 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
     // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
     let looked = |looked| {
         let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
-        let weight = octo_tools::BrowserAssessment { location: place, looked, ..Default::default() };
+        let weight =
+            octo_tools::BrowserAssessment { location: place, inspected: looked, ..Default::default() };
         let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(weight)) };
         reason(&ground(Mode::AskRisky, &folder), &effects)
     };

@@ -175,7 +175,7 @@ impl LookBackRun {
         let LookBackAim::Reflect(name) = aim else { return true };
         // For a skill of a project or another program this would create a copy among the person's own skills,
         // ranked behind the original.
-        let shelf = self.runtime.services.library.shelf(Some(self.folder.clone())).await;
+        let shelf = self.runtime.services.library.skill_set(Some(self.folder.clone())).await;
         shelf.is_ok_and(|shelf| {
             let skill = shelf.catalogue.get(name);
             skill.is_some_and(|skill| {

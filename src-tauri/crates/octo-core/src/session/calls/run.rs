@@ -40,7 +40,7 @@ impl Session {
         let context = self.tool_context(id, message, vetted, cancel.clone(), task.tools());
         let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
         let confinement = ready.confinement(&self.workspace.fence(&self.runtime));
-        let around = ground.around(self.workspace.folder());
+        let around = ground.shell_context(self.workspace.folder());
         let deed = LastingCall::new(id, &self.workspace, around, confinement.as_ref());
         let context = ready.grant(context, &ground, confinement);
         let (tool, may_remove) = (ready.tool(), ready.effects().command.is_some());

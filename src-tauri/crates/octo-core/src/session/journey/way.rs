@@ -146,7 +146,7 @@ impl RestoreJob {
             }
         };
         let tree = self.tree().await?;
-        let RestoreRecord { conversation, kept, .. } = journey;
+        let RestoreRecord { conversation, kept_messages: kept, .. } = journey;
         Ok((report, Some(StepConversation::new(conversation, tree, kept))))
     }
 

@@ -6,8 +6,9 @@ use octo_protocol::StoredTopic;
 
 #[tokio::test]
 async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
-    let script =
-        forking(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::text("looked around"));
+    let script = sub_agent_script(vec![skill("explore", "one"), skill("explore", "two")], |_| {
+        Reply::text("looked around")
+    });
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let patch = SettingsPatch {
         live_turns: Some(LiveTurnLimit(1)),
@@ -35,7 +36,7 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
     ]
     .into_iter();
     let script = Script::from_fn(move |request| {
-        if is_forked(request) {
+        if is_sub_agent(request) {
             child.next().unwrap()
         } else if asked(request) == "long" {
             Reply::text("long work").hold_after(1, &held)
@@ -74,7 +75,7 @@ async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
     let (held, gate) = (Gate::new(), Gate::new());
     let (long, first) = (gate.clone(), held.clone());
     let script = Script::from_fn(move |request| match asked(request).as_str() {
-        _ if is_forked(request) => Reply::text("looked around"),
+        _ if is_sub_agent(request) => Reply::text("looked around"),
         "long" => Reply::text("long work").hold_after(1, &long),
         "first" => Reply::text("hello").hold_after(1, &first),
         _ => Reply::text("done"),

@@ -70,7 +70,7 @@ async fn stop_ends_it_at_once_and_for_good() {
     rig.send(session, "and?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     settled(&mut rig, session).await;
-    let asked = rig.server.requests().iter().filter(|request| is_forked(request)).count();
+    let asked = rig.server.requests().iter().filter(|request| is_sub_agent(request)).count();
     assert_eq!(asked, 1, "what the person stopped is not owed");
 }
 
@@ -93,6 +93,6 @@ async fn a_restart_ends_it() {
     rig.send(session, "and?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     settled(&mut rig, session).await;
-    let asked = rig.server.requests().iter().filter(|request| is_forked(request)).count();
+    let asked = rig.server.requests().iter().filter(|request| is_sub_agent(request)).count();
     assert_eq!(asked, 1);
 }

@@ -26,7 +26,7 @@ pub struct BrowserProxy {
 
 impl BrowserProxy {
     pub fn start(browser: &Chromium, rule: impl Fn(&str) -> CommandFate + Send + Sync + 'static) -> Self {
-        let (port, path) = browser.door();
+        let (port, path) = browser.debugging_port();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let own = listener.local_addr().expect("its address").port();
         let profile = tempfile::tempdir().expect("a profile");
@@ -48,12 +48,12 @@ impl BrowserProxy {
     }
 
     /// Returns the commands sent so far, in order.
-    pub fn said(&self) -> Vec<String> {
+    pub fn recorded_commands(&self) -> Vec<String> {
         list(&self.said).clone()
     }
 
     /// Returns the number of times a command was sent so far.
-    pub fn times(&self, name: &str) -> usize {
+    pub fn times_sent(&self, name: &str) -> usize {
         list(&self.said).iter().filter(|said| *said == name).count()
     }
 }

@@ -47,7 +47,7 @@ impl Chromium {
 
 impl Chromium {
     /// Returns its debugging port and the path there.
-    pub fn door(&self) -> (u16, String) {
+    pub fn debugging_port(&self) -> (u16, String) {
         let told = std::fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("its port");
         let (port, path) = told.split_once('\n').expect("two lines");
         (port.parse().expect("a port"), path.trim().to_owned())

@@ -38,7 +38,7 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
     });
     // A picture is abandoned after two seconds.
     assert!(quickest.clone().min().expect("calls") < 2_000, "{:?}", quickest.collect::<Vec<_>>());
-    let taken = between.times(PICTURE);
+    let taken = between.times_sent(PICTURE);
     assert!(taken >= 1, "the person is shown something");
     // A picture in progress at the end of a call is replaced by the picture of its end: at most two in the time
     // of one.
@@ -70,7 +70,7 @@ async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
     assert_eq!((size(16), size(20)), (Some(130), Some(45)));
     // It was brought to the front for the task; for the question only if no picture was possible in the
     // background, as on a busy machine.
-    let said = between.said();
+    let said = between.recorded_commands();
     let acted = said.iter().rposition(|name| name.starts_with("Input.")).expect("an act");
     let first = |wanted: &str| said.iter().skip(acted).position(|name| name == wanted);
     let (picture, front) = (first(PICTURE).expect("a picture"), first("Page.bringToFront"));

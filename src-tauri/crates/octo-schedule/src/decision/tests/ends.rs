@@ -22,7 +22,7 @@ fn a_run_ends_as_its_session_does() {
         (failed(), None, RunStatus::Failed { error: ApiError::new("provider.overloaded") }),
     ];
     for (end, ending, status) in cases {
-        let row = RunRow { ending, ..running(RunCause::Time) };
+        let row = RunRow { stop_reason: ending, ..running(RunCause::Time) };
         let seen = outlook(SessionStatus::Idle, Some(end.clone()));
         let followed = follow(&row, Some(&seen), 0, None, NEW_YEAR + 1);
         assert_eq!(followed.row.run.status, status, "{end:?}");
