@@ -1,7 +1,7 @@
 //! Memory of an application's processes.
 
 use anyhow::{Result, ensure};
-use octo_testkit::processes::{ProcessMemory, family, program};
+use octo_testkit::processes::{ProcessMemory, program, with_descendants};
 use std::collections::BTreeMap;
 
 pub use octo_testkit::processes::stat;
@@ -14,7 +14,7 @@ pub use octo_testkit::processes::stat;
 pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
     ensure!(ProcessMemory::of(process).is_some(), "the memory of process {process} cannot be looked at");
     let mut sums = BTreeMap::new();
-    for id in family(process) {
+    for id in with_descendants(process) {
         // A descendant that has just ended uses nothing.
         let (Some(name), Some(memory)) = (program(id), ProcessMemory::of(id)) else { continue };
         *sums.entry(name).or_default() += megabytes(memory);
@@ -24,7 +24,7 @@ pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
 
 /// The same for this process alone.
 pub fn own() -> f64 {
-    megabytes(ProcessMemory::own())
+    megabytes(ProcessMemory::of_this_process())
 }
 
 fn megabytes(memory: ProcessMemory) -> f64 {

@@ -49,7 +49,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     assert!(!said(&app).await?.contains(telegram.token()));
 
     // A stranger gets a code, and only that.
-    telegram.write(ADA, "let me in");
+    telegram.send_text(ADA, "let me in");
     let told = wait(&telegram, "code", |post| post.person == "7").await?;
     let code = told.text.split_whitespace().find(|word| word.len() == 9 && word.contains('-'));
     app.fill("chat-code", code.context("a code")?).await?;
@@ -58,7 +58,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     app.picture("chat-paired-light").await?;
 
     // A message in the chat appears as a session of the window, marked as such.
-    telegram.write(ADA, "Say something");
+    telegram.send_text(ADA, "Say something");
     let answer = wait(&telegram, "answer", |post| post.text == "First answer.").await?;
     assert_eq!(answer.person, "7");
     app.click("settings-back").await?;
@@ -75,16 +75,16 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     page(&app).await?;
     app.find("chat-standing[data-state=reconnecting]").await?;
     app.picture("chat-lost-light").await?;
-    telegram.write(ADA, "And more");
+    telegram.send_text(ADA, "And more");
     telegram.come_up();
     wait(&telegram, "second answer", |post| post.text == "Second answer.").await?;
     app.find("chat-standing[data-state=connected]").await?;
 
     // Killed while it answers, with a message sent while it is gone; the token is read from the keychain again.
-    telegram.write(ADA, "Still there?");
+    telegram.send_text(ADA, "Still there?");
     gate.reached().await;
     app.kill().await?;
-    telegram.write(ADA, "Are you back?");
+    telegram.send_text(ADA, "Are you back?");
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     wait(&telegram, "third answer", |post| post.text == "Third answer.").await?;
     wait(&telegram, "fourth answer", |post| post.text == "Fourth answer.").await?;

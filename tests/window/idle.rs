@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use octo_testkit::{
     ModelServer, Script, ServerOptions,
-    processes::{ProcessWork, family, program},
+    processes::{ProcessWork, program, with_descendants},
 };
 use octo_tests::{Application, BareApplication, Desktop, Panel, Theme};
 use std::{
@@ -95,7 +95,7 @@ async fn look(process: u32) -> BTreeMap<String, ProgramLoad> {
     tokio::time::sleep(SETTLED).await;
     let all = || -> BTreeMap<u32, _> {
         let of = |id| Some((id, (ProcessWork::ticks(id)?, ProcessWork::by_thread(id))));
-        family(process).into_iter().filter_map(of).collect()
+        with_descendants(process).into_iter().filter_map(of).collect()
     };
     let before = all();
     tokio::time::sleep(LOOK).await;

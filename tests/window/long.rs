@@ -15,7 +15,7 @@ use octo_protocol::{
 };
 use octo_testkit::{
     FastTime, GrowthCheck, ModelServer, ResourceMeasure, Script, ServerOptions, check_database, day,
-    processes::strays,
+    processes::stray_processes,
 };
 use octo_tests::{Application, Desktop, Panel, Theme};
 use serde_json::Value;
@@ -76,13 +76,14 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("work"));
     fs::create_dir(&home)?;
     fs::create_dir(&work)?;
-    let options = ServerOptions { recalls: Some(100), key: Some(KEY.to_owned()), ..ServerOptions::default() };
+    let options =
+        ServerOptions { kept_requests: Some(100), key: Some(KEY.to_owned()), ..ServerOptions::default() };
     let server = ModelServer::start_with(Script::from_fn(day::answer), options);
     day::prepare(&home, &server.url());
     let time = FastTime::new(SPEED);
     let begun = time.now();
     let app =
-        Application::open_with(&desktop, &program()?, &[time.argument(IDLE_AFTER)], &home, Theme::Light)
+        Application::open_with(&desktop, &program()?, &[time.to_argument(IDLE_AFTER)], &home, Theme::Light)
             .await?;
     let day = Day { app: &app, panel: &panel, work: &work, sessions: load.sessions };
     day.begin().await?;
@@ -108,7 +109,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     println!("{} h by the fast clock", (time.now() - begun) as f64 / HOUR as f64);
     let folders = [home.clone(), work.clone()];
     app.until("no process to be left behind", async || {
-        Ok(strays(&folders, Some(process)).is_empty().then_some(()))
+        Ok(stray_processes(&folders, Some(process)).is_empty().then_some(()))
     })
     .await?;
     panel.choose("Quit Octo").await?;
@@ -116,7 +117,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     server.assert_clean();
     let ended = Instant::now();
     loop {
-        let left = strays(&folders, None);
+        let left = stray_processes(&folders, None);
         if left.is_empty() {
             break;
         }
@@ -262,9 +263,9 @@ impl Day<'_> {
         let mut looks = Vec::new();
         for _ in 0..10 {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            looks.push(ResourceMeasure::of(process, home));
+            looks.push(ResourceMeasure::sample(process, home));
         }
-        Ok(ResourceMeasure::least(looks))
+        Ok(ResourceMeasure::minimum(looks))
     }
 
     /// Runs a person's steps in the page.

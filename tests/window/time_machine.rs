@@ -62,7 +62,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
         script,
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
     );
-    server.take_steps_back();
+    server.allow_steps_back();
     let app = Application::open(&desktop, &home, theme).await?;
     connect(&app, &server.url(), &format!("time-{look}")).await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;

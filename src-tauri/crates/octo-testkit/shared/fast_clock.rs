@@ -11,7 +11,7 @@ use std::{
 
 /// A clock that runs as the only argument says, and after how long a session is idle; none where that is another one.
 pub fn of_argument() -> Option<(Arc<dyn Clock>, Duration)> {
-    let (time, idle) = std::env::args().nth(1).as_deref().and_then(FastTime::read)?;
+    let (time, idle) = std::env::args().nth(1).as_deref().and_then(FastTime::from_argument)?;
     Some((Arc::new(FastClock { time, begun: Instant::now() }), idle))
 }
 
@@ -26,10 +26,10 @@ impl Clock for FastClock {
     }
 
     fn steady(&self) -> Duration {
-        self.time.fast(self.begun.elapsed())
+        self.time.to_fast(self.begun.elapsed())
     }
 
     fn wait(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(tokio::time::sleep(self.time.real(time)))
+        Box::pin(tokio::time::sleep(self.time.to_real(time)))
     }
 }

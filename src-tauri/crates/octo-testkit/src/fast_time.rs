@@ -32,24 +32,24 @@ impl FastTime {
     }
 
     /// Returns the fast time that passes in this much real time.
-    pub fn fast(&self, real: Duration) -> Duration {
+    pub fn to_fast(&self, real: Duration) -> Duration {
         real * self.speed
     }
 
     /// Returns the real time in which this much fast time passes.
-    pub fn real(&self, fast: Duration) -> Duration {
+    pub fn to_real(&self, fast: Duration) -> Duration {
         fast / self.speed
     }
 
-    /// Returns the argument that makes a program (an example that reads it with [`FastTime::read`]) use this
+    /// Returns the argument that makes a program (an example that reads it with [`FastTime::from_argument`]) use this
     /// clock, with sessions that are idle after `idle_after` of real time. The argument carries the start
     /// moment, so that programs that run in succession or in parallel share one time.
-    pub fn argument(&self, idle_after: Duration) -> String {
+    pub fn to_argument(&self, idle_after: Duration) -> String {
         format!("{ARGUMENT}{},{},{},{}", self.epoch, self.speed, self.skipped, idle_after.as_millis())
     }
 
     /// Parses such an argument; returns `None` for any other argument.
-    pub fn read(argument: &str) -> Option<(Self, Duration)> {
+    pub fn from_argument(argument: &str) -> Option<(Self, Duration)> {
         let numbers: Option<Vec<Millis>> =
             argument.strip_prefix(ARGUMENT)?.split(',').map(|number| number.parse().ok()).collect();
         let [epoch, speed, skipped, idle] = numbers?[..] else { return None };
@@ -72,9 +72,9 @@ mod tests {
         let mut time = FastTime::new(60);
         time.skip(5_000);
         let idle = Duration::from_millis(300);
-        assert_eq!(FastTime::read(&time.argument(idle)), Some((time, idle)));
+        assert_eq!(FastTime::from_argument(&time.to_argument(idle)), Some((time, idle)));
         for other in ["--pace=1,2,3", "--pace=1,0,3,4", "--pace=1,2,3,x", "1,2,3,4", "--pace=1,2,3,-4"] {
-            assert_eq!(FastTime::read(other), None, "{other}");
+            assert_eq!(FastTime::from_argument(other), None, "{other}");
         }
     }
 
@@ -82,6 +82,6 @@ mod tests {
     fn a_minute_is_an_hour() {
         let time = FastTime::new(60);
         let hour = Duration::from_secs(3_600);
-        assert_eq!((time.real(hour), time.fast(time.real(hour))), (Duration::from_secs(60), hour));
+        assert_eq!((time.to_real(hour), time.to_fast(time.to_real(hour))), (Duration::from_secs(60), hour));
     }
 }

@@ -11,13 +11,13 @@ pub fn grammar(command: &Command) -> Vec<String> {
 
 fn add(command: &Command, path: &str, lines: &mut Vec<String>) {
     lines.push(path.to_owned());
-    lines.extend(command.get_arguments().map(|argument| format!("{path} {}", told(argument))));
+    lines.extend(command.get_arguments().map(|argument| format!("{path} {}", describe_argument(argument))));
     for inner in command.get_subcommands() {
         add(inner, &format!("{path} {}", inner.get_name()), lines);
     }
 }
 
-fn told(argument: &Arg) -> String {
+fn describe_argument(argument: &Arg) -> String {
     let mut told = match (argument.get_long(), argument.get_short()) {
         (Some(long), Some(short)) => format!("--{long} -{short}"),
         (Some(long), None) => format!("--{long}"),

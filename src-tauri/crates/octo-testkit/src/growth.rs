@@ -22,7 +22,7 @@ pub struct ResourceMeasure {
 impl fmt::Display for ResourceMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (program, (count, memory)) in &self.programs {
-            let (all, own) = (memory.all as f64 / 1e3, memory.own as f64 / 1e3);
+            let (all, own) = (memory.all as f64 / 1e3, memory.anonymous as f64 / 1e3);
             write!(f, "{count} {program} {all:.1} MB ({own:.1} MB its own), ")?;
         }
         let Self { descriptors, threads, database, files, .. } = self;
@@ -36,9 +36,9 @@ impl fmt::Display for ResourceMeasure {
 
 impl ResourceMeasure {
     /// Takes a measurement.
-    pub fn of(process: u32, home: &Path) -> Self {
+    pub fn sample(process: u32, home: &Path) -> Self {
         let mut programs: BTreeMap<String, (u64, ProcessMemory)> = BTreeMap::new();
-        for id in processes::family(process) {
+        for id in processes::with_descendants(process) {
             let name =
                 if processes::is_unreaped(id) { Some(UNREAPED.to_owned()) } else { processes::program(id) };
             // A process that has just ended uses nothing.
@@ -61,14 +61,14 @@ impl ResourceMeasure {
 
     /// Returns the minimum of several measurements, figure by figure, which drops all that exists only
     /// temporarily.
-    pub fn least(looks: impl IntoIterator<Item = Self>) -> Self {
-        looks.into_iter().reduce(Self::lesser).expect("a look")
+    pub fn minimum(looks: impl IntoIterator<Item = Self>) -> Self {
+        looks.into_iter().reduce(Self::min_with).expect("a look")
     }
 
-    fn lesser(self, other: Self) -> Self {
+    fn min_with(self, other: Self) -> Self {
         let both = |(name, (count, memory)): (String, (u64, ProcessMemory))| {
             let (others, besides) = other.programs.get(&name)?;
-            Some((name, (count.min(*others), memory.least(*besides))))
+            Some((name, (count.min(*others), memory.min_with(*besides))))
         };
         Self {
             programs: self.programs.into_iter().filter_map(both).collect(),
@@ -132,7 +132,8 @@ impl GrowthCheck {
         for program in last.programs.keys() {
             let slack = slack.iter().find_map(|(name, slack)| (name == program).then_some(*slack));
             let slack = slack.unwrap_or(DEFAULT_SLACK);
-            let of = |row: &ResourceMeasure| row.programs.get(program).map_or(0, |(_, memory)| memory.own);
+            let of =
+                |row: &ResourceMeasure| row.programs.get(program).map_or(0, |(_, memory)| memory.anonymous);
             flat(&format!("the memory of {program}"), &of, slack);
         }
         let grown: Vec<u64> =

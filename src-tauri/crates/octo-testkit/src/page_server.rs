@@ -11,7 +11,7 @@ use std::{
 /// A server on a loopback port chosen by the system. It ends with the test's process.
 pub struct PageServer {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<PageRequest>>>,
+    requests: Arc<Mutex<Vec<PageRequest>>>,
 }
 
 /// A request the server received.
@@ -32,7 +32,7 @@ impl PageServer {
         let seen: Arc<Mutex<Vec<PageRequest>>> = Arc::default();
         let pages: HashMap<String, String> =
             pages.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect();
-        let server = Self { address, seen: seen.clone() };
+        let server = Self { address, requests: seen.clone() };
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (pages, seen) = (pages.clone(), seen.clone());
@@ -48,8 +48,8 @@ impl PageServer {
     }
 
     /// Returns the requests received so far.
-    pub fn seen(&self) -> Vec<PageRequest> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn requests(&self) -> Vec<PageRequest> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

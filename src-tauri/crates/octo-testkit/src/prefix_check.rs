@@ -24,7 +24,7 @@ pub(crate) struct Prefix {
 impl Prefix {
     pub(crate) fn new(tools: &Value, system: &Value, messages: &[Value]) -> Self {
         let answered = messages.iter().any(|message| crate::recorded::role(message) == "assistant");
-        let messages = messages.iter().flat_map(pieces).collect();
+        let messages = messages.iter().flat_map(prefix_pieces).collect();
         Self { tools: unmarked_bytes(tools), system: unmarked_bytes(system), messages, answered }
     }
 
@@ -47,7 +47,7 @@ impl Prefix {
 /// Splits a message into the pieces that must not change: the message itself, or its blocks where a server
 /// wants consecutive messages of one side merged (Bedrock), because there a message grows and only its blocks
 /// stay unchanged.
-fn pieces(message: &Value) -> Vec<String> {
+fn prefix_pieces(message: &Value) -> Vec<String> {
     let blocks = message.get("content").and_then(Value::as_array).filter(|blocks| {
         let is_bare = |block: &Value| block.is_object() && block.get("type").is_none();
         !blocks.is_empty() && blocks.iter().all(is_bare)
@@ -64,23 +64,23 @@ fn pieces(message: &Value) -> Vec<String> {
 /// Serializes a value without its cache markers. Fields keep their order, so a reordering shows.
 fn unmarked_bytes(value: &Value) -> String {
     let mut value = value.clone();
-    strip(&mut value);
+    strip_markers(&mut value);
     value.to_string()
 }
 
 /// Removes the marker from every block and nested block; leaves a tool's own parameters alone.
-fn strip(value: &mut Value) {
+fn strip_markers(value: &mut Value) {
     match value {
         Value::Array(blocks) => {
             blocks.retain(|block| block.get("cachePoint").is_none());
-            blocks.iter_mut().for_each(strip);
+            blocks.iter_mut().for_each(strip_markers);
         }
         Value::Object(fields) => {
             fields.shift_remove("cache_control");
             fields.shift_remove("prompt_cache_breakpoint");
             for inner in ["content", "output"] {
                 if let Some(inner) = fields.get_mut(inner) {
-                    strip(inner);
+                    strip_markers(inner);
                 }
             }
         }
@@ -100,16 +100,16 @@ pub(crate) struct Conversations {
 enum StepsBack {
     /// A step back is a fault: something was lost.
     #[default]
-    Faults,
+    Forbidden,
     /// The test goes back or starts over on purpose.
-    Taken,
+    Allowed,
 }
 
 impl Conversations {
     /// From now on, allows a conversation to continue from an earlier point. The part it keeps must still be
     /// unchanged.
-    pub(crate) fn take_steps_back(&mut self) {
-        self.back = StepsBack::Taken;
+    pub(crate) fn allow_steps_back(&mut self) {
+        self.back = StepsBack::Allowed;
     }
 
     /// Accepts a request that continues (or repeats) an earlier one, or starts a conversation. A request that
@@ -139,7 +139,7 @@ impl Conversations {
             }
             return Ok(());
         }
-        let may_go_back = self.back == StepsBack::Taken;
+        let may_go_back = self.back == StepsBack::Allowed;
         // A call retried after its predecessor got further, or a client that starts the same conversation
         // again.
         let is_beginning = || self.heads.iter().any(|head| head.continues(&request));
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(texts: &[&str]) -> Prefix {
+    fn prefix_of(texts: &[&str]) -> Prefix {
         let messages: Vec<Value> = texts
             .iter()
             .enumerate()
@@ -233,21 +233,21 @@ mod tests {
 
     #[test]
     fn what_was_said_is_taken_back_only_where_the_test_does_so_and_keeps_the_rest() {
-        let before = said(&["hello", "a: hi", "go", "a: calls", "results"]);
-        let other_tools = Prefix { tools: "[1]".to_owned(), ..said(&["hello", "a: hi", "other"]) };
-        let other_system = Prefix { system: "new".to_owned(), ..said(&["hello", "a: hi", "other"]) };
+        let before = prefix_of(&["hello", "a: hi", "go", "a: calls", "results"]);
+        let other_tools = Prefix { tools: "[1]".to_owned(), ..prefix_of(&["hello", "a: hi", "other"]) };
+        let other_system = Prefix { system: "new".to_owned(), ..prefix_of(&["hello", "a: hi", "other"]) };
         for (request, may) in [
-            (said(&["hello", "a: hi", "other"]), true),
-            (said(&["hello", "a: hi", "go"]), true),
-            (said(&["hello", "a: hi", "go", "a: calls"]), true),
-            (said(&["hello", "a: hi!", "other"]), false),
+            (prefix_of(&["hello", "a: hi", "other"]), true),
+            (prefix_of(&["hello", "a: hi", "go"]), true),
+            (prefix_of(&["hello", "a: hi", "go", "a: calls"]), true),
+            (prefix_of(&["hello", "a: hi!", "other"]), false),
             (other_tools, false),
             (other_system, false),
         ] {
             let mut seen = Conversations::default();
             assert_eq!(seen.accept(before.clone()), Ok(()));
             assert!(seen.accept(request.clone()).is_err(), "{request:?}");
-            seen.take_steps_back();
+            seen.allow_steps_back();
             assert_eq!(seen.accept(request.clone()).is_ok(), may, "{request:?}");
         }
     }
@@ -258,21 +258,21 @@ mod tests {
         let (one, two) = (format!("{fork} one"), format!("{fork} two"));
         let mut seen = Conversations::default();
         for request in [
-            said(&["hello"]),
-            said(&["hello", "a: hi", "go"]),
-            said(&["hello", "a: hi", "go", &one]),
-            said(&["hello", "a: hi", "go", &two]),
-            said(&["hello", "a: hi", "go", &one, "a: step", "result"]),
-            said(&["hello", "a: hi", "go", "a: calls", "results"]),
-            said(&["hello", "a: hi", "go", &two, "a: step", "result"]),
-            said(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", &one]),
-            said(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", "a: x", "y"]),
+            prefix_of(&["hello"]),
+            prefix_of(&["hello", "a: hi", "go"]),
+            prefix_of(&["hello", "a: hi", "go", &one]),
+            prefix_of(&["hello", "a: hi", "go", &two]),
+            prefix_of(&["hello", "a: hi", "go", &one, "a: step", "result"]),
+            prefix_of(&["hello", "a: hi", "go", "a: calls", "results"]),
+            prefix_of(&["hello", "a: hi", "go", &two, "a: step", "result"]),
+            prefix_of(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", &one]),
+            prefix_of(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", "a: x", "y"]),
         ] {
             assert_eq!(seen.accept(request), Ok(()));
         }
         for changed in [
-            said(&["hello", "a: hi", "go", &one, "a: other step", "result", "more"]),
-            said(&["hello", "a: hi", "go!", "a: calls", "results", "a: done", "again"]),
+            prefix_of(&["hello", "a: hi", "go", &one, "a: other step", "result", "more"]),
+            prefix_of(&["hello", "a: hi", "go!", "a: calls", "results", "a: done", "again"]),
         ] {
             assert!(seen.accept(changed).is_err());
         }

@@ -14,7 +14,7 @@ pub struct ProcessMemory {
     pub all: u64,
     /// The part not backed by a file: heaps and stacks. The rest is the program itself; its share shrinks while
     /// others run the same program and grows when they end.
-    pub own: u64,
+    pub anonymous: u64,
 }
 
 impl ProcessMemory {
@@ -29,25 +29,25 @@ impl ProcessMemory {
         let away = |kind| part(kind).unwrap_or(0);
         // Not divided among processes: a child that is just being started shares all of it until it runs its
         // own program, and a measurement at that moment would see half.
-        Some(Self { all: part("Pss:")? + away("SwapPss:"), own: part("Anonymous:")? + away("Swap:") })
+        Some(Self { all: part("Pss:")? + away("SwapPss:"), anonymous: part("Anonymous:")? + away("Swap:") })
     }
 
     /// Returns the memory of this process.
-    pub fn own() -> Self {
+    pub fn of_this_process() -> Self {
         Self::of(std::process::id()).expect("this process runs")
     }
 
     /// Returns the minimum of two measurements, figure by figure.
     #[must_use]
-    pub fn least(self, other: Self) -> Self {
-        Self { all: self.all.min(other.all), own: self.own.min(other.own) }
+    pub fn min_with(self, other: Self) -> Self {
+        Self { all: self.all.min(other.all), anonymous: self.anonymous.min(other.anonymous) }
     }
 }
 
 impl std::ops::AddAssign for ProcessMemory {
     fn add_assign(&mut self, other: Self) {
         self.all += other.all;
-        self.own += other.own;
+        self.anonymous += other.anonymous;
     }
 }
 
@@ -131,7 +131,7 @@ impl std::ops::AddAssign for ProcessWork {
 }
 
 /// Returns the process and all its descendants.
-pub fn family(process: u32) -> Vec<u32> {
+pub fn with_descendants(process: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for id in all() {
         if let Some(parent) = parent(id) {
@@ -149,8 +149,8 @@ pub fn family(process: u32) -> Vec<u32> {
 
 /// Returns the processes that run in one of the folders, or mention one in their environment, and are neither
 /// `process` (if given) nor its descendants or ancestors.
-pub fn strays(folders: &[PathBuf], process: Option<u32>) -> Vec<u32> {
-    let mut spared: HashSet<u32> = process.map(family).unwrap_or_default().into_iter().collect();
+pub fn stray_processes(folders: &[PathBuf], process: Option<u32>) -> Vec<u32> {
+    let mut spared: HashSet<u32> = process.map(with_descendants).unwrap_or_default().into_iter().collect();
     let mut above = process;
     while let Some(id) = above.filter(|id| *id != 0) {
         spared.insert(id);

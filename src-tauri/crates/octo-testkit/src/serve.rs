@@ -44,15 +44,15 @@ pub struct ServeExit {
 struct ServeOutput {
     replies: HashMap<u64, Result<Value, ApiError>>,
     /// Errors without an id.
-    complaints: Vec<ApiError>,
+    unmatched_errors: Vec<ApiError>,
     events: Vec<Envelope>,
     /// Lines that do not belong to the protocol.
     noise: Vec<String>,
     stderr: String,
     /// Whether standard output was closed.
-    ended: bool,
+    stdout_closed: bool,
     /// Whether standard error was closed.
-    silent: bool,
+    stderr_closed: bool,
 }
 
 impl ServeProcess {
@@ -86,9 +86,9 @@ impl ServeProcess {
             move || {
                 // A killed child may leave a partial line behind, which is kept as noise.
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    board.update(|heard| heard.take(line));
+                    board.update(|heard| heard.record_line(line));
                 }
-                board.update(|heard| heard.ended = true);
+                board.update(|heard| heard.stdout_closed = true);
             }
         });
         thread::spawn({
@@ -100,7 +100,7 @@ impl ServeProcess {
                     let text = String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).into_owned();
                     board.update(|heard| heard.stderr.push_str(&text));
                 }
-                board.update(|heard| heard.silent = true);
+                board.update(|heard| heard.stderr_closed = true);
             }
         });
         let input = child.stdin.take();
@@ -136,7 +136,7 @@ impl ServeProcess {
     pub fn reply(&self, id: u64) -> Result<Value, ApiError> {
         let found = self.board.wait(REPLY_TIMEOUT, |heard| match heard.replies.get(&id) {
             Some(reply) => Some(Some(reply.clone())),
-            None => heard.ended.then_some(None),
+            None => heard.stdout_closed.then_some(None),
         });
         found.flatten().unwrap_or_else(|| self.fail(&format!("no reply to request {id}")))
     }
@@ -167,8 +167,8 @@ impl ServeProcess {
     }
 
     /// Returns the errors that answered no request.
-    pub fn complaints(&self) -> Vec<ApiError> {
-        self.board.lock().complaints.clone()
+    pub fn unmatched_errors(&self) -> Vec<ApiError> {
+        self.board.lock().unmatched_errors.clone()
     }
 
     /// Returns the lines on standard output that do not belong to the protocol.
@@ -210,7 +210,7 @@ impl ServeProcess {
                     return Some(Some((seen, event.clone())));
                 }
             }
-            heard.ended.then_some(None)
+            heard.stdout_closed.then_some(None)
         });
         found.flatten().unwrap_or_else(|| self.fail("the awaited event did not come"))
     }
@@ -223,7 +223,7 @@ impl ServeProcess {
     /// Kills the child without warning (`SIGKILL`).
     pub fn kill(mut self) -> ServeExit {
         let _ = self.child.kill();
-        self.end()
+        self.finish()
     }
 
     /// Closes the child's input and waits until it exits; kills it after `patience`.
@@ -241,13 +241,13 @@ impl ServeProcess {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        self.end()
+        self.finish()
     }
 
-    fn end(&mut self) -> ServeExit {
+    fn finish(&mut self) -> ServeExit {
         let status = self.child.wait().expect("the child's status");
         // Its last output may still be in transit; a process it left behind may keep the output open.
-        self.board.wait(DRAIN_TIMEOUT, |heard| (heard.ended && heard.silent).then_some(()));
+        self.board.wait(DRAIN_TIMEOUT, |heard| (heard.stdout_closed && heard.stderr_closed).then_some(()));
         let heard = std::mem::take(&mut *self.board.lock());
         ServeExit { status, events: heard.events, stderr: heard.stderr }
     }
@@ -258,7 +258,7 @@ impl ServeProcess {
             heard.events.iter().rev().take(5).map(|event| format!("{:?}", event.event)).collect();
         panic!(
             "{what}\nended: {}\nlast events, newest first: {last:#?}\ncomplaints: {:?}\nnoise: {:?}\nstandard error:\n{}",
-            heard.ended, heard.complaints, heard.noise, heard.stderr
+            heard.stdout_closed, heard.unmatched_errors, heard.noise, heard.stderr
         );
     }
 }
@@ -271,7 +271,7 @@ impl Drop for ServeProcess {
 }
 
 impl ServeOutput {
-    fn take(&mut self, line: String) {
+    fn record_line(&mut self, line: String) {
         match serde_json::from_str(&line) {
             Ok(ServerLine::Response { id, response }) => {
                 self.replies.insert(id, Ok(response));
@@ -279,7 +279,7 @@ impl ServeOutput {
             Ok(ServerLine::Error { id: Some(id), error }) => {
                 self.replies.insert(id, Err(error));
             }
-            Ok(ServerLine::Error { id: None, error }) => self.complaints.push(error),
+            Ok(ServerLine::Error { id: None, error }) => self.unmatched_errors.push(error),
             Ok(ServerLine::Event { event }) => self.events.push(event),
             Err(_) => self.noise.push(line),
         }

@@ -10,7 +10,7 @@ use crate::{
     prefix_check::Conversations,
     reply::{ReplyFrame, ReplyKind, StreamCut},
 };
-use answer_plan::{AnswerPlan, plan};
+use answer_plan::{AnswerPlan, plan_answer};
 use bytes::Bytes;
 use futures::StreamExt;
 use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};
@@ -54,7 +54,7 @@ pub struct ServerOptions {
     pub cache: Option<CachePolicy>,
     /// Number of newest requests kept in full; `None` keeps all. Of older requests only the number is kept,
     /// because a campaign of hours would fill the memory.
-    pub recalls: Option<usize>,
+    pub kept_requests: Option<usize>,
 }
 
 /// Whether earlier bytes of a conversation may change.
@@ -164,8 +164,8 @@ impl ModelServer {
 
     /// From now on, allows conversations to continue from an earlier point than their end, for tests that go
     /// back or start over. The part they keep must still be unchanged.
-    pub fn take_steps_back(&self) {
-        self.shared.board.update(|state| state.conversations.take_steps_back());
+    pub fn allow_steps_back(&self) {
+        self.shared.board.update(|state| state.conversations.allow_steps_back());
     }
 
     /// Returns the number of replies still queued.
@@ -179,7 +179,7 @@ impl ModelServer {
     }
 
     /// Waits until `count` requests have arrived in total.
-    pub async fn received(&self, count: usize) {
+    pub async fn wait_received_async(&self, count: usize) {
         self.shared.board.until(|state| (state.requests.len() >= count).then_some(())).await;
     }
 
@@ -195,7 +195,7 @@ impl ModelServer {
     }
 
     /// Waits until the answer to a request is over.
-    pub async fn outcome(&self, request: usize) -> AnswerOutcome {
+    pub async fn wait_outcome_async(&self, request: usize) -> AnswerOutcome {
         self.shared.board.until(|state| ended(state, request)).await
     }
 
@@ -253,7 +253,7 @@ impl Drop for ModelServer {
 /// Creates a cache for each protocol.
 fn caches(options: &ServerOptions) -> Vec<(Protocol, CacheSimulator)> {
     let protocols = [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
-    let policy = |protocol| options.cache.clone().unwrap_or_else(|| CachePolicy::of(protocol));
+    let policy = |protocol| options.cache.clone().unwrap_or_else(|| CachePolicy::for_protocol(protocol));
     protocols.map(|protocol| (protocol, CacheSimulator::new(policy(protocol)))).into()
 }
 
@@ -339,11 +339,11 @@ async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Respon
         state.requests.push(request.clone());
         state.outcomes.push(AnswerOutcome::Open);
         state.timings.push(RequestTiming { arrived, last_byte: None });
-        let forgotten = shared.options.recalls.and_then(|recalls| number.checked_sub(recalls));
+        let forgotten = shared.options.kept_requests.and_then(|recalls| number.checked_sub(recalls));
         if let Some(old) = forgotten.and_then(|number| state.requests.get_mut(number)) {
             (old.headers, old.raw, old.body) = Default::default();
         }
-        let plan = plan(state, &shared.options, &request);
+        let plan = plan_answer(state, &shared.options, &request);
         (plan, OutcomeGuard { shared: shared.clone(), request: number, outcome: AnswerOutcome::Dropped })
     });
     let AnswerPlan { reply, served, model, number } = plan;

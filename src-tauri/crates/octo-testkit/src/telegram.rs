@@ -49,7 +49,7 @@ struct State {
     /// Number of the update request that is held open; an older one is ended.
     polls: u64,
     /// Problems with the next messages: a refusal with a status, or no answer after the message was accepted.
-    trouble: VecDeque<PostFailure>,
+    pending_failures: VecDeque<PostFailure>,
     is_down: bool,
     files: Vec<(String, Vec<u8>)>,
     /// Number of file requests that will be cut off.
@@ -90,8 +90,8 @@ impl TelegramServer {
     }
 
     /// Simulates a person who writes to the bot.
-    pub fn write(&self, person: i64, text: &str) {
-        self.happen(json!({ "message": message(person, json!({ "text": text })) }));
+    pub fn send_text(&self, person: i64, text: &str) {
+        self.push_update(json!({ "message": message(person, json!({ "text": text })) }));
     }
 
     /// Simulates a person who sends the bot a file with a caption.
@@ -99,19 +99,21 @@ impl TelegramServer {
         let id = format!("file{}", self.state().files.len());
         self.state().files.push((id.clone(), bytes.to_vec()));
         let document = json!({ "file_id": id, "file_name": name, "file_size": bytes.len() });
-        self.happen(json!({ "message": message(person, json!({ "document": document, "caption": words })) }));
+        self.push_update(
+            json!({ "message": message(person, json!({ "document": document, "caption": words })) }),
+        );
     }
 
     /// Simulates a person who presses a button.
-    pub fn press(&self, person: i64, data: &str) {
+    pub fn press_button(&self, person: i64, data: &str) {
         let from = user(person);
-        self.happen(
+        self.push_update(
             json!({ "callback_query": { "id": format!("press-{data}"), "from": from, "data": data } }),
         );
     }
 
     /// Adds any other update, given without its number.
-    pub fn happen(&self, mut update: Value) {
+    pub fn push_update(&self, mut update: Value) {
         let mut state = self.state();
         let number = state.next;
         state.next += 1;
@@ -140,12 +142,12 @@ impl TelegramServer {
 
     /// Refuses the bot's next message with this status.
     pub fn refuse_next(&self, status: u16, retry_after: Option<u64>) {
-        self.state().trouble.push_back(PostFailure::Status(status, retry_after));
+        self.state().pending_failures.push_back(PostFailure::Status(status, retry_after));
     }
 
     /// Accepts the bot's next message without answering it.
     pub fn drop_next_answer(&self) {
-        self.state().trouble.push_back(PostFailure::Silence);
+        self.state().pending_failures.push_back(PostFailure::Silence);
     }
 
     /// Cuts off the next request for a file.
@@ -298,7 +300,7 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
             }
         }
         "sendMessage" => {
-            let trouble = state.trouble.pop_front();
+            let trouble = state.pending_failures.pop_front();
             if let Some(PostFailure::Status(status, after)) = trouble {
                 return Some(refusal(status, "it will not be", after));
             }

@@ -12,7 +12,7 @@ pub const MINUTE: Millis = 60_000;
 
 /// Starts a process that uses this clock, with sessions that are idle after `idle_after` of real time.
 pub fn serve(time: &FastTime, home: &TempHome, idle_after: Duration) -> ServeProcess {
-    ServeProcess::start(&binary(), [time.argument(idle_after)], environment(home))
+    ServeProcess::start(&binary(), [time.to_argument(idle_after)], environment(home))
 }
 
 /// Returns the example next to the binary, which cargo builds with the tests.

@@ -78,7 +78,7 @@ fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
     gate.wait_reached(PATIENCE);
     disk.fill();
     gate.open();
-    let told = until("the line that tells of it", || core.complaints().into_iter().next());
+    let told = until("the line that tells of it", || core.unmatched_errors().into_iter().next());
     assert_eq!(told.key, "serve.session_waits");
     assert_eq!(told.args["session"], session.to_string());
     assert_eq!(told.args["cause"], "store.full");
@@ -87,7 +87,7 @@ fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
         envelope.topic == (StoredTopic::Session { id: session })
             && matches!(envelope.event, Event::TurnEnded { .. })
     });
-    let stored = until("the line that it is over", || core.complaints().into_iter().nth(1));
+    let stored = until("the line that it is over", || core.unmatched_errors().into_iter().nth(1));
     assert_eq!(
         (stored.key.as_str(), &stored.args["session"]),
         ("serve.session_stored", &session.to_string())

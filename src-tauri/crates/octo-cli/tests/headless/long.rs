@@ -16,7 +16,7 @@ use octo_protocol::{
 };
 use octo_testkit::{
     FastTime, GrowthCheck, ModelServer, ResourceMeasure, Script, ServeProcess, ServerOptions, TempHome,
-    check_database, day, processes::strays,
+    check_database, day, processes::stray_processes,
 };
 use std::{
     collections::HashMap,
@@ -61,7 +61,7 @@ const PART: WorkLoad = WorkLoad { waves: 4, sessions: 2, turns: 8, folders: 3, l
 fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     let load = if is_full() { FULL } else { PART };
     let home = TempHome::new();
-    let options = ServerOptions { recalls: Some(100), ..ServerOptions::default() };
+    let options = ServerOptions { kept_requests: Some(100), ..ServerOptions::default() };
     let server = ModelServer::start_with(Script::from_fn(day::answer), options);
     day::prepare(&home.octo(), &server.url());
     let time = FastTime::new(SPEED);
@@ -94,10 +94,10 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     println!("{} h by the fast clock", (time.now() - begun) as f64 / HOUR as f64);
     let root = [home.work().parent().expect("a folder above").to_owned()];
     let pid = day.core.pid();
-    until("no process is left behind", || strays(&root, Some(pid)).is_empty().then_some(()));
+    until("no process is left behind", || stray_processes(&root, Some(pid)).is_empty().then_some(()));
     day.core.close(PATIENCE);
     server.assert_clean();
-    until("no process is left at all", || strays(&root, None).is_empty().then_some(()));
+    until("no process is left at all", || stray_processes(&root, None).is_empty().then_some(()));
     println!("bytes of database per turn: {:?}", growth.check(load.warm_up, &[("fast_clock", MEMORY)]));
     let anew = check_database(&home.octo(), &home.home().join("anew.db"));
     println!("bytes of database, and made anew: {anew:?}");
@@ -155,9 +155,9 @@ impl Day<'_> {
     /// measurements.
     fn measure(&self) -> ResourceMeasure {
         std::thread::sleep(QUIET);
-        ResourceMeasure::least((0..10).map(|_| {
+        ResourceMeasure::minimum((0..10).map(|_| {
             std::thread::sleep(Duration::from_millis(200));
-            ResourceMeasure::of(self.core.pid(), &self.home.octo())
+            ResourceMeasure::sample(self.core.pid(), &self.home.octo())
         }))
     }
 }

@@ -221,7 +221,7 @@ fn a_line_that_is_no_request_is_reported_and_the_next_one_served() {
     core.send_line("");
     core.send_line("   ");
     core.call(GetAbout {}).unwrap();
-    let complaints = core.complaints();
+    let complaints = core.unmatched_errors();
     assert_eq!(complaints.len(), 7, "{complaints:?}");
     assert!(complaints.iter().all(|error| error.key == "serve.bad_line"));
     assert!(!format!("{complaints:?}{}", core.stderr()).contains(secret));
@@ -234,7 +234,7 @@ fn a_line_without_end_is_reported_too() {
     let mut core = serve(&home);
     core.send_line(&"x".repeat(64 * 1024 * 1024 + 1));
     core.call(GetAbout {}).unwrap();
-    let keys: Vec<String> = core.complaints().into_iter().map(|error| error.key).collect();
+    let keys: Vec<String> = core.unmatched_errors().into_iter().map(|error| error.key).collect();
     assert_eq!(keys, ["serve.long_line"]);
 }
 

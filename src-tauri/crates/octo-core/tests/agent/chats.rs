@@ -65,7 +65,7 @@ fn code_in(post: &TelegramPost) -> String {
 }
 
 async fn pair(rig: &Rig, telegram: &TelegramServer) {
-    telegram.write(ADA, "hello?");
+    telegram.send_text(ADA, "hello?");
     let told = post(telegram, "code", |post| post.person == "7" && post.text.contains("code")).await;
     let person = rig.octo.call(PairPerson { code: code_in(&told).to_lowercase() }).await.expect("let in");
     assert_eq!(person.name, "Person 7");
@@ -89,8 +89,8 @@ async fn nobody_is_heard_before_the_person_at_the_computer_typed_their_code() {
     save(&rig, &telegram, Mode::AskRisky).await;
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
 
-    telegram.write(EVE, "run rm -rf");
-    telegram.write(ADA, "hello?");
+    telegram.send_text(EVE, "run rm -rf");
+    telegram.send_text(ADA, "hello?");
     let (eve, ada) = (
         post(&telegram, "code for Eve", |post| post.person == "13").await,
         post(&telegram, "code for Ada", |post| post.person == "7").await,
@@ -101,8 +101,8 @@ async fn nobody_is_heard_before_the_person_at_the_computer_typed_their_code() {
     assert_eq!(wrong.key, "chat.code_unknown");
     rig.octo.call(PairPerson { code: code_in(&ada) }).await.expect("Ada is let in");
 
-    telegram.write(EVE, "and now?");
-    telegram.write(ADA, "Say hello");
+    telegram.send_text(EVE, "and now?");
+    telegram.send_text(ADA, "Say hello");
     assert_eq!(rig.turn_end().await, octo_protocol::TurnEnd::Finished);
     let answer = post(&telegram, "answer", |post| post.text.contains("Hello")).await;
     assert_eq!((answer.person.as_str(), answer.text.as_str()), ("7", "Hello <b>Ada</b>."));
@@ -117,7 +117,7 @@ async fn nobody_is_heard_before_the_person_at_the_computer_typed_their_code() {
 
     let people = until(&rig.octo, "one", |state| state.people.len() == 1).await.people;
     rig.octo.call(UnpairPerson { person: people[0].key }).await.expect("Ada is shut out");
-    telegram.write(ADA, "still there?");
+    telegram.send_text(ADA, "still there?");
     post(&telegram, "another code", |post| post.person == "7" && post.text.contains("code")).await;
     fetched(&telegram).await;
     assert_eq!(rig.server.requests().len(), 1);
@@ -130,9 +130,9 @@ async fn a_chat_goes_on_with_its_session_and_what_is_written_meanwhile_waits() {
     let script =
         Script::new().reply(Reply::text("First answer.").hold_after(1, &gate)).text("Second answer.");
     let (mut rig, telegram) = paired(script, Mode::AskRisky).await;
-    telegram.write(ADA, "one");
+    telegram.send_text(ADA, "one");
     rig::reached(&gate).await;
-    telegram.write(ADA, "two");
+    telegram.send_text(ADA, "two");
     rig.event("queue", |event| match event {
         Event::QueueChanged { queue } if queue.len() == 1 => Some(()),
         _ => None,
@@ -157,7 +157,7 @@ async fn a_chat_goes_on_with_its_session_and_what_is_written_meanwhile_waits() {
 
     // A deleted session is not continued.
     rig.octo.call(DeleteSession { session }).await.expect("deleted");
-    telegram.write(ADA, "/status");
+    telegram.send_text(ADA, "/status");
     post(&telegram, "status", |post| post.text.contains("no session")).await;
     rig.assert_sound();
 }
@@ -169,22 +169,22 @@ async fn questions_are_buttons_and_approvals_are_given_at_the_computer() {
         .call("write", json!({ "path": "colour.txt", "content": "blue" }))
         .text("Written.");
     let (mut rig, telegram) = paired(script, Mode::Ask).await;
-    telegram.write(ADA, "choose");
+    telegram.send_text(ADA, "choose");
     let asked = post(&telegram, "question", |post| !post.buttons.is_empty()).await;
     assert_eq!(asked.text, "Which colour?");
     let context = post(&telegram, "context", |post| post.text.contains("of the wall")).await;
     assert!(context.silent && context.buttons.is_empty(), "what is answered stands right above the buttons");
     let labels: Vec<&str> = asked.buttons.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(labels, ["red", "blue"]);
-    telegram.press(EVE, &asked.buttons[0].1);
-    telegram.press(ADA, &asked.buttons[1].1);
-    telegram.press(ADA, &asked.buttons[0].1);
+    telegram.press_button(EVE, &asked.buttons[0].1);
+    telegram.press_button(ADA, &asked.buttons[1].1);
+    telegram.press_button(ADA, &asked.buttons[0].1);
     let notice = post(&telegram, "notice", |post| post.text.contains("at the computer")).await;
     assert!(notice.buttons.is_empty(), "nothing is approved from a chat");
     fetched(&telegram).await;
     let session = sessions(&rig).await[0].id;
     // "yes" is not an approval either: it waits like any message.
-    telegram.write(ADA, "yes, do it");
+    telegram.send_text(ADA, "yes, do it");
     rig.event("queue", |event| match event {
         Event::QueueChanged { queue } if queue.len() == 1 => Some(()),
         _ => None,
@@ -207,35 +207,35 @@ async fn orders_are_carried_out_and_a_chat_cannot_change_its_mode_or_folder() {
         .reply(Reply::text("Never ends").hold_after(1, &gate))
         .text("Third answer.");
     let (rig, telegram) = paired(script, Mode::AskRisky).await;
-    telegram.write(ADA, "one");
+    telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text.contains("First")).await;
-    telegram.write(ADA, "/mode autonomous");
+    telegram.send_text(ADA, "/mode autonomous");
     post(&telegram, "refusal", |post| post.text.starts_with("You can change /mode only")).await;
-    telegram.write(ADA, "／folder /");
+    telegram.send_text(ADA, "／folder /");
     post(&telegram, "refusal", |post| post.text.starts_with("You can change /folder only")).await;
     let first = sessions(&rig).await.remove(0);
     assert_eq!(first.mode, Mode::AskRisky);
-    telegram.write(ADA, "/nothing-like-it");
+    telegram.send_text(ADA, "/nothing-like-it");
     post(&telegram, "no such skill", |post| post.text.contains("nothing-like-it")).await;
 
-    telegram.write(ADA, "/new");
+    telegram.send_text(ADA, "/new");
     post(&telegram, "anew", |post| post.text.contains("starts a new session")).await;
-    telegram.write(ADA, "two");
+    telegram.send_text(ADA, "two");
     rig::reached(&gate).await;
-    telegram.write(ADA, "/status");
+    telegram.send_text(ADA, "/status");
     post(&telegram, "status", |post| post.text.starts_with("“two”: working")).await;
-    telegram.write(ADA, "/stop");
+    telegram.send_text(ADA, "/stop");
     post(&telegram, "stopped", |post| post.text.starts_with("Stopped.")).await;
-    telegram.write(ADA, "/stop");
+    telegram.send_text(ADA, "/stop");
     post(&telegram, "nothing", |post| post.text == "Nothing is running.").await;
-    telegram.write(ADA, "/list");
+    telegram.send_text(ADA, "/list");
     let list = post(&telegram, "list", |post| post.text.contains("1. two ←")).await;
     assert!(list.text.contains("\n2. one"), "{}", list.text);
-    telegram.write(ADA, "/open 2");
+    telegram.send_text(ADA, "/open 2");
     post(&telegram, "opened", |post| post.text.contains("“one”")).await;
-    telegram.write(ADA, "/last");
+    telegram.send_text(ADA, "/last");
     fetched(&telegram).await;
-    telegram.write(ADA, "three");
+    telegram.send_text(ADA, "three");
     post(&telegram, "third", |post| post.text.contains("Third")).await;
     let firsts = telegram.posts().into_iter().filter(|post| post.text == "First answer.").count();
     assert_eq!(firsts, 2, "once as it came, once by /last");
@@ -261,7 +261,7 @@ async fn files_come_along_and_a_name_leads_nowhere() {
     assert!(path.starts_with(rig.home.octo().join("received")), "{path:?}");
     assert_eq!(path.file_name().unwrap(), "_.._plan.txt");
     assert_eq!(std::fs::read(&path).unwrap(), b"buy milk");
-    telegram.happen(json!({ "message": {
+    telegram.push_update(json!({ "message": {
         "message_id": 1, "date": 1, "chat": { "id": ADA, "type": "private" },
         "from": { "id": ADA, "is_bot": false, "first_name": "Ada" }, "voice": { "file_id": "v" } } }));
     post(&telegram, "refusal", |post| post.text.contains("had none of them")).await;
@@ -272,7 +272,7 @@ async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     let script = Script::new().text("First answer.").text("Second answer.").text("Third answer.");
     let (rig, telegram) = paired(script, Mode::AskRisky).await;
     let mut settings = rig.octo.subscribe(StoredTopic::Settings).await.expect("a subscription");
-    telegram.write(ADA, "one");
+    telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text.contains("First")).await;
     telegram.go_down();
     let lost = async {
@@ -288,14 +288,14 @@ async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     };
     let error: ApiError = tokio::time::timeout(rig::PATIENCE, lost).await.expect("it is shown");
     assert_eq!(error.key, "chat.unreachable");
-    telegram.write(ADA, "two");
+    telegram.send_text(ADA, "two");
     telegram.come_up();
     post(&telegram, "second", |post| post.text.contains("Second")).await;
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
 
     // It arrives, but Octo gets no confirmation: it is not sent again, and Octo says that it may be missing.
     telegram.drop_next_answer();
-    telegram.write(ADA, "three");
+    telegram.send_text(ADA, "three");
     post(&telegram, "doubt", |post| post.text.contains("/last")).await;
     for (answer, times) in [("First answer.", 1), ("Second answer.", 1), ("Third answer.", 1)] {
         let count = telegram.posts().iter().filter(|post| post.text == answer).count();
@@ -311,16 +311,16 @@ async fn a_service_that_asks_to_wait_or_refuses_one_answer_is_heard_again() {
     let script = Script::new().text("First answer.").text("Second answer.").text("Third answer.");
     let (rig, telegram) = paired(script, Mode::AskRisky).await;
     telegram.refuse_next(429, Some(1));
-    telegram.write(ADA, "one");
+    telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text.contains("First")).await;
     telegram.refuse_next(403, None);
-    telegram.write(ADA, "two");
+    telegram.send_text(ADA, "two");
     let end = Instant::now() + rig::PATIENCE;
     while rig.server.requests().len() < 2 {
         assert!(Instant::now() < end, "the second message is answered");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    telegram.write(ADA, "three");
+    telegram.send_text(ADA, "three");
     post(&telegram, "third", |post| post.text.contains("Third")).await;
     let answers: Vec<String> =
         telegram.posts().into_iter().map(|post| post.text).filter(|text| text.ends_with("answer.")).collect();
@@ -333,10 +333,10 @@ async fn two_processes_on_one_home_know_one_anothers_codes_and_choices() {
     save(&rig, &telegram, Mode::AskRisky).await;
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
     let beside = rig::open(&rig.home).await;
-    telegram.write(ADA, "hello?");
+    telegram.send_text(ADA, "hello?");
     let told = post(&telegram, "code", |post| post.text.contains("code")).await;
     beside.call(PairPerson { code: code_in(&told) }).await.expect("typed in the other window");
-    telegram.write(ADA, "one");
+    telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text == "First answer.").await;
     beside.call(SwitchTelegram { on: Switch::Off }).await.expect("off");
     until(&rig.octo, "off", |state| state.telegram == ChatConnection::Off).await;
@@ -348,9 +348,9 @@ async fn two_processes_on_one_home_know_one_anothers_codes_and_choices() {
 async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
     let script = Script::new().text("First answer.").text("Eve's answer.").text("Second answer.");
     let (rig, telegram) = paired(script, Mode::AskRisky).await;
-    telegram.write(ADA, "one");
+    telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text == "First answer.").await;
-    telegram.write(EVE, "me too");
+    telegram.send_text(EVE, "me too");
     let told = post(&telegram, "code", |post| post.person == "13").await;
     rig.octo.call(PairPerson { code: code_in(&told) }).await.expect("Eve is let in");
     let session = sessions(&rig).await[0].id;
@@ -368,9 +368,9 @@ async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
     let octo = rig::open(home).await;
     connect(&octo, server).await;
     reconnect(&octo, home, &telegram).await;
-    telegram.write(ADA, "two");
+    telegram.send_text(ADA, "two");
     post(&telegram, "notice", |post| post.text.contains("in use elsewhere")).await;
-    telegram.write(EVE, "hello");
+    telegram.send_text(EVE, "hello");
     post(&telegram, "Eve's", |post| post.text == "Eve's answer." && post.person == "13").await;
     run.shutdown().await;
     post(&telegram, "second", |post| post.text == "Second answer.").await;
@@ -387,7 +387,7 @@ async fn a_file_waits_out_an_outage_and_what_is_left_out_is_said() {
     telegram.send_file(ADA, "plan.txt", b"buy milk", "Read this");
     rig.turn_end().await;
     post(&telegram, "answer", |post| post.text == "Read.").await;
-    telegram.happen(json!({ "message": {
+    telegram.push_update(json!({ "message": {
         "message_id": 1, "date": 1, "chat": { "id": ADA, "type": "private" },
         "from": { "id": ADA, "is_bot": false, "first_name": "Ada" },
         "video": { "file_id": "v" }, "caption": "What is said?" } }));
@@ -422,7 +422,7 @@ async fn a_token_that_was_taken_back_is_said_and_a_switch_stops_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_token_is_in_no_file_no_answer_and_no_export() {
     let (rig, telegram) = paired(Script::new().text("Hello."), Mode::AskRisky).await;
-    telegram.write(ADA, &format!("my token is {}", telegram.token()));
+    telegram.send_text(ADA, &format!("my token is {}", telegram.token()));
     post(&telegram, "answer", |post| post.text == "Hello.").await;
     let session = sessions(&rig).await.remove(0).id;
     let export = octo_protocol::PreviewExport { session, form: octo_protocol::ExportForm::Markdown };
@@ -442,16 +442,16 @@ fn after_a_restart_a_chat_keeps_its_session_and_no_message_is_answered_twice() {
         let octo = rig::open(&home).await;
         connect(&octo, &server).await;
         reconnect(&octo, &home, &telegram).await;
-        telegram.write(ADA, "hello?");
+        telegram.send_text(ADA, "hello?");
         let told = post(&telegram, "code", |post| post.text.contains("code")).await;
         octo.call(PairPerson { code: code_in(&told) }).await.expect("let in");
-        telegram.write(ADA, "one");
+        telegram.send_text(ADA, "one");
         post(&telegram, "first", |post| post.text == "First answer.").await;
         let session = octo.call(all()).await.expect("a list").sessions.remove(0).id;
         octo.shutdown().await;
         session
     });
-    telegram.write(ADA, "two");
+    telegram.send_text(ADA, "two");
     for _ in 0..2 {
         process(async {
             let octo = rig::open(&home).await;

@@ -156,7 +156,7 @@ async fn stop_of_the_parent_stops_it_within_three_seconds() {
     let script = sub_agent_script(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::hang());
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
-    rig.server.received(3).await;
+    rig.server.wait_received_async(3).await;
     let began = Instant::now();
     rig.stop(session).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Stopped);
@@ -181,7 +181,7 @@ async fn stopped_alone_it_says_so_and_its_parent_goes_on() {
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     let view = card(&mut rig, "a step", |view| view.steps == 1).await;
-    rig.server.received(3).await;
+    rig.server.wait_received_async(3).await;
     rig.stop(view.session.unwrap()).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let view = only_card(&rig, session).await;
@@ -197,7 +197,7 @@ async fn after_a_restart_it_does_not_go_on_by_itself_and_its_parent_is_told() {
     let script = sub_agent_script(one("for ever"), steps(vec![write("a.txt"), Reply::hang()]));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "go").await;
-    rig.server.received(3).await;
+    rig.server.wait_received_async(3).await;
     let child = only_card(&rig, session).await.session.unwrap();
     rig.restart().await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -224,7 +224,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
     let script = sub_agent_script(tasks.into(), move |_| Reply::text("found").hold_after(0, &held));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
-    rig.server.received(4).await;
+    rig.server.wait_received_async(4).await;
     let begun = |cards: &[octo_protocol::SubAgentView]| {
         cards.iter().filter(|card| card.session.is_some() && !card.status.is_over()).count()
     };
@@ -236,7 +236,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
     assert_eq!((begun(&now), waiting, rig.server.requests().len()), (3, 2, 4), "{now:?}");
     // More may run at once.
     set(&rig, SettingsPatch { sub_agents: Some(SubAgentLimit(4)), ..SettingsPatch::default() }).await;
-    rig.server.received(5).await;
+    rig.server.wait_received_async(5).await;
     assert_eq!(begun(&cards(&rig, session).await).max(4), 4);
     gate.open();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);

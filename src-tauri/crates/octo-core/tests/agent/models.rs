@@ -132,7 +132,7 @@ async fn a_providers_list_is_asked_with_the_key_of_its_host_only() {
         let found = octo.call(ListRemoteModels { draft }).await.expect("the list comes");
         assert_eq!(found.models, ["claude-opus-5", "claude-next"]);
     }
-    let key = |server: &PageServer| server.seen()[0].headers.get("x-api-key").cloned();
+    let key = |server: &PageServer| server.requests()[0].headers.get("x-api-key").cloned();
     assert_eq!((key(&here).as_deref(), key(&there)), (Some(KEY), None));
 
     let no_list = draft(Protocol::OpenaiChat, &here.url(), "", Some(KEY));
@@ -158,7 +158,7 @@ async fn servers_of_this_machine_are_found_when_asked_for() {
     std::fs::write(home.octo().join("presets.json"), own).expect("the file is written");
     let octo = rig::open(&home).await;
     octo.call(ListPresets {}).await.expect("there are presets");
-    assert_eq!(server.seen().len(), 0, "nothing is asked before the person asks");
+    assert_eq!(server.requests().len(), 0, "nothing is asked before the person asks");
     let found = octo.call(FindLocalServers {}).await.expect("it is looked for").servers;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
@@ -238,7 +238,7 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
     let asked = || draft(Protocol::Anthropic, "https://models.example", "m", None);
     let check = octo.call(TestModel { draft: asked() }).await.expect("the test is made");
     assert!(matches!(check, ModelCheck::Fails { .. }), "the proxy knows no such host: {check:?}");
-    let seen: Vec<String> = proxy.seen().into_iter().map(|request| request.path).collect();
+    let seen: Vec<String> = proxy.requests().into_iter().map(|request| request.path).collect();
     assert!(!seen.is_empty() && seen.iter().all(|path| path == "models.example:443"), "{seen:?}");
 
     // This machine is never reached through the proxy.
@@ -246,7 +246,7 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
     let here = draft(Protocol::Anthropic, &server.url(), "m", None);
     let check = octo.call(TestModel { draft: here }).await.expect("the test is made");
     assert!(matches!(check, ModelCheck::Works { .. }), "{check:?}");
-    assert_eq!(proxy.seen().len(), seen.len());
+    assert_eq!(proxy.requests().len(), seen.len());
     octo.shutdown().await;
 }
 
@@ -265,7 +265,7 @@ async fn a_proxy_is_tried_before_it_is_kept() {
     save(&octo, draft(Protocol::Anthropic, "http://127.0.0.1:9", "near", None)).await;
     save(&octo, draft(Protocol::Anthropic, "https://models.example/v1", "far", None)).await;
     assert_eq!(attempt(&proxy.url()).await.args["host"], "models.example");
-    let seen: Vec<String> = proxy.seen().into_iter().map(|request| request.path).collect();
+    let seen: Vec<String> = proxy.requests().into_iter().map(|request| request.path).collect();
     assert_eq!(seen, ["github.com:443", "models.example:443"]);
     let kept = octo.call(GetSettings {}).await.expect("they are read").settings.proxy;
     assert_eq!(kept, ProxyChoice::System, "nothing was changed");

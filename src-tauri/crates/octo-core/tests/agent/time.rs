@@ -55,7 +55,7 @@ async fn edits_and_commands_of_three_turns_are_undone_branched_and_redone() {
         .call("terminal", json!({ "command": "echo other > src/a.txt" }))
         .text("otherwise");
     let mut rig = Rig::new(script).await;
-    rig.server.take_steps_back();
+    rig.server.allow_steps_back();
     let work = rig.home.work();
     fs::create_dir(work.join("docs")).unwrap();
     fs::write(work.join("docs/guide"), "read me").unwrap();
@@ -325,7 +325,7 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
         .text("made")
         .text("I see.");
     let mut rig = Rig::new(script).await;
-    rig.server.take_steps_back();
+    rig.server.allow_steps_back();
     let work = rig.home.work();
     let there =
         || ["a", "b", "c", "d"].into_iter().filter(|name| work.join(name).exists()).collect::<String>();

@@ -44,7 +44,7 @@ async fn a_server_is_found_when_it_is_what_it_says() {
             ("here", &models.iter().map(|model| (*model).to_owned()).collect::<Vec<_>>()[..])
         );
         assert_eq!(found.base_url, format!("{}/v1", server.url()));
-        for asked in server.seen() {
+        for asked in server.requests() {
             assert!(!asked.headers.contains_key("authorization"), "no key goes to what is not known yet");
         }
     }
@@ -67,8 +67,8 @@ async fn another_server_at_the_port_is_not_taken_for_it() {
     ] {
         let server = PageServer::start(&[(path, body)]);
         assert_eq!(find_local_servers(&at(kind, &server.url())).await.unwrap(), [], "{kind} {body}");
-        assert!(!server.seen().is_empty(), "it was asked");
-        assert!(server.seen().len() <= 2, "{kind}: nothing was followed");
+        assert!(!server.requests().is_empty(), "it was asked");
+        assert!(server.requests().len() <= 2, "{kind}: nothing was followed");
     }
 }
 

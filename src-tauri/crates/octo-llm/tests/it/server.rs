@@ -308,7 +308,7 @@ async fn text_arrives_while_the_stream_is_open_and_cancelling_closes_it() {
         };
         assert_eq!(error.class, ErrorClass::Cancelled);
         // The connection is closed while its owner still holds the stream.
-        assert_eq!(server.outcome(0).await, AnswerOutcome::Dropped);
+        assert_eq!(server.wait_outcome_async(0).await, AnswerOutcome::Dropped);
         assert!(stream.next().await.is_none());
     }
 }
@@ -323,7 +323,7 @@ async fn a_held_stream_goes_on_when_it_is_let() {
     assert!(!asked.is_finished());
     gate.open();
     assert_eq!(asked.await.unwrap().finish, Ok(FinishReason::Stop));
-    assert_eq!(server.outcome(0).await, AnswerOutcome::Sent);
+    assert_eq!(server.wait_outcome_async(0).await, AnswerOutcome::Sent);
 }
 
 #[tokio::test]
@@ -332,11 +332,11 @@ async fn a_server_that_never_answers_can_be_left() {
     let cancel = CancellationToken::new();
     let mut stream = provider(&server, Protocol::OpenaiChat).stream(request(&[user("hi")]), cancel.clone());
     let waiting = tokio::spawn(async move { stream.next().await });
-    server.received(1).await;
+    server.wait_received_async(1).await;
     cancel.cancel();
     let event = waiting.await.unwrap();
     assert_eq!(event.unwrap().unwrap_err().class, ErrorClass::Cancelled);
-    assert_eq!(server.outcome(0).await, AnswerOutcome::Dropped);
+    assert_eq!(server.wait_outcome_async(0).await, AnswerOutcome::Dropped);
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ impl fmt::Display for MissReason {
 /// Traces of earlier requests.
 #[derive(Debug, Default)]
 pub(super) struct RequestTraces {
-    seen: VecDeque<RequestTrace>,
+    traces: VecDeque<RequestTrace>,
 }
 
 #[derive(Debug)]
@@ -79,11 +79,11 @@ struct RequestTrace {
     system: u64,
     messages: Vec<u64>,
     /// The message with which a sub-agent began; `None` outside a sub-agent's conversation.
-    fork: Option<u64>,
+    sub_agent_start: Option<u64>,
     /// Number of messages covered by the cached prefix.
-    covered: usize,
+    cached_messages: usize,
     /// Number of tokens left in the cache.
-    left: u64,
+    cached_tokens: u64,
     expires: Duration,
 }
 
@@ -104,17 +104,17 @@ impl RequestTraces {
                 before.messages.get(place).is_some_and(|own| trace.messages.get(place) == Some(own))
             };
             // A parent does not continue its sub-agent's messages, nor one sub-agent another's.
-            let own = before.fork.is_none() || before.fork == trace.fork;
+            let own = before.sub_agent_start.is_none() || before.sub_agent_start == trace.sub_agent_start;
             own && (same(0) || same(1))
         };
-        let before = self.seen.iter().filter(related).max_by_key(|before| trace.common(before));
-        let miss = before.filter(|before| read < before.left).map(|before| {
+        let before = self.traces.iter().filter(related).max_by_key(|before| trace.common(before));
+        let miss = before.filter(|before| read < before.cached_tokens).map(|before| {
             let (reason, message) = trace.difference(before, now, policy);
-            CacheReadMiss { reason, message, tokens: before.left - read }
+            CacheReadMiss { reason, message, tokens: before.cached_tokens - read }
         });
-        self.seen.push_back(trace);
-        if self.seen.len() > MAX_TRACES {
-            self.seen.pop_front();
+        self.traces.push_back(trace);
+        if self.traces.len() > MAX_TRACES {
+            self.traces.pop_front();
         }
         miss
     }
@@ -136,7 +136,7 @@ impl RequestTrace {
             let Section::Message(index) = segment.section else { continue };
             messages.resize_with((index + 1).max(messages.len()), DefaultHasher::new);
             (segment.side == SegmentSide::Model, &segment.text).hash(&mut messages[index]);
-            if (bytes / super::simulator::TOKEN) as u64 <= left {
+            if (bytes / super::simulator::BYTES_PER_TOKEN) as u64 <= left {
                 covered = index + 1;
             }
         }
@@ -147,20 +147,20 @@ impl RequestTrace {
             Section::Tools | Section::System => None,
         });
         Self {
-            fork,
+            sub_agent_start: fork,
             model: model.to_owned(),
             effort: match policy.effort {
                 EffortKey::Counts => segments.effort.clone(),
                 EffortKey::Ignored => String::new(),
             },
-            manner: segments.manner.clone(),
+            manner: segments.message_settings.clone(),
             tools: hash_of(&|section| section == Section::Tools),
             system: hash_of(&|section| section == Section::System),
             messages,
-            covered,
-            left,
-            expires: match policy.lives.origin {
-                LifetimeOrigin::RequestStart | LifetimeOrigin::FirstToken => now + policy.lives.short,
+            cached_messages: covered,
+            cached_tokens: left,
+            expires: match policy.lifetimes.origin {
+                LifetimeOrigin::RequestStart | LifetimeOrigin::FirstToken => now + policy.lifetimes.short,
             },
         }
     }
@@ -179,9 +179,9 @@ impl RequestTrace {
             (MissReason::SystemChanged, None)
         } else if self.manner != before.manner {
             (MissReason::MessagesChanged, Some(0))
-        } else if common < before.covered {
+        } else if common < before.cached_messages {
             (MissReason::MessagesChanged, Some(common))
-        } else if before.left >= policy.minimum && before.expires <= now {
+        } else if before.cached_tokens >= policy.minimum && before.expires <= now {
             (MissReason::PreviousMessageNotFound, None)
         } else {
             (MissReason::Unavailable, None)

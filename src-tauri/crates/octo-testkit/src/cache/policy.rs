@@ -11,17 +11,17 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug, PartialEq)]
 pub struct CachePolicy {
     /// How prefixes are written and found.
-    pub writing: CacheWriteMode,
+    pub write_mode: CacheWriteMode,
     /// Whether each effort has its own entries.
     pub effort: EffortKey,
     /// The shortest prefix that is cached, in tokens.
     pub minimum: u64,
     /// How long entries live.
-    pub lives: EntryLifetimes,
+    pub lifetimes: EntryLifetimes,
     /// When an entry becomes readable.
-    pub visible: Visibility,
+    pub visibility: Visibility,
     /// Whether a readable entry is always read.
-    pub certainty: HitCertainty,
+    pub hit_certainty: HitCertainty,
     /// Which requests reach the same machine.
     pub routing: Routing,
     /// Prices of tokens.
@@ -89,7 +89,7 @@ pub struct EntryLifetimes {
     /// Longer lifetime a request may ask for.
     pub long: Option<Duration>,
     /// Maximum lifetime, however often the entry is read.
-    pub most: Option<Duration>,
+    pub max_total: Option<Duration>,
     /// The moment from which the lifetime counts.
     pub origin: LifetimeOrigin,
 }
@@ -116,7 +116,7 @@ pub enum Visibility {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HitCertainty {
     /// Always.
-    Sure,
+    Always,
     /// With a probability; `seed` starts the random sequence.
     Chance {
         /// From 0 to 1.
@@ -177,17 +177,17 @@ impl CachePolicy {
     /// Anthropic's Messages: four markers, twenty positions, five minutes or an hour from the request's start.
     pub fn anthropic() -> Self {
         Self {
-            writing: CacheWriteMode::Markers { limit: 4, lookback: Lookback::Positions(20) },
+            write_mode: CacheWriteMode::Markers { limit: 4, lookback: Lookback::Positions(20) },
             effort: EffortKey::Counts,
             minimum: 1024,
-            lives: EntryLifetimes {
+            lifetimes: EntryLifetimes {
                 short: 5 * MINUTE,
                 long: Some(HOUR),
-                most: None,
+                max_total: None,
                 origin: LifetimeOrigin::RequestStart,
             },
-            visible: Visibility::FirstToken,
-            certainty: HitCertainty::Sure,
+            visibility: Visibility::FirstToken,
+            hit_certainty: HitCertainty::Always,
             routing: Routing::One,
             prices: CachePrices::SONNET,
         }
@@ -196,19 +196,19 @@ impl CachePolicy {
     /// Bedrock's Converse: like Anthropic's, but a marker looks back twenty blocks, however they are grouped.
     pub fn bedrock() -> Self {
         let writing = CacheWriteMode::Markers { limit: 4, lookback: Lookback::Blocks(20) };
-        Self { writing, ..Self::anthropic() }
+        Self { write_mode: writing, ..Self::anthropic() }
     }
 
     /// OpenAI's models before GPT-5.6: automatic from 1,024 tokens, in steps of 128, for five idle minutes and
     /// an hour at most.
     pub fn openai_automatic() -> Self {
         Self {
-            writing: CacheWriteMode::Steps { step: 128 },
+            write_mode: CacheWriteMode::Steps { step: 128 },
             effort: EffortKey::Ignored,
-            lives: EntryLifetimes {
+            lifetimes: EntryLifetimes {
                 short: 5 * MINUTE,
                 long: None,
-                most: Some(HOUR),
+                max_total: Some(HOUR),
                 origin: LifetimeOrigin::FirstToken,
             },
             routing: Routing::ByKey { per_minute: Some(15) },
@@ -220,12 +220,12 @@ impl CachePolicy {
     /// OpenAI's models from GPT-5.6 on: breakpoints that live for half an hour after their last use.
     pub fn openai_breakpoints() -> Self {
         Self {
-            writing: CacheWriteMode::Breakpoints { limit: 4, lookback: 80 },
+            write_mode: CacheWriteMode::Breakpoints { limit: 4, lookback: 80 },
             effort: EffortKey::Ignored,
-            lives: EntryLifetimes {
+            lifetimes: EntryLifetimes {
                 short: 30 * MINUTE,
                 long: None,
-                most: None,
+                max_total: None,
                 origin: LifetimeOrigin::FirstToken,
             },
             ..Self::anthropic()
@@ -235,13 +235,13 @@ impl CachePolicy {
     /// DeepSeek: units on disk that are read only as a whole and live for hours at least.
     pub fn deepseek() -> Self {
         Self {
-            writing: CacheWriteMode::Units { step: 64 },
+            write_mode: CacheWriteMode::Units { step: 64 },
             effort: EffortKey::Ignored,
             minimum: 64,
-            lives: EntryLifetimes {
+            lifetimes: EntryLifetimes {
                 short: 2 * HOUR,
                 long: None,
-                most: None,
+                max_total: None,
                 origin: LifetimeOrigin::FirstToken,
             },
             prices: CachePrices { input: 0.139, output: 0.28, write: 0.139, write_long: 0.139, read: 0.028 },
@@ -253,16 +253,16 @@ impl CachePolicy {
     /// are assumptions.
     pub fn gemini(seed: u64) -> Self {
         Self {
-            writing: CacheWriteMode::Steps { step: 16 },
+            write_mode: CacheWriteMode::Steps { step: 16 },
             effort: EffortKey::Ignored,
             minimum: 4096,
-            lives: EntryLifetimes {
+            lifetimes: EntryLifetimes {
                 short: 5 * MINUTE,
                 long: None,
-                most: None,
+                max_total: None,
                 origin: LifetimeOrigin::FirstToken,
             },
-            certainty: HitCertainty::Chance { probability: 0.8, seed },
+            hit_certainty: HitCertainty::Chance { probability: 0.8, seed },
             prices: CachePrices::FREE_WRITES,
             ..Self::anthropic()
         }
@@ -272,12 +272,12 @@ impl CachePolicy {
     pub fn ideal(prices: CachePrices) -> Self {
         let years = 10_000 * HOUR;
         Self {
-            writing: CacheWriteMode::Everywhere,
+            write_mode: CacheWriteMode::Everywhere,
             minimum: 0,
-            lives: EntryLifetimes {
+            lifetimes: EntryLifetimes {
                 short: years,
                 long: None,
-                most: None,
+                max_total: None,
                 origin: LifetimeOrigin::RequestStart,
             },
             prices,
@@ -287,12 +287,12 @@ impl CachePolicy {
 
     /// A server without a cache.
     pub fn none() -> Self {
-        Self { writing: CacheWriteMode::Never, prices: CachePrices::FREE_WRITES, ..Self::anthropic() }
+        Self { write_mode: CacheWriteMode::Never, prices: CachePrices::FREE_WRITES, ..Self::anthropic() }
     }
 
     /// Returns the policy of the protocol's vendor. A server's clock does not run on its own, so requests are
     /// not counted per minute.
-    pub fn of(protocol: Protocol) -> Self {
+    pub fn for_protocol(protocol: Protocol) -> Self {
         match protocol {
             Protocol::Anthropic => Self::anthropic(),
             Protocol::OpenaiChat | Protocol::OpenaiResponses => {

@@ -10,7 +10,7 @@ pub(super) struct Segments {
     /// Key that routes requests to machines.
     pub(super) key: String,
     /// Settings that, together with the messages, belong to the prefix from the first message on.
-    pub(super) manner: String,
+    pub(super) message_settings: String,
     /// Whether the server adds its own breakpoint.
     pub(super) own_breakpoint: bool,
     pub(super) all: Vec<Segment>,
@@ -61,7 +61,7 @@ pub(super) enum MarkerLifetime {
 const MARKER_FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
 impl Segments {
-    pub(super) fn of(protocol: Protocol, body: &Value) -> Self {
+    pub(super) fn parse(protocol: Protocol, body: &Value) -> Self {
         let all = match protocol {
             Protocol::Anthropic => anthropic(body),
             Protocol::OpenaiChat => chat(body),
@@ -77,7 +77,7 @@ impl Segments {
         let key =
             ["prompt_cache_key", "session_id"].iter().filter_map(|field| body[field].as_str()).collect();
         let own_breakpoint = body.pointer("/prompt_cache_options/mode") != Some(&Value::from("explicit"));
-        Self { effort, key, manner, own_breakpoint, all }
+        Self { effort, key, message_settings: manner, own_breakpoint, all }
     }
 }
 
@@ -221,13 +221,14 @@ fn take_mark(value: &mut Value) -> Option<MarkerLifetime> {
         Value::Array(parts) => parts.iter_mut().filter_map(take_mark).next_back(),
         Value::Object(fields) => {
             let own = MARKER_FIELDS.iter().filter_map(|field| fields.shift_remove(*field)).next_back();
-            let inner = ["content", "output"].iter().filter_map(|field| within(fields, field)).next_back();
+            let inner =
+                ["content", "output"].iter().filter_map(|field| mark_within(fields, field)).next_back();
             own.as_ref().map(mark).or(inner)
         }
         _ => None,
     }
 }
 
-fn within(fields: &mut Map<String, Value>, field: &str) -> Option<MarkerLifetime> {
+fn mark_within(fields: &mut Map<String, Value>, field: &str) -> Option<MarkerLifetime> {
     fields.get_mut(field).and_then(take_mark)
 }

@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Bytes per token.
-pub(super) const TOKEN: usize = 4;
+pub(super) const BYTES_PER_TOKEN: usize = 4;
 /// Number of leading tokens that decide which machine gets a request.
 const ROUTING_TOKENS: usize = 256;
 const MINUTE: Duration = Duration::from_secs(60);
@@ -105,8 +105,8 @@ struct SegmentEnd<'a> {
 impl CacheSimulator {
     /// Creates an empty cache.
     pub fn new(policy: CachePolicy) -> Self {
-        let dice = match policy.certainty {
-            HitCertainty::Sure => 0,
+        let dice = match policy.hit_certainty {
+            HitCertainty::Always => 0,
             HitCertainty::Chance { seed, .. } => seed,
         };
         Self {
@@ -156,9 +156,9 @@ impl CacheSimulator {
     /// The provider's reason to refuse it: too many markers, a marker on a block that may carry none, lifetimes
     /// in the wrong order.
     pub fn serve(&mut self, protocol: Protocol, model: &str, body: &Value) -> Result<ServedRequest, String> {
-        let segments = Segments::of(protocol, body);
+        let segments = Segments::parse(protocol, body);
         let scope = self.scope(&segments);
-        let places = places(&segments, |prefix| PrefixKey {
+        let places = segment_ends(&segments, |prefix| PrefixKey {
             scope,
             model: model.to_owned(),
             effort: match self.policy.effort {
@@ -167,7 +167,7 @@ impl CacheSimulator {
             },
             prefix,
         });
-        let mut served = match self.policy.writing {
+        let mut served = match self.policy.write_mode {
             CacheWriteMode::Never => ServedRequest::default(),
             CacheWriteMode::Everywhere => self.everywhere(&places),
             CacheWriteMode::Markers { limit, lookback } => self.markers(&places, limit, lookback)?,
@@ -189,11 +189,11 @@ impl CacheSimulator {
 
     /// Marks the request as streaming: its entries become readable.
     pub fn stream(&mut self, served: &mut ServedRequest) {
-        let visible = match self.policy.visible {
+        let visible = match self.policy.visibility {
             Visibility::FirstToken => self.now,
             Visibility::Later(time) => self.now + time,
         };
-        let from = match self.policy.lives.origin {
+        let from = match self.policy.lifetimes.origin {
             LifetimeOrigin::RequestStart => served.start,
             LifetimeOrigin::FirstToken => self.now,
         };
@@ -203,7 +203,7 @@ impl CacheSimulator {
             let (life, visible) = alive.map_or((life, visible), |entry| (entry.life, entry.visible));
             let ends = match alive {
                 Some(entry) => entry.ends,
-                None => self.policy.lives.most.map(|most| from + most),
+                None => self.policy.lifetimes.max_total.map(|most| from + most),
             };
             let expires = ends.map_or(from + life, |ends| ends.min(from + life));
             let entry = CachedPrefix { visible, expires, life, ends };
@@ -241,7 +241,7 @@ impl CacheSimulator {
         let Routing::ByKey { per_minute } = self.policy.routing else { return 0 };
         let bytes = segments.all.iter().flat_map(|segment| segment.text.bytes());
         let mut hasher = DefaultHasher::new();
-        bytes.take(ROUTING_TOKENS * TOKEN).for_each(|byte| byte.hash(&mut hasher));
+        bytes.take(ROUTING_TOKENS * BYTES_PER_TOKEN).for_each(|byte| byte.hash(&mut hasher));
         segments.key.hash(&mut hasher);
         let scope = hasher.finish();
         let Some(per_minute) = per_minute else { return scope };
@@ -275,7 +275,7 @@ impl CacheSimulator {
         if let Some(index) = hit {
             self.renew(&places[index].key);
         }
-        let writes = self.kept(places, &marked);
+        let writes = self.cacheable_ends(places, &marked);
         let long_end = writes
             .iter()
             .filter(|place| place.segment.mark == Some(MarkerLifetime::Long) && place.tokens > read)
@@ -285,8 +285,10 @@ impl CacheSimulator {
         let end = writes.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
         let life = |place: &SegmentEnd<'_>| {
             let asked = match place.segment.mark {
-                Some(MarkerLifetime::Long) => self.policy.lives.long.unwrap_or(self.policy.lives.short),
-                Some(MarkerLifetime::Short) | None => self.policy.lives.short,
+                Some(MarkerLifetime::Long) => {
+                    self.policy.lifetimes.long.unwrap_or(self.policy.lifetimes.short)
+                }
+                Some(MarkerLifetime::Short) | None => self.policy.lifetimes.short,
             };
             // Tokens that were not paid for live no longer than the entry that was read.
             if place.tokens <= read { hit_life.map_or(asked, |life| life.min(asked)) } else { asked }
@@ -300,7 +302,7 @@ impl CacheSimulator {
         let hit = places.iter().rev().find(|place| self.readable(&place.key).is_some());
         let (read, all) =
             (hit.map_or(0, |place| place.tokens), places.last().map_or(0, |place| place.tokens));
-        let life = self.policy.lives.short;
+        let life = self.policy.lifetimes.short;
         let writes = places.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
         let usage = Usage { cache_read: read, cache_write: all - read, ..Usage::default() };
         ServedRequest { usage, writes, ..ServedRequest::default() }
@@ -328,9 +330,9 @@ impl CacheSimulator {
             self.renew(&places[index].key);
         }
         let read = hit.map_or(0, |index| places[index].tokens);
-        let kept = self.kept(places, &marked);
+        let kept = self.cacheable_ends(places, &marked);
         let end = kept.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
-        let life = self.policy.lives.short;
+        let life = self.policy.lifetimes.short;
         let writes = kept.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
         let keys: Vec<PrefixKey> = kept.iter().map(|place| place.key.clone()).collect();
         self.breakpoints.extend(keys);
@@ -339,7 +341,11 @@ impl CacheSimulator {
     }
 
     /// Returns the marked positions that are long enough to be cached.
-    fn kept<'a, 'b>(&self, places: &'a [SegmentEnd<'b>], marked: &[usize]) -> Vec<&'a SegmentEnd<'b>> {
+    fn cacheable_ends<'a, 'b>(
+        &self,
+        places: &'a [SegmentEnd<'b>],
+        marked: &[usize],
+    ) -> Vec<&'a SegmentEnd<'b>> {
         marked
             .iter()
             .map(|index| &places[*index])
@@ -355,19 +361,19 @@ impl CacheSimulator {
             self.renew(key);
         }
         let read = found.checked_sub(1).and_then(|last| stops.get(last)).map_or(0, |stop| stop.1);
-        let life = self.policy.lives.short;
+        let life = self.policy.lifetimes.short;
         let writes = stops.into_iter().map(|(key, bytes)| PendingCacheWrite {
             key,
-            length: (bytes / TOKEN) as u64,
+            length: (bytes / BYTES_PER_TOKEN) as u64,
             life,
             kind: WriteKind::Plain,
         });
-        let usage = Usage { cache_read: (read / TOKEN) as u64, ..Usage::default() };
+        let usage = Usage { cache_read: (read / BYTES_PER_TOKEN) as u64, ..Usage::default() };
         ServedRequest { usage, writes: writes.collect(), ..ServedRequest::default() }
     }
 
     fn units(&mut self, places: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
-        let minimum = self.policy.minimum as usize * TOKEN;
+        let minimum = self.policy.minimum as usize * BYTES_PER_TOKEN;
         let all = length(places);
         let mut end = 0;
         let ends: HashMap<usize, usize> = places
@@ -400,10 +406,10 @@ impl CacheSimulator {
         if let Some((key, _)) = &hit {
             self.renew(key);
         }
-        let life = self.policy.lives.short;
+        let life = self.policy.lifetimes.short;
         let write = |(key, bytes): &(PrefixKey, usize), kind| PendingCacheWrite {
             key: key.clone(),
-            length: (bytes / TOKEN) as u64,
+            length: (bytes / BYTES_PER_TOKEN) as u64,
             life,
             kind,
         };
@@ -417,13 +423,13 @@ impl CacheSimulator {
             writes.push(write(end, WriteKind::Unit { bytes: end.1 }));
             writes.push(write(end, WriteKind::Output));
         }
-        let read = hit.map_or(0, |(_, bytes)| bytes / TOKEN) as u64;
+        let read = hit.map_or(0, |(_, bytes)| bytes / BYTES_PER_TOKEN) as u64;
         let usage = Usage { cache_read: read, ..Usage::default() };
         ServedRequest { usage, writes, ..ServedRequest::default() }
     }
 
     fn draw_hit(&mut self) -> bool {
-        let HitCertainty::Chance { probability, .. } = self.policy.certainty else { return true };
+        let HitCertainty::Chance { probability, .. } = self.policy.hit_certainty else { return true };
         // A linear congruential generator with Knuth's constants; its upper bits are the better ones.
         self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
@@ -459,7 +465,7 @@ fn check_marks(places: &[SegmentEnd<'_>], marked: &[usize], limit: usize) -> Res
     Ok(())
 }
 
-fn places(segments: &Segments, key: impl Fn(u64) -> PrefixKey) -> Vec<SegmentEnd<'_>> {
+fn segment_ends(segments: &Segments, key: impl Fn(u64) -> PrefixKey) -> Vec<SegmentEnd<'_>> {
     let (mut hasher, mut bytes, mut position) = (DefaultHasher::new(), 0, 0);
     let mut last = SegmentRun::Alone;
     let mut in_messages = false;
@@ -469,7 +475,7 @@ fn places(segments: &Segments, key: impl Fn(u64) -> PrefixKey) -> Vec<SegmentEnd
         .map(|segment| {
             if matches!(segment.section, Section::Message(_)) && !in_messages {
                 in_messages = true;
-                segments.manner.hash(&mut hasher);
+                segments.message_settings.hash(&mut hasher);
             }
             segment.side.hash(&mut hasher);
             segment.text.hash(&mut hasher);
@@ -478,7 +484,12 @@ fn places(segments: &Segments, key: impl Fn(u64) -> PrefixKey) -> Vec<SegmentEnd
                 position += 1;
             }
             last = segment.run;
-            SegmentEnd { segment, key: key(hasher.finish()), tokens: (bytes / TOKEN) as u64, position }
+            SegmentEnd {
+                segment,
+                key: key(hasher.finish()),
+                tokens: (bytes / BYTES_PER_TOKEN) as u64,
+                position,
+            }
         })
         .collect()
 }

@@ -231,7 +231,7 @@ fn parallel_cold_requests_all_pay() {
 #[test]
 fn a_delay_of_visibility_is_kept() {
     let visible = Visibility::Later(Duration::from_secs(2));
-    let mut cache = simulator(CachePolicy { visible, ..CachePolicy::anthropic() });
+    let mut cache = simulator(CachePolicy { visibility: visible, ..CachePolicy::anthropic() });
     let body = marked(2000, 1, &[0]);
     ask(&mut cache, &body);
     cache.advance(Duration::from_secs(1));

@@ -13,7 +13,11 @@ pub(super) struct AnswerPlan {
     pub(super) number: usize,
 }
 
-pub(super) fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> AnswerPlan {
+pub(super) fn plan_answer(
+    state: &mut State,
+    options: &ServerOptions,
+    request: &RecordedRequest,
+) -> AnswerPlan {
     let (reply, served) = match check_and_serve(state, options, request) {
         Err(refusal) => (*refusal, ServedRequest::default()),
         Ok(served) => match state.script.next(request) {

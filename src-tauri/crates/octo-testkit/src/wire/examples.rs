@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub struct WireExamples<'a> {
     wire: &'a Wire,
-    known: BTreeSet<String>,
+    known_types: BTreeSet<String>,
     count: u64,
     /// Texts for fields that do not accept arbitrary words, by field name.
     texts: &'a [(&'a str, &'a str)],
@@ -19,7 +19,7 @@ impl Wire {
     /// for fields that do not accept every text.
     pub fn examples(&self, texts: &[(&str, &str)]) -> Vec<Value> {
         let (_, root) = self.roots.first().expect("a root");
-        let mut examples = WireExamples { wire: self, known: BTreeSet::new(), count: 0, texts };
+        let mut examples = WireExamples { wire: self, known_types: BTreeSet::new(), count: 0, texts };
         examples.all(&Shape::Named(root.clone()), "")
     }
 }
@@ -32,7 +32,7 @@ impl WireExamples<'_> {
                 if *inner == Shape::Text {
                     return vec![self.id(field)];
                 }
-                if self.known.insert(name.clone()) {
+                if self.known_types.insert(name.clone()) {
                     self.all(inner, field)
                 } else {
                     vec![self.plain(inner, field)]
@@ -106,7 +106,7 @@ impl WireExamples<'_> {
             Shape::List(_) => json!([]),
             Shape::Map(..) => json!({}),
             Shape::Tuple(items) => Value::Array(items.iter().map(|item| self.plain(item, field)).collect()),
-            Shape::Text => match self.given(field) {
+            Shape::Text => match self.supplied_text(field) {
                 Some(text) => json!(text),
                 None => json!(format!("{field} 中\"{}", self.next())),
             },
@@ -129,12 +129,12 @@ impl WireExamples<'_> {
         }
     }
 
-    fn given(&self, field: &str) -> Option<&str> {
+    fn supplied_text(&self, field: &str) -> Option<&str> {
         self.texts.iter().find(|(name, _)| *name == field).map(|(_, text)| *text)
     }
 
     fn id(&mut self, field: &str) -> Value {
-        match self.given(field) {
+        match self.supplied_text(field) {
             Some(text) => json!(text),
             None => json!(format!("01a2006a99bc75c38d7f{:012x}", self.next())),
         }

@@ -95,7 +95,7 @@ impl<'a> List<'a> {
         for field in fields {
             let place = format!("{at}.{}", field.name);
             let mark = if field.presence == Presence::Optional { "?" } else { "" };
-            let told = self.told(&field.shape);
+            let told = self.describe(&field.shape);
             self.lines.push(format!("{place}{mark}: {told}"));
             self.add(&field.shape, &place);
         }
@@ -110,22 +110,22 @@ impl<'a> List<'a> {
         }
     }
 
-    fn told(&self, shape: &Shape) -> String {
+    fn describe(&self, shape: &Shape) -> String {
         match shape {
             Shape::Named(name) => match self.wire.named(name) {
-                leaf @ (Shape::Text | Shape::Number | Shape::Flag) => self.told(leaf),
+                leaf @ (Shape::Text | Shape::Number | Shape::Flag) => self.describe(leaf),
                 _ => {
                     self.places.get(name.as_str()).map_or_else(|| "*".to_owned(), |place| format!("@{place}"))
                 }
             },
             Shape::OneOf(parts) => {
-                let parts: Vec<String> = parts.iter().map(|part| self.told(part)).collect();
+                let parts: Vec<String> = parts.iter().map(|part| self.describe(part)).collect();
                 parts.join(" | ")
             }
-            Shape::List(item) => format!("[{}]", self.told(item)),
-            Shape::Map(_, item) => format!("{{{}}}", self.told(item)),
+            Shape::List(item) => format!("[{}]", self.describe(item)),
+            Shape::Map(_, item) => format!("{{{}}}", self.describe(item)),
             Shape::Tuple(items) => {
-                let items: Vec<String> = items.iter().map(|item| self.told(item)).collect();
+                let items: Vec<String> = items.iter().map(|item| self.describe(item)).collect();
                 format!("[{}]", items.join(", "))
             }
             Shape::Object(_) | Shape::Both(_) => "*".to_owned(),

@@ -22,7 +22,7 @@ async fn a_turn_that_was_stopped_or_failed_is_not_looked_at() {
     };
     let mut rig = self::rig(turns_with(&[12, 1], hangs, nothing)).await;
     let session = rig.start(Mode::Ask, "go").await;
-    rig.server.received(11).await;
+    rig.server.wait_received_async(11).await;
     rig.stop(session).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Stopped);
     settled(&mut rig, session).await;
@@ -61,7 +61,7 @@ async fn stop_ends_it_at_once_and_for_good() {
     let mut rig = rig(turns(&[10, 1, 10, 1], child)).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    rig.server.received(11).await;
+    rig.server.wait_received_async(11).await;
     let began = std::time::Instant::now();
     rig.stop(session).await;
     let (_, end) = child_end(&mut rig, session).await;
@@ -80,7 +80,7 @@ async fn a_restart_ends_it() {
     let mut rig = rig(turns(&[10, 1, 1], child)).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    rig.server.received(11).await;
+    rig.server.wait_received_async(11).await;
     let child = rig
         .event("sub-agent", |event| match event {
             Event::SessionChanged { info } if info.source == Source::SubAgent => Some(info.id),

@@ -1,6 +1,6 @@
 //! The prefixes of a request that a cache may write or read.
 
-use super::{PrefixKey, SegmentEnd, TOKEN};
+use super::{BYTES_PER_TOKEN, PrefixKey, SegmentEnd};
 
 /// Returns the keys of the request's prefixes of these lengths (in bytes) with their length, in ascending
 /// order.
@@ -34,6 +34,6 @@ pub(super) fn length(places: &[SegmentEnd<'_>]) -> usize {
 
 /// Returns the multiples of a step from a minimum on, in bytes.
 pub(super) fn multiples(step: u64, minimum: u64, length: usize) -> impl Iterator<Item = usize> {
-    let (step, minimum) = (step.max(1) as usize * TOKEN, minimum as usize * TOKEN);
+    let (step, minimum) = (step.max(1) as usize * BYTES_PER_TOKEN, minimum as usize * BYTES_PER_TOKEN);
     (minimum.max(1).div_ceil(step)..=length / step).map(move |count| count * step)
 }
