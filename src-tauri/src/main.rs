@@ -11,7 +11,7 @@ const HEADLESS: &[&str] =
     &["exec", "serve", octo_cli::READ_DOCUMENT, "help", "-h", "--help", "-V", "--version"];
 
 fn main() -> ExitCode {
-    if let Some(exit) = octo_cli::stand_in(std::env::args_os()) {
+    if let Some(exit) = octo_cli::run_as_rm(std::env::args_os()) {
         return exit;
     }
     let headless = std::env::args_os().nth(1).is_some_and(|first| HEADLESS.iter().any(|word| first == *word));

@@ -10,7 +10,7 @@ use crate::{
     exit::{Exit, Failure},
     feed::Feed,
     model::{ModelChoice, key_variable},
-    output::{OutputLines, explain, print_error_line},
+    output::{OutputLines, print_error, print_error_line},
     signals::Signals,
 };
 use begin::RunInput;
@@ -33,7 +33,7 @@ pub(crate) async fn exec(arguments: ExecArguments) -> Exit {
             Exit::Usage
         }
         Err(Failure::Failed(error)) => {
-            explain(language, &error);
+            print_error(language, &error);
             Exit::Failed
         }
         Err(Failure::Interrupted) => Exit::Interrupted,
@@ -41,7 +41,7 @@ pub(crate) async fn exec(arguments: ExecArguments) -> Exit {
 }
 
 async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, Failure> {
-    let mut signals = Signals::hear().map_err(|error| ApiError::new("internal").detail(error))?;
+    let mut signals = Signals::listen().map_err(|error| ApiError::new("internal").detail(error))?;
     let prompt = prompt(&arguments.prompt, &mut signals).await?;
     let choice = ModelChoice::read(&arguments, |name| std::env::var(name).ok())?;
     let folder = folder(arguments.cwd.as_deref())?;
@@ -49,7 +49,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     let home = settled.location.home.clone();
     let _logs = octo_core::logging::start(&home);
     for remark in &settled.remarks {
-        explain(*language, remark);
+        print_error(*language, remark);
     }
     let config = Config {
         home,
@@ -83,7 +83,7 @@ async fn turn(
 ) -> Result<Exit, Failure> {
     let settings = octo.call(GetSettings {}).await?.settings;
     *language = settings.language;
-    let _told = rules::tell(octo, settings.language).await?;
+    let _told = rules::watch_rules(octo, settings.language).await?;
     let (feed, _feed_end) = Feed::open(octo);
     let begun = tokio::select! {
         biased;

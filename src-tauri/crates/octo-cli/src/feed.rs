@@ -65,7 +65,7 @@ struct FeedPump {
     events: broadcast::Receiver<Arc<Envelope>>,
     items: mpsc::UnboundedSender<FeedItem>,
     /// Sequence number of the last event of each topic.
-    seen: HashMap<StoredTopic, u64>,
+    last_seqs: HashMap<StoredTopic, u64>,
     since: Millis,
 }
 
@@ -74,7 +74,7 @@ impl FeedPump {
         let (items, feed) = mpsc::unbounded_channel();
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX);
-        (Self { octo: octo.clone(), events: octo.events(), items, seen: HashMap::new(), since }, feed)
+        (Self { octo: octo.clone(), events: octo.events(), items, last_seqs: HashMap::new(), since }, feed)
     }
 
     async fn run(mut self, mut ended: oneshot::Receiver<()>) {
@@ -86,7 +86,7 @@ impl FeedPump {
                 _ = &mut ended => return,
             };
             let passed = match event {
-                Ok(envelope) => self.pass(envelope),
+                Ok(envelope) => self.forward(envelope),
                 Err(RecvError::Lagged(count)) => self.catch_up(count).await,
                 Err(RecvError::Closed) => return,
             };
@@ -97,8 +97,8 @@ impl FeedPump {
     }
 
     /// Forwards an event, unless it was already forwarded.
-    fn pass(&mut self, envelope: Arc<Envelope>) -> Result<(), ReaderGone> {
-        let last = self.seen.entry(envelope.topic).or_default();
+    fn forward(&mut self, envelope: Arc<Envelope>) -> Result<(), ReaderGone> {
+        let last = self.last_seqs.entry(envelope.topic).or_default();
         if envelope.seq <= *last {
             return Ok(());
         }
@@ -109,11 +109,11 @@ impl FeedPump {
     /// Reads missed events from the store: of the known topics, the two permanent ones, and the sessions in the
     /// list.
     async fn catch_up(&mut self, count: u64) -> Result<(), ReaderGone> {
-        let mut topics: Vec<StoredTopic> = self.seen.keys().copied().collect();
+        let mut topics: Vec<StoredTopic> = self.last_seqs.keys().copied().collect();
         topics.extend(
             [StoredTopic::Settings, StoredTopic::Sessions]
                 .iter()
-                .filter(|topic| !self.seen.contains_key(topic)),
+                .filter(|topic| !self.last_seqs.contains_key(topic)),
         );
         // The list is last, and its sessions follow it.
         topics.sort_by_key(|topic| *topic == StoredTopic::Sessions);
@@ -129,7 +129,7 @@ impl FeedPump {
                                 topics.push(session);
                             }
                         }
-                        self.pass(envelope)?;
+                        self.forward(envelope)?;
                     }
                 }
                 Err(_) => self.items.send(FeedItem::Lost(count)).map_err(|_| ReaderGone)?,
@@ -139,7 +139,7 @@ impl FeedPump {
     }
 
     async fn read_topic(&self, topic: StoredTopic) -> Result<Vec<Arc<Envelope>>, ApiError> {
-        let known = self.seen.get(&topic).copied();
+        let known = self.last_seqs.get(&topic).copied();
         let mut from = known.unwrap_or(0);
         let mut missed = Vec::new();
         loop {

@@ -25,7 +25,7 @@ pub const READ_DOCUMENT: &str = "read-document";
 /// Runs as another program if the process was started under its name: `rm` and `unlink` of a session's commands
 /// are links to this program (see [`octo_workspace::rm`]). Returns `None` if it was started under its own. Call
 /// it before any other setup: a script may start thousands.
-pub fn stand_in(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+pub fn run_as_rm(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut args = args.into_iter();
     let program = rm::RmProgram::named(&args.next()?)?;
     let arguments: Vec<OsString> = args.collect();

@@ -19,7 +19,7 @@ pub(crate) enum ModelChoice {
     /// The home's entry with this name; keys from the keychain.
     Named(String),
     /// A model described on the command line; its key stays in memory.
-    Given(InlineModel),
+    Inline(InlineModel),
     /// The built-in script.
     Demo,
 }
@@ -97,16 +97,16 @@ impl ModelChoice {
         let base_url = base_url.trim_end_matches('/').to_owned();
         let headers = headers(&arguments.headers)?;
         let key = variable(key_variable(arguments)).filter(|key| !key.trim().is_empty());
-        match ServerLocation::of(&base_url) {
+        match ServerLocation::from_address(&base_url) {
             None => wrong("--base-url is not an http or https address"),
             // Bedrock also looks for AWS credentials; the lookup reports missing ones.
-            Some(ServerLocation::Elsewhere) if key.is_none() && protocol != Protocol::Bedrock => {
+            Some(ServerLocation::Remote) if key.is_none() && protocol != Protocol::Bedrock => {
                 let error = ApiError::new("exec.key_missing").code(ErrorCode::KeyNeeded);
                 Err(Failure::Failed(error.arg("variable", key_variable(arguments))))
             }
             Some(_) => {
                 let key = key.map(|key| Secret::new(key.trim()));
-                Ok(Self::Given(InlineModel { protocol, base_url, model, key, headers }))
+                Ok(Self::Inline(InlineModel { protocol, base_url, model, key, headers }))
             }
         }
     }
@@ -114,13 +114,13 @@ impl ModelChoice {
     /// Returns where the keys of such a run are stored.
     pub fn keys(&self) -> KeyStorage {
         match self {
-            Self::Given(_) => KeyStorage::Memory,
+            Self::Inline(_) => KeyStorage::Memory,
             Self::Home | Self::Named(_) | Self::Demo => KeyStorage::System,
         }
     }
 
     /// Registers the choice with the core; `None` if the core's own default applies.
-    pub async fn settle(&self, octo: &Octo) -> Result<Option<ModelId>, ApiError> {
+    pub async fn register(&self, octo: &Octo) -> Result<Option<ModelId>, ApiError> {
         match self {
             Self::Home | Self::Demo => Ok(None),
             Self::Named(name) => {
@@ -130,7 +130,7 @@ impl ModelChoice {
                     None => Err(ApiError::new("exec.unknown_model").arg("model", name)),
                 }
             }
-            Self::Given(given) => {
+            Self::Inline(given) => {
                 let models = octo.call(GetSettings {}).await?.models;
                 let known = models.into_iter().find(|entry| given.is(entry)).map(|entry| entry.id);
                 if known.is_some() && given.key.is_none() && given.headers.is_empty() {
@@ -181,19 +181,19 @@ pub(crate) fn key_variable(arguments: &ExecArguments) -> &str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ServerLocation {
     Loopback,
-    Elsewhere,
+    Remote,
 }
 
 impl ServerLocation {
     /// Classifies an address; `None` if it is not an http or https address.
-    fn of(address: &str) -> Option<Self> {
+    fn from_address(address: &str) -> Option<Self> {
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let loopback = match url.host()? {
             Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
             Host::Ipv4(ip) => ip.is_loopback(),
             Host::Ipv6(ip) => ip.is_loopback(),
         };
-        Some(if loopback { Self::Loopback } else { Self::Elsewhere })
+        Some(if loopback { Self::Loopback } else { Self::Remote })
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
     fn given(protocol: Protocol, base_url: &str, key: Option<&str>) -> ModelChoice {
         let (base_url, key) = (base_url.to_owned(), key.map(Secret::new));
         let (model, headers) = ("m".to_owned(), Vec::new());
-        ModelChoice::Given(InlineModel { protocol, base_url, model, key, headers })
+        ModelChoice::Inline(InlineModel { protocol, base_url, model, key, headers })
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
             let options = ["--protocol", "anthropic", "--model", "m", "--header", header];
             read(&options, Some("k"))
         };
-        let Ok(ModelChoice::Given(found)) = with(" X-Tenant = s3cret=value ") else { panic!("a model") };
+        let Ok(ModelChoice::Inline(found)) = with(" X-Tenant = s3cret=value ") else { panic!("a model") };
         assert_eq!(found.headers.len(), 1);
         assert_eq!(found.headers[0].name, "X-Tenant");
         assert_eq!(found.headers[0].value.as_ref().map(Secret::expose), Some("s3cret=value"));

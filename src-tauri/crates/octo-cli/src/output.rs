@@ -11,9 +11,9 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputReader {
     /// It has a reader.
-    There,
+    Present,
     /// The reader closed its end: nothing more is written, and the work continues without it.
-    Gone,
+    Closed,
 }
 
 /// Lines to a stream: each is locked, written completely and flushed.
@@ -33,7 +33,7 @@ impl OutputLines<io::Stdout> {
 impl<W: Write> OutputLines<W> {
     /// Creates lines to any stream.
     pub fn new(writer: W) -> Self {
-        Self { writer, reader: OutputReader::There }
+        Self { writer, reader: OutputReader::Present }
     }
 
     /// Writes a value as one line of JSON.
@@ -55,10 +55,10 @@ impl<W: Write> OutputLines<W> {
 
     fn bytes(&mut self, mut line: Vec<u8>) -> OutputReader {
         line.push(b'\n');
-        if self.reader == OutputReader::There
+        if self.reader == OutputReader::Present
             && self.writer.write_all(&line).and_then(|()| self.writer.flush()).is_err()
         {
-            self.reader = OutputReader::Gone;
+            self.reader = OutputReader::Closed;
         }
         self.reader
     }
@@ -70,12 +70,12 @@ pub(crate) fn print_error_line(line: &str) {
 }
 
 /// Prints an error's message on standard error, in the person's language.
-pub(crate) fn explain(language: Language, error: &ApiError) {
+pub(crate) fn print_error(language: Language, error: &ApiError) {
     print_error_line(&words::explain(language, error));
 }
 
 /// Returns a message of the catalogue without arguments.
-pub(crate) fn say(language: Language, key: &str) -> String {
+pub(crate) fn catalogue_text(language: Language, key: &str) -> String {
     words::say(language, key, &BTreeMap::new())
 }
 
@@ -84,16 +84,16 @@ mod tests {
     use super::*;
 
     struct Pipe {
-        taken: Vec<u8>,
+        bytes_taken: Vec<u8>,
         room: usize,
     }
 
     impl Write for Pipe {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.taken.len() >= self.room {
+            if self.bytes_taken.len() >= self.room {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            self.taken.extend_from_slice(bytes);
+            self.bytes_taken.extend_from_slice(bytes);
             Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_ends_the_writing_and_nothing_else() {
-        let mut lines = OutputLines::new(Pipe { taken: Vec::new(), room: 3 });
-        assert_eq!(lines.json(&[1]), OutputReader::There);
-        assert_eq!(lines.json(&[2]), OutputReader::Gone);
-        assert_eq!(lines.text("x"), OutputReader::Gone);
-        assert_eq!(lines.writer.taken, b"[1]\n");
+        let mut lines = OutputLines::new(Pipe { bytes_taken: Vec::new(), room: 3 });
+        assert_eq!(lines.json(&[1]), OutputReader::Present);
+        assert_eq!(lines.json(&[2]), OutputReader::Closed);
+        assert_eq!(lines.text("x"), OutputReader::Closed);
+        assert_eq!(lines.writer.bytes_taken, b"[1]\n");
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     args::KEY_VARIABLE,
     exit::Exit,
     feed::{Feed, FeedItem},
-    output::{OutputLines, OutputReader, explain, print_error_line},
+    output::{OutputLines, OutputReader, print_error, print_error_line},
     signals::Signals,
 };
 use lines::{InputLine, read_lines};
@@ -45,7 +45,7 @@ impl Default for ServeTiming {
 
 /// Serves until standard input ends, standard output is closed, or a signal arrives.
 pub(crate) async fn serve(pace: ServeTiming) -> Exit {
-    let mut signals = match Signals::hear() {
+    let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
             print_error_line(&error.to_string());
@@ -56,7 +56,7 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
     let settled = settle_home();
     let _logs = settled.as_ref().ok().and_then(|settled| octo_core::logging::start(&settled.location.home));
     for remark in settled.as_ref().map(|settled| settled.remarks.as_slice()).unwrap_or_default() {
-        explain(Language::System, remark);
+        print_error(Language::System, remark);
     }
     let octo = tokio::select! {
         biased;
@@ -64,7 +64,7 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
         started = start(settled, pace) => match started {
             Ok(octo) => octo,
             Err(error) => {
-                explain(Language::System, &error);
+                print_error(Language::System, &error);
                 writer.send(ServerLine::Error { id: None, error });
                 writer.finish().await;
                 return Exit::Failed;
@@ -73,7 +73,8 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
     };
     let (feed, feed_end) = Feed::open(&octo);
     let forwarding = tokio::spawn(forward(feed, writer.sender()));
-    let telling = AbortOnDropHandle::new(tokio::spawn(troubles::tell(octo.clone(), writer.sender())));
+    let telling =
+        AbortOnDropHandle::new(tokio::spawn(troubles::report_troubles(octo.clone(), writer.sender())));
     let requests = listen(&octo, &writer, &mut signals).await;
     finish(requests, &mut signals).await;
     octo.shutdown().await;
@@ -113,7 +114,7 @@ async fn listen(octo: &Octo, writer: &OutputThread, signals: &mut Signals) -> Jo
                 requests.abort_all();
                 return requests;
             }
-            () = writer.reader_gone() => return requests,
+            () = writer.wait_reader_closed() => return requests,
             line = incoming.recv() => line,
         };
         while requests.try_join_next().is_some() {}
@@ -196,7 +197,7 @@ fn stdin_lines() -> mpsc::Receiver<InputLine> {
 /// Standard output, written by a separate thread, so a slow reader delays nothing.
 struct OutputThread {
     lines: mpsc::UnboundedSender<ServerLine>,
-    done: oneshot::Receiver<()>,
+    finished: oneshot::Receiver<()>,
 }
 
 impl OutputThread {
@@ -206,14 +207,14 @@ impl OutputThread {
         thread::spawn(move || {
             let mut out = OutputLines::stdout();
             while let Some(line) = waiting.blocking_recv() {
-                if out.json(&line) == OutputReader::Gone {
+                if out.json(&line) == OutputReader::Closed {
                     break;
                 }
             }
             drop(waiting);
             let _ = finished.send(());
         });
-        Self { lines, done }
+        Self { lines, finished: done }
     }
 
     fn sender(&self) -> mpsc::UnboundedSender<ServerLine> {
@@ -224,13 +225,13 @@ impl OutputThread {
         let _ = self.lines.send(line);
     }
 
-    async fn reader_gone(&self) {
+    async fn wait_reader_closed(&self) {
         self.lines.closed().await;
     }
 
     /// Waits until everything is written.
     async fn finish(self) {
         drop(self.lines);
-        let _ = tokio::time::timeout(Duration::from_secs(5), self.done).await;
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.finished).await;
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Signals {
 #[cfg(unix)]
 impl Signals {
     /// Starts listening.
-    pub fn hear() -> io::Result<Self> {
+    pub fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
@@ -32,7 +32,7 @@ impl Signals {
 #[cfg(not(unix))]
 impl Signals {
     /// Starts listening.
-    pub fn hear() -> io::Result<Self> {
+    pub fn listen() -> io::Result<Self> {
         Ok(Self {})
     }
 

@@ -4,7 +4,7 @@ use crate::{
     args::{ExecArguments, SessionChoice},
     exit::Failure,
     model::ModelChoice,
-    output::{print_error_line, say},
+    output::{catalogue_text, print_error_line},
 };
 use octo_core::Octo;
 use octo_protocol::{
@@ -28,16 +28,16 @@ pub(super) struct StartedTurn {
     /// The session.
     pub session: SessionId,
     /// Sequence number of the session's last event before this run; 0 for a new session.
-    pub seen: u64,
+    pub last_seq: u64,
     /// Effect of the message.
-    pub asked: MessageEffect,
+    pub effect: MessageEffect,
 }
 
 /// Effect of a sent message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageEffect {
     /// It started a turn.
-    Work,
+    Turn,
     /// It was a slash command, which was answered; only `/retry` starts a turn.
     Command,
     /// It was `/new`, which has no effect without a window.
@@ -47,7 +47,7 @@ pub(super) enum MessageEffect {
 impl From<SendOutcome> for MessageEffect {
     fn from(sent: SendOutcome) -> Self {
         match sent {
-            SendOutcome::Started | SendOutcome::Queued { .. } => Self::Work,
+            SendOutcome::Started | SendOutcome::Queued { .. } => Self::Turn,
             SendOutcome::Command => Self::Command,
             SendOutcome::New => Self::New,
         }
@@ -67,9 +67,9 @@ pub(super) async fn begin(
     })?;
     let blocks = vec![Block::Text { text: task.prompt }];
     if *choice == ModelChoice::Demo {
-        return demo(octo, arguments, settings, blocks).await;
+        return begin_demo(octo, arguments, settings, blocks).await;
     }
-    let model = choice.settle(octo).await?;
+    let model = choice.register(octo).await?;
     let session = match arguments.session {
         None => {
             let profile = arguments.profile.clone().unwrap_or(settings.default_profile.clone());
@@ -77,7 +77,7 @@ pub(super) async fn begin(
             let effort = arguments.effort.map(Effort::from);
             let start = StartSession { folder, profile, mode, model, effort, title: None, blocks };
             let started = octo.call(start).await?;
-            return Ok(StartedTurn { session: started.id, seen: 0, asked: MessageEffect::Work });
+            return Ok(StartedTurn { session: started.id, last_seq: 0, effect: MessageEffect::Turn });
         }
         Some(SessionChoice::Id(id)) => id,
         Some(SessionChoice::Last) => newest_session(octo, &folder).await?,
@@ -86,11 +86,11 @@ pub(super) async fn begin(
     let seen = head.seq;
     apply_options(octo, arguments, head.info, model, folder).await?;
     let asked = octo.call(Send { session, blocks }).await?.into();
-    Ok(StartedTurn { session, seen, asked })
+    Ok(StartedTurn { session, last_seq: seen, effect: asked })
 }
 
 /// Prepares the demo, which uses its own folder and session.
-async fn demo(
+async fn begin_demo(
     octo: &Octo,
     arguments: &ExecArguments,
     settings: &Settings,
@@ -99,13 +99,17 @@ async fn demo(
     let started = octo.call(StartDemo {}).await?;
     let session = started.id;
     if arguments.cwd.is_some() {
-        print_error_line(&format!("{} {}", say(settings.language, "exec.demo_folder"), started.folder));
+        print_error_line(&format!(
+            "{} {}",
+            catalogue_text(settings.language, "exec.demo_folder"),
+            started.folder
+        ));
     }
     if let Some(mode) = arguments.mode {
         octo.call(SetMode { session, mode: mode.into() }).await?;
     }
     let asked = octo.call(Send { session, blocks }).await?.into();
-    Ok(StartedTurn { session, seen: 0, asked })
+    Ok(StartedTurn { session, last_seq: 0, effect: asked })
 }
 
 /// Applies the options of the command line to a session.

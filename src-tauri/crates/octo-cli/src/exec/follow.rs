@@ -8,7 +8,7 @@ use crate::{
     },
     exit::{Exit, Failure},
     feed::{Feed, FeedItem},
-    output::{OutputLines, explain, print_error_line, say},
+    output::{OutputLines, catalogue_text, print_error, print_error_line},
     signals::Signals,
 };
 use octo_core::Octo;
@@ -49,8 +49,8 @@ pub(super) struct Follower<'a, W> {
     octo: &'a Octo,
     session: SessionId,
     /// Sequence number of the last processed event.
-    seen: u64,
-    asked: MessageEffect,
+    last_seq: u64,
+    origin: MessageEffect,
     /// Whether a turn began or ended since the start of this run.
     worked: bool,
     /// Whether a slash command was unknown or misused.
@@ -70,15 +70,15 @@ pub(super) struct Follower<'a, W> {
 /// The run was interrupted and the core has stopped the turn.
 #[derive(Default)]
 struct StopFlag {
-    so: Cell<bool>,
-    news: Notify,
+    is_set: Cell<bool>,
+    changes: Notify,
 }
 
 /// Consequence of an event for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NextStep {
     /// The session may be at rest: check.
-    Look,
+    Check,
     /// Continue.
     Wait,
 }
@@ -91,12 +91,12 @@ impl<'a, W: Write> Follower<'a, W> {
         shown: OutputMode,
         out: OutputLines<W>,
     ) -> Self {
-        let StartedTurn { session, seen, asked } = begun;
+        let StartedTurn { session, last_seq: seen, effect: asked } = begun;
         Self {
             octo,
             session,
-            seen,
-            asked,
+            last_seq: seen,
+            origin: asked,
             worked: false,
             refused: false,
             language,
@@ -133,12 +133,12 @@ impl<'a, W: Write> Follower<'a, W> {
                     deadline = Some(Instant::now() + STOP_TIMEOUT);
                     stopping = Some(Box::pin(octo.call(Stop { session })));
                 }
-                () = until(deadline) => return Err(Failure::Interrupted),
+                () = wait_until(deadline) => return Err(Failure::Interrupted),
                 error = watch.fault() => return Err(error.into()),
                 done = await_call(&mut stopping) => {
                     done?;
-                    stopped.so.set(true);
-                    stopped.news.notify_one();
+                    stopped.is_set.set(true);
+                    stopped.changes.notify_one();
                 }
                 exit = &mut work => return exit,
             }
@@ -154,23 +154,23 @@ impl<'a, W: Write> Follower<'a, W> {
             if let Some(stop) = &snapshot.budget {
                 self.end_on_budget(stop).await?;
             }
-            if self.rests(&snapshot, stopped) {
+            if self.is_at_rest(&snapshot, stopped) {
                 self.drain(&mut feed, snapshot.seq).await;
                 return Ok(self.end(&snapshot, stopped));
             }
             loop {
                 let item = tokio::select! {
                     biased;
-                    () = stopped.news.notified() => break,
+                    () = stopped.changes.notified() => break,
                     item = feed.next() => item,
                 };
                 match item {
-                    Some(FeedItem::Event(envelope)) => match self.take(&envelope).await? {
-                        NextStep::Look => break,
+                    Some(FeedItem::Event(envelope)) => match self.handle(&envelope).await? {
+                        NextStep::Check => break,
                         NextStep::Wait => {}
                     },
                     Some(FeedItem::Lost(count)) => {
-                        explain(self.language, &ApiError::new("serve.lost").arg("count", count));
+                        print_error(self.language, &ApiError::new("serve.lost").arg("count", count));
                         break;
                     }
                     None => return Err(ApiError::new("internal").detail("the core ended").into()),
@@ -180,15 +180,15 @@ impl<'a, W: Write> Follower<'a, W> {
     }
 
     /// Handles an event: prints it and answers its question.
-    async fn take(&mut self, envelope: &Envelope) -> Result<NextStep, ApiError> {
+    async fn handle(&mut self, envelope: &Envelope) -> Result<NextStep, ApiError> {
         if envelope.topic != (StoredTopic::Session { id: self.session }) {
             self.handle_other(envelope).await?;
             return Ok(NextStep::Wait);
         }
-        if envelope.seq <= self.seen {
+        if envelope.seq <= self.last_seq {
             return Ok(NextStep::Wait);
         }
-        self.seen = envelope.seq;
+        self.last_seq = envelope.seq;
         if self.shown == OutputMode::Events {
             self.out.json(envelope);
         }
@@ -200,17 +200,17 @@ impl<'a, W: Write> Follower<'a, W> {
             }
             Event::CommandAnswered { note } if is_refusal(note) => {
                 self.refused = true;
-                explain(self.language, note);
-                Ok(NextStep::Look)
+                print_error(self.language, note);
+                Ok(NextStep::Check)
             }
             Event::CommandAnswered { note } if self.shown == OutputMode::FinalText => {
                 // The answer to a slash command is the run's output; other notes only accompany the work.
                 if note.key.starts_with("command.") {
                     self.out.text(&words::explain(self.language, note));
                 } else {
-                    explain(self.language, note);
+                    print_error(self.language, note);
                 }
-                Ok(NextStep::Look)
+                Ok(NextStep::Check)
             }
             Event::RetryScheduled { retry } => {
                 let again = ApiError::new("exec.retry")
@@ -220,7 +220,7 @@ impl<'a, W: Write> Follower<'a, W> {
                         "why",
                         words::say(self.language, &format!("error.{}", retry.error.key), &retry.error.args),
                     );
-                explain(self.language, &again);
+                print_error(self.language, &again);
                 Ok(NextStep::Wait)
             }
             Event::BudgetReached { stop } => {
@@ -234,7 +234,7 @@ impl<'a, W: Write> Follower<'a, W> {
             Event::CommandAnswered { .. }
             | Event::TurnEnded { .. }
             | Event::SessionChanged { .. }
-            | Event::QueueChanged { .. } => Ok(NextStep::Look),
+            | Event::QueueChanged { .. } => Ok(NextStep::Check),
             _ => Ok(NextStep::Wait),
         }
     }
@@ -262,10 +262,10 @@ impl<'a, W: Write> Follower<'a, W> {
         }
         let answer = match question.ask {
             QuestionContent::Permission { .. } => {
-                Answer::No { reason: Some(say(self.language, "exec.nobody_permits")) }
+                Answer::No { reason: Some(catalogue_text(self.language, "exec.nobody_permits")) }
             }
             QuestionContent::Feedback { .. } => {
-                Answer::Text { text: say(self.language, "exec.nobody_answers") }
+                Answer::Text { text: catalogue_text(self.language, "exec.nobody_answers") }
             }
         };
         let call = AnswerQuestion { session, question: question.id, answer };
@@ -295,56 +295,58 @@ impl<'a, W: Write> Follower<'a, W> {
     fn warn_unpriced(&mut self, call: &BilledCall) {
         let counts = self.budget.is_none() || call.cost.is_some() || call.outcome != CallOutcome::Answered;
         if !counts && self.unpriced.insert(call.name.clone()) {
-            explain(self.language, &ApiError::new("exec.budget_unpriced").arg("model", &call.name));
+            print_error(self.language, &ApiError::new("exec.budget_unpriced").arg("model", &call.name));
         }
     }
 
     /// Returns whether no further work will start on its own. A turn picks up a queued message, except after a
     /// failure or a stop.
-    fn rests(&self, snapshot: &SessionSnapshot, stopped: &StopFlag) -> bool {
+    fn is_at_rest(&self, snapshot: &SessionSnapshot, stopped: &StopFlag) -> bool {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => false,
             SessionStatus::Failed => true,
-            SessionStatus::Idle => snapshot.queue.is_empty() || stopped.so.get() || self.used_up.is_some(),
+            SessionStatus::Idle => {
+                snapshot.queue.is_empty() || stopped.is_set.get() || self.used_up.is_some()
+            }
         }
     }
 
     /// Processes the events a snapshot already includes; they were published before or are about to be.
     async fn drain(&mut self, feed: &mut Feed, seq: u64) {
         let deadline = Instant::now() + LAST_EVENTS;
-        while self.seen < seq {
+        while self.last_seq < seq {
             let Ok(Some(FeedItem::Event(envelope))) = timeout_at(deadline, feed.next()).await else { return };
             // Questions that are still open belong to a finished turn.
-            let _ = self.take(&envelope).await;
+            let _ = self.handle(&envelope).await;
         }
     }
 
     /// Reports the outcome.
     fn end(&mut self, snapshot: &SessionSnapshot, stopped: &StopFlag) -> Exit {
         // The previous turn's text is not the answer to a command.
-        match self.asked {
+        match self.origin {
             MessageEffect::Command if !self.worked => {
                 return if self.refused { Exit::Failed } else { Exit::Finished };
             }
             MessageEffect::New if !self.worked => {
-                print_error_line(&say(self.language, "exec.new"));
+                print_error_line(&catalogue_text(self.language, "exec.new"));
                 return Exit::Finished;
             }
-            MessageEffect::Work | MessageEffect::Command | MessageEffect::New => {}
+            MessageEffect::Turn | MessageEffect::Command | MessageEffect::New => {}
         }
         let Some(turn) = snapshot.page.turns.last() else { return Exit::Finished };
         match &turn.end {
             Some(TurnEnd::Failed { error }) => {
-                explain(self.language, error);
+                print_error(self.language, error);
                 Exit::Failed
             }
             Some(TurnEnd::Stopped) => match &self.used_up {
-                Some(stop) if !stopped.so.get() => {
-                    explain(self.language, &used_up(stop));
+                Some(stop) if !stopped.is_set.get() => {
+                    print_error(self.language, &budget_error(stop));
                     Exit::Failed
                 }
                 _ => {
-                    print_error_line(&say(self.language, "exec.stopped"));
+                    print_error_line(&catalogue_text(self.language, "exec.stopped"));
                     Exit::Interrupted
                 }
             },
@@ -362,7 +364,7 @@ impl<'a, W: Write> Follower<'a, W> {
 }
 
 /// Returns the error for a spent budget, with the amount spent and the limit.
-fn used_up(stop: &BudgetStop) -> ApiError {
+fn budget_error(stop: &BudgetStop) -> ApiError {
     let key = match stop.scope {
         BudgetScope::Task => "exec.budget_task",
         BudgetScope::Session => "exec.budget_session",
@@ -378,7 +380,7 @@ fn dollars(amount: Cost) -> String {
     format!("{whole}.{:0<2}", part.trim_end_matches('0'))
 }
 
-async fn until(deadline: Option<Instant>) {
+async fn wait_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,

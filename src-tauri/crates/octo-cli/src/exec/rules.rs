@@ -1,28 +1,28 @@
 //! Warns on standard error when `policy.toml` is not in effect, in a run without a window.
 
-use crate::output::explain;
+use crate::output::print_error;
 use octo_core::{Octo, Subscription};
 use octo_protocol::{ApiError, GetPolicy, Language, StoredTopic, Update};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Reports the file's current problems, and later ones whenever they change, as long as the result is kept.
-pub(super) async fn tell(octo: &Octo, language: Language) -> Result<AbortOnDropHandle<()>, ApiError> {
+pub(super) async fn watch_rules(octo: &Octo, language: Language) -> Result<AbortOnDropHandle<()>, ApiError> {
     let watch = octo.subscribe(StoredTopic::Settings).await?;
     let fault = octo.call(GetPolicy {}).await?.fault;
     if let Some(fault) = &fault {
-        explain(language, fault);
+        print_error(language, fault);
     }
-    Ok(AbortOnDropHandle::new(tokio::spawn(follow(watch, language, fault))))
+    Ok(AbortOnDropHandle::new(tokio::spawn(follow_rules(watch, language, fault))))
 }
 
-async fn follow(mut watch: Subscription, language: Language, mut said: Option<ApiError>) {
+async fn follow_rules(mut watch: Subscription, language: Language, mut said: Option<ApiError>) {
     while let Some(updates) = watch.next().await {
         for update in updates {
             if let Update::Policy { policy } = update
                 && policy.fault != said
             {
                 if let Some(fault) = &policy.fault {
-                    explain(language, fault);
+                    print_error(language, fault);
                 }
                 said = policy.fault;
             }

@@ -1,6 +1,6 @@
 //! Watches a problem that is not an event: a session cannot be stored.
 
-use crate::output::explain;
+use crate::output::print_error;
 use octo_core::{Octo, Subscription};
 use octo_protocol::{ApiError, Language, SessionId, StoredTopic, Trouble, TroubleStage, Update, words};
 
@@ -11,14 +11,14 @@ pub(super) struct StorageWatch {
     /// `None` when there is nothing left to watch.
     subscription: Option<Subscription>,
     /// Whether the storage warning was already printed.
-    said: bool,
+    warned: bool,
 }
 
 impl StorageWatch {
     /// Starts watching.
     pub async fn begin(octo: &Octo, session: SessionId, language: Language) -> Result<Self, ApiError> {
         let subscription = Some(octo.subscribe(StoredTopic::Sessions).await?);
-        Ok(Self { session, language, subscription, said: false })
+        Ok(Self { session, language, subscription, warned: false })
     }
 
     /// Waits for a fault that ends the session, forever if there is none. A session that waits until it can be
@@ -33,7 +33,7 @@ impl StorageWatch {
                         TroubleStage::Ended if session == self.session => return error,
                         // Its parent continues without it, and reports that.
                         TroubleStage::Ended => {}
-                        TroubleStage::Waiting => self.tell(&error),
+                        TroubleStage::Waiting => self.report(&error),
                     },
                     Update::Trouble { trouble: None, .. }
                     | Update::Snapshot { .. }
@@ -55,10 +55,10 @@ impl StorageWatch {
         std::future::pending().await
     }
 
-    fn tell(&mut self, error: &ApiError) {
-        if !std::mem::replace(&mut self.said, true) {
+    fn report(&mut self, error: &ApiError) {
+        if !std::mem::replace(&mut self.warned, true) {
             let why = words::say(self.language, &format!("error.{}", error.key), &error.args);
-            explain(self.language, &ApiError::new("exec.waits").arg("why", why));
+            print_error(self.language, &ApiError::new("exec.waits").arg("why", why));
         }
     }
 }

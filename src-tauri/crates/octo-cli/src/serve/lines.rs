@@ -4,7 +4,7 @@ use octo_protocol::ApiError;
 use std::io::{BufRead, Read};
 
 /// Maximum length of a line: a picture of 20 MiB as base64 fits twice.
-pub(super) const LONGEST_LINE: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// A line, or the reason why there is none.
 pub(super) type InputLine = Result<Vec<u8>, ApiError>;
@@ -12,7 +12,7 @@ pub(super) type InputLine = Result<Vec<u8>, ApiError>;
 /// Reads lines until the end, a read error, or until `take` returns that no more are wanted. A line that is too
 /// long is dropped completely and reported in its place.
 pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(InputLine) -> bool) {
-    read_lines_up_to(LONGEST_LINE, input, take);
+    read_lines_up_to(MAX_LINE, input, take);
 }
 
 fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(InputLine) -> bool) {

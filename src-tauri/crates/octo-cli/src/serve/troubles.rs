@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 type SessionTroubles = HashMap<SessionId, Trouble>;
 
 /// Writes a line whenever a session cannot be stored, ends for that reason, or can be stored again.
-pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
+pub(super) async fn report_troubles(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
     let mut known = SessionTroubles::new();
     let mut watch = match octo.subscribe(StoredTopic::Sessions).await {
         Ok(watch) => watch,
@@ -21,7 +21,7 @@ pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
     };
     while let Some(updates) = watch.next().await {
         let now = apply_updates(&known, updates);
-        for error in news(&known, &now) {
+        for error in change_messages(&known, &now) {
             if lines.send(ServerLine::Error { id: None, error }).is_err() {
                 return;
             }
@@ -50,7 +50,7 @@ fn apply_updates(known: &SessionTroubles, updates: Vec<Update>) -> SessionTroubl
 }
 
 /// Returns the messages to the client about a change.
-fn news(before: &SessionTroubles, now: &SessionTroubles) -> Vec<ApiError> {
+fn change_messages(before: &SessionTroubles, now: &SessionTroubles) -> Vec<ApiError> {
     let begun = now.iter().filter(|(session, trouble)| before.get(*session) != Some(*trouble));
     let begun = begun.map(|(session, trouble)| {
         let key = match trouble.stage {
@@ -82,7 +82,7 @@ mod tests {
         let mut known = SessionTroubles::new();
         let mut told = |updates: Vec<Update>| {
             let now = apply_updates(&known, updates);
-            let news = news(&known, &now);
+            let news = change_messages(&known, &now);
             known = now;
             news.into_iter().map(|error| (error.key.clone(), error)).collect::<Vec<_>>()
         };

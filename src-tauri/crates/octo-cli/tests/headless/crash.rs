@@ -30,10 +30,10 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
     let extent = kill(20_261_121, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);
         campaign.run();
-        met.waiting += campaign.known.met.waiting;
-        met.interrupted += campaign.known.met.interrupted;
-        met.cut += campaign.known.met.cut;
-        met.queued += campaign.known.met.queued;
+        met.waiting += campaign.known.situations.waiting;
+        met.interrupted += campaign.known.situations.interrupted;
+        met.cut += campaign.known.situations.cut;
+        met.queued += campaign.known.situations.queued;
         campaign.killed
     });
     println!("{met:?}");
@@ -92,7 +92,7 @@ impl Campaign {
             let more = self.killed < self.kills;
             let fuse = if more { usize::try_from(self.random.below(1, 90)).unwrap() } else { usize::MAX };
             let victim = Victim { core: serve(&self.home), fuse, place: 0, answered: HashSet::new() };
-            match self.live(victim) {
+            match self.run_process(victim) {
                 ProcessLife::Killed => self.killed += 1,
                 ProcessLife::Done => break,
             }
@@ -101,7 +101,7 @@ impl Campaign {
     }
 
     /// Runs one process until it is killed or the job is done.
-    fn live(&mut self, mut victim: Victim) -> ProcessLife {
+    fn run_process(&mut self, mut victim: Victim) -> ProcessLife {
         if self.model.is_none() {
             self.model = Some(connect(&mut victim.core, &self.server).id);
         }

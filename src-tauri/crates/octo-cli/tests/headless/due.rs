@@ -41,7 +41,7 @@ fn every_time_fires_once_or_says_why_not_whatever_kill_9_hits() {
     let extent = kill(20_261_122, KILLS_PER_HOME, |seed, kills| {
         let mut campaign = Campaign::begin(seed);
         for _ in 0..kills {
-            campaign.live();
+            campaign.run_process();
         }
         campaign.finish();
         seen.add(&campaign.history.seen);
@@ -101,7 +101,7 @@ impl Campaign {
     }
 
     /// Runs a process up to its kill.
-    fn live(&mut self) {
+    fn run_process(&mut self) {
         let mut core = match self.other.take() {
             Some(other) => other,
             None => fast_time::serve(&self.time, &self.home, IDLE_AFTER),

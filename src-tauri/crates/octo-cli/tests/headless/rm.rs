@@ -33,7 +33,7 @@ struct RmOutput {
 
 impl RmFolders {
     /// Creates it with files of all kinds.
-    fn furnished() -> Self {
+    fn with_files() -> Self {
         let place = Self::bare();
         for name in ["file", "it's", "q\"'", "new\nline", "文件", "-dash"] {
             fs::write(place.work.join(name), name).unwrap();
@@ -102,7 +102,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-fn said(mut command: Command, input: &str) -> RmOutput {
+fn output_of(mut command: Command, input: &str) -> RmOutput {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A program that does not read closes its end.
@@ -195,11 +195,11 @@ fn it_does_and_says_what_gnu_does() {
         return;
     }
     for (program, arguments, input) in SAME {
-        let (place, other) = (RmFolders::furnished(), RmFolders::furnished());
+        let (place, other) = (RmFolders::with_files(), RmFolders::with_files());
         let before = place.everything();
-        let ours = said(place.ours(program, arguments), input);
+        let ours = output_of(place.ours(program, arguments), input);
         // The system's `rm` calls itself by its path.
-        let theirs = said(other.theirs(program, arguments), input);
+        let theirs = output_of(other.theirs(program, arguments), input);
         let theirs_said = theirs.errors.replace(&format!("/usr/bin/{program}"), program);
         let ours_said = ours.errors.replace(&format!("{}", place.bin.join(program).display()), program);
         assert_eq!(ours_said, theirs_said, "{program} {arguments:?}");
@@ -211,11 +211,11 @@ fn it_does_and_says_what_gnu_does() {
 
 #[test]
 fn roots_and_homes_are_refused_whatever_is_said() {
-    let place = RmFolders::furnished();
+    let place = RmFolders::with_files();
     let home = place.trash.home().display().to_string();
     let beside = place.work.parent().unwrap().display().to_string();
     for path in ["/", "/etc", "/usr/lib", "/home", &home, &beside, "/dev/null"] {
-        let said = said(place.ours("rm", &["-rf", "--no-preserve-root", path]), "");
+        let said = output_of(place.ours("rm", &["-rf", "--no-preserve-root", path]), "");
         assert_eq!(said.status, Some(1), "{said:?}");
         assert!(said.errors.contains("refusing to remove") || said.errors.contains("dangerous"), "{said:?}");
     }
@@ -224,11 +224,11 @@ fn roots_and_homes_are_refused_whatever_is_said() {
 
 #[test]
 fn what_the_trash_cannot_take_stays() {
-    let place = RmFolders::furnished();
+    let place = RmFolders::with_files();
     // No trash can be created because a file is in its way.
     fs::write(place.trash.home().join("trash"), "in the way").unwrap();
     let before = place.everything();
-    let said = said(place.ours("rm", &["-rf", "file", "full"]), "");
+    let said = output_of(place.ours("rm", &["-rf", "file", "full"]), "");
     assert_eq!(said.status, Some(1));
     assert!(said.errors.contains("it could not be moved to the trash in"), "{}", said.errors);
     assert_eq!(place.everything(), before);
@@ -236,22 +236,22 @@ fn what_the_trash_cannot_take_stays() {
 
 #[test]
 fn a_cleared_environment_still_finds_the_trash_and_none_removes_nothing() {
-    let place = RmFolders::furnished();
+    let place = RmFolders::with_files();
     let mut command = Command::new(place.bin.join("rm"));
     command.arg("file").current_dir(&place.work).env_clear().env("PATH", &place.bin);
-    assert_eq!(said(command, "").status, Some(0));
+    assert_eq!(output_of(command, "").status, Some(0));
     assert_eq!(place.in_trash()[0].removal.who, RemovedBy::Person);
     let mut command = Command::new(place.bin.join("rm"));
     command.arg("void").current_dir(&place.work).env_clear();
-    let said = said(command, "");
+    let said = output_of(command, "");
     assert!(said.errors.contains("Octo's trash cannot be found"), "{said:?}");
     assert!(place.work.join("void").exists());
 }
 
 #[test]
 fn a_slip_says_who_removed_what_with_which_command() {
-    let place = RmFolders::furnished();
-    said(place.ours("rm", &["-rf", "full"]), "");
+    let place = RmFolders::with_files();
+    output_of(place.ours("rm", &["-rf", "full"]), "");
     let slip = place.in_trash().pop().unwrap();
     assert_eq!(slip.path, place.work.join("full"));
     assert_eq!(slip.removal.who, RemovedBy::Agent);
@@ -343,10 +343,10 @@ fn ten_thousand_files_go_in_one_step() {
     fill(&one);
     fill(&other);
     let began = Instant::now();
-    assert_eq!(said(place.ours("rm", &["-r", "one"]), "").status, Some(0));
+    assert_eq!(output_of(place.ours("rm", &["-r", "one"]), "").status, Some(0));
     let ours = began.elapsed();
     let began = Instant::now();
-    assert_eq!(said(place.theirs("rm", &["-r", "other"]), "").status, Some(0));
+    assert_eq!(output_of(place.theirs("rm", &["-r", "other"]), "").status, Some(0));
     let theirs = began.elapsed();
     eprintln!("10,000 files: {ours:?} with the trash, {theirs:?} with the system's rm");
     let slip = place.in_trash().pop().unwrap();

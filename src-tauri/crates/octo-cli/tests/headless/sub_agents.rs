@@ -40,9 +40,9 @@ fn sub_agents_end_with_their_process_and_their_parent_goes_on_without_doubling_a
     let extent = kill(20_261_123, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);
         campaign.run();
-        met.interrupted += campaign.met.interrupted;
-        met.done += campaign.met.done;
-        met.several += campaign.met.several;
+        met.interrupted += campaign.situations.interrupted;
+        met.done += campaign.situations.done;
+        met.several += campaign.situations.several;
         campaign.killed
     });
     println!("{met:?}");
@@ -65,7 +65,7 @@ struct Campaign {
     known: ClientReport,
     /// Sessions of sub-agents reported so far.
     children: HashSet<SessionId>,
-    met: SubAgentSituations,
+    situations: SubAgentSituations,
 }
 
 impl Campaign {
@@ -83,7 +83,7 @@ impl Campaign {
             parent: None,
             known: ClientReport::default(),
             children: HashSet::new(),
-            met: SubAgentSituations::default(),
+            situations: SubAgentSituations::default(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Campaign {
             let more = self.killed < self.kills;
             let fuse = if more { usize::try_from(self.random.below(1, 160)).unwrap() } else { usize::MAX };
             let mut core = serve(&self.home);
-            if !self.live(&mut core, fuse) {
+            if !self.run_process(&mut core, fuse) {
                 break self.finish(core);
             }
             std::thread::sleep(Duration::from_micros(self.random.below(0, 30_000)));
@@ -104,7 +104,7 @@ impl Campaign {
     }
 
     /// Runs one process up to this many events of any session; returns whether to kill it.
-    fn live(&mut self, core: &mut ServeProcess, fuse: usize) -> bool {
+    fn run_process(&mut self, core: &mut ServeProcess, fuse: usize) -> bool {
         let parent = self.find(core);
         let snapshot = open(core, parent);
         self.known.check(&snapshot);
@@ -181,7 +181,7 @@ impl Campaign {
                 _ => false,
             };
         }
-        self.met.several += usize::from(at_work.len() > 1);
+        self.situations.several += usize::from(at_work.len() > 1);
     }
 
     /// Checks that a new process runs no sub-agent of the old one, and that the cards say so.
@@ -232,9 +232,9 @@ impl Campaign {
         });
         for (card, status) in cards {
             match card.status {
-                SubAgentStatus::Interrupted => self.met.interrupted += 1,
+                SubAgentStatus::Interrupted => self.situations.interrupted += 1,
                 SubAgentStatus::Done => {
-                    self.met.done += 1;
+                    self.situations.done += 1;
                     let summary = card.summary.as_deref().unwrap_or_default();
                     let came = summary.contains(&task::found(&card.task));
                     assert!(came || status == CallStatus::Interrupted, "{card:?}");

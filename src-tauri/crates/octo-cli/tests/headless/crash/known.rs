@@ -22,7 +22,7 @@ pub struct CrashSituations {
 /// Everything that killed processes had reported to a client.
 #[derive(Debug, Default)]
 pub struct ClientReport {
-    pub met: CrashSituations,
+    pub situations: CrashSituations,
     last: u64,
     messages: BTreeMap<MessageId, Message>,
     discarded: HashSet<MessageId>,
@@ -43,12 +43,12 @@ impl ClientReport {
     /// Takes a snapshot as the starting point for later checks.
     pub fn begin(&mut self, now: &SessionSnapshot) {
         let waits = |id: &QuestionId| now.questions.iter().any(|question| question.id == *id);
-        self.met.waiting += self.questions.keys().filter(|id| waits(id)).count();
-        self.met.queued += now.queue.len();
+        self.situations.waiting += self.questions.keys().filter(|id| waits(id)).count();
+        self.situations.queued += now.queue.len();
         let ended = |call: &CallView| matches!(call.state, CallState::Ended { .. });
         let before: HashSet<CallId> =
             self.calls.values().filter(|call| ended(call)).map(|call| call.id).collect();
-        self.met.interrupted += now
+        self.situations.interrupted += now
             .page
             .calls
             .iter()
@@ -59,7 +59,7 @@ impl ClientReport {
             })
             .count();
         let cut = |message: &&Message| message.meta.end == Some(MessageEnd::Cut);
-        self.met.cut = now.page.messages.iter().filter(cut).count();
+        self.situations.cut = now.page.messages.iter().filter(cut).count();
         self.last = now.seq;
         self.messages = now.page.messages.iter().map(|message| (message.id, message.clone())).collect();
         self.calls = now.page.calls.iter().map(|call| (call.id, call.clone())).collect();

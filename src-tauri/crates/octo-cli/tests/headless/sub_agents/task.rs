@@ -54,9 +54,10 @@ struct MadeSubAgentCall {
 
 pub fn answer(request: &RecordedRequest) -> Reply {
     let messages = request.messages();
-    let forked = messages.iter().rposition(|message| said(message).contains("<octo-notice kind=\"fork\">"));
+    let forked =
+        messages.iter().rposition(|message| message_text(message).contains("<octo-notice kind=\"fork\">"));
     match forked {
-        Some(place) => child(&said(&messages[place]), &calls(&messages[place..])),
+        Some(place) => child(&message_text(&messages[place]), &calls(&messages[place..])),
         None => parent(messages),
     }
 }
@@ -80,8 +81,9 @@ fn child(wish: &str, made: &[MadeSubAgentCall]) -> Reply {
 /// Returns the parent's reply: it starts three sub-agents at once, again any that did not report, writes its
 /// own file, and finishes.
 fn parent(messages: &[Value]) -> Reply {
-    let begins =
-        |message: &Value, number: usize| message["role"] == "user" && said(message).contains(&part(number));
+    let begins = |message: &Value, number: usize| {
+        message["role"] == "user" && message_text(message).contains(&part(number))
+    };
     let (start, number) = messages
         .iter()
         .enumerate()
@@ -119,7 +121,7 @@ fn parent(messages: &[Value]) -> Reply {
     Reply::call("write", json!({ "path": own, "content": content })).in_chunks(4)
 }
 
-fn said(message: &Value) -> String {
+fn message_text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
