@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         return exit;
     }
     match fast_clock::of_argument() {
-        Some((clock, idle)) => octo_app::AppBuilder::default().by_clock(clock, idle).run(),
+        Some((clock, idle)) => octo_app::AppBuilder::default().with_clock(clock, idle).run(),
         None => octo_cli::run(env::args_os()),
     }
 }

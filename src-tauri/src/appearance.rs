@@ -40,7 +40,7 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
             Err(error) => return tracing::warn!(%error, "the window does not follow the settings"),
         };
         while let Some(batch) = settings.next().await {
-            let Some(chosen) = batch.iter().rev().find_map(chosen_by) else { continue };
+            let Some(chosen) = batch.iter().rev().find_map(settings_in) else { continue };
             let before = app.state::<Appearance>().set(chosen);
             // A window that opens later reads the settings when it opens.
             for window in app.webview_windows().into_values() {
@@ -58,11 +58,11 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
 ///
 /// # Errors
 /// When the window no longer exists.
-pub(crate) fn dress(window: &WebviewWindow) -> tauri::Result<()> {
+pub(crate) fn apply_to_new(window: &WebviewWindow) -> tauri::Result<()> {
     let chosen = window.state::<Appearance>().chosen();
     match chosen.theme {
         // A new window already has the system's theme.
-        Theme::System => ground(window)?,
+        Theme::System => set_background(window)?,
         theme => apply(window, theme)?,
     }
     // A new window has the default zoom.
@@ -86,15 +86,15 @@ fn apply(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
     if cfg!(target_os = "linux") && theme == Theme::System && window.theme()? == tauri::Theme::Dark {
         window.set_theme(Some(tauri::Theme::Dark))?;
     }
-    ground(window)
+    set_background(window)
 }
 
-fn ground(window: &WebviewWindow) -> tauri::Result<()> {
+fn set_background(window: &WebviewWindow) -> tauri::Result<()> {
     let ground = if window.theme()? == tauri::Theme::Dark { DARK } else { LIGHT };
     window.set_background_color(Some(ground))
 }
 
-fn chosen_by(update: &Update) -> Option<AppearanceSettings> {
+fn settings_in(update: &Update) -> Option<AppearanceSettings> {
     let of =
         |settings: &Settings| AppearanceSettings { theme: settings.theme, zoom: settings.appearance.zoom };
     match update {

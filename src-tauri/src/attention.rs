@@ -27,7 +27,7 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
     };
     let mut heard = false;
     while let Some(batch) = settings.next().await {
-        let Some((wanted, language)) = batch.iter().rev().find_map(chosen) else { continue };
+        let Some((wanted, language)) = batch.iter().rev().find_map(settings_in) else { continue };
         let before = app.state::<ShellState>().set_settings(wanted.clone(), language);
         let first = !std::mem::replace(&mut heard, true);
         if first || before.quick_ask != wanted.quick_ask {
@@ -42,7 +42,7 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
     }
 }
 
-fn chosen(update: &Update) -> Option<(DesktopSettings, Language)> {
+fn settings_in(update: &Update) -> Option<(DesktopSettings, Language)> {
     let of = |settings: &Settings| Some((settings.desktop.clone(), settings.language));
     match update {
         Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => of(&snapshot.settings),
@@ -88,7 +88,7 @@ async fn follow_work(app: AppHandle, octo: Octo) {
     while let Some(batch) = work.next().await {
         let before = app.state::<ShellState>().work();
         for update in &batch {
-            for act in acts(&app.state::<ShellState>(), &octo, update).await {
+            for act in notice_acts(&app.state::<ShellState>(), &octo, update).await {
                 let told = task_notifications(&octo, &act).await;
                 notices::carry_out(&app, act.with_task_setting(told));
             }
@@ -117,28 +117,29 @@ async fn task_notifications(octo: &Octo, act: &NoticeCommand) -> Option<TaskNoti
     }
 }
 
-async fn acts(desk: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
+async fn notice_acts(desk: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
     match update {
         Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
             let mut acts = run_acts(desk, octo).await;
-            acts.extend(desk.start_over(sessions));
+            acts.extend(desk.replace_sessions(sessions));
             acts
         }
         Update::Event { envelope } => match &envelope.event {
             Event::SessionListed { info } => {
                 // The run reports its own end, and that report may not have arrived yet.
-                let mut acts = if desk.may_end_run(info) { run_acts(desk, octo).await } else { Vec::new() };
-                acts.extend(desk.listed(info));
+                let mut acts =
+                    if desk.needs_runs_first(info) { run_acts(desk, octo).await } else { Vec::new() };
+                acts.extend(desk.update_session(info));
                 acts
             }
-            Event::SessionRemoved { id } => desk.removed(*id).into_iter().collect(),
+            Event::SessionRemoved { id } => desk.remove_session(*id).into_iter().collect(),
             _ => Vec::new(),
         },
         Update::Snapshot { snapshot: Snapshot::Tasks { .. } } | Update::Tasks { .. } => {
             run_acts(desk, octo).await
         }
         Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
-            desk.take_activity(&state.rows);
+            desk.set_activity(&state.rows);
             Vec::new()
         }
         _ => Vec::new(),
@@ -146,9 +147,9 @@ async fn acts(desk: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeComm
 }
 
 /// Returns the acts for new task runs.
-async fn run_acts(desk: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
+async fn run_acts(state: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
     match octo.call(ListRuns { task: None, after: None, limit: RECENT_RUNS }).await {
-        Ok(list) => desk.runs(&list.runs),
+        Ok(list) => state.update_runs(&list.runs),
         Err(error) => {
             tracing::warn!(%error, "the runs of tasks could not be looked at; the next change does");
             Vec::new()
@@ -174,9 +175,9 @@ async fn follow_clocks(octo: Octo) {
 }
 
 /// Checks which window has the person's attention.
-pub(crate) fn look(app: &AppHandle) {
-    let at = windows::before_eyes(app).and_then(|window| windows::number(window.label()));
-    if let Some(act) = app.state::<ShellState>().attend(at) {
+pub(crate) fn update_focus(app: &AppHandle) {
+    let at = windows::focused(app).and_then(|window| windows::number(window.label()));
+    if let Some(act) = app.state::<ShellState>().set_focused_window(at) {
         notices::carry_out(app, act);
     }
 }

@@ -32,7 +32,7 @@ impl Badge {
             Some(bus) => bus,
             None => self.bus.insert(zbus::Connection::session().await?),
         };
-        let entry = format!("application://{}.desktop", crate::notices::ENTRY);
+        let entry = format!("application://{}.desktop", crate::notices::DESKTOP_ENTRY);
         let count =
             HashMap::from([("count", Value::from(waiting)), ("count-visible", Value::from(waiting > 0))]);
         bus.emit_signal(None::<&str>, PATH, INTERFACE, "Update", &(entry, count)).await

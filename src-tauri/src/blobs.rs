@@ -35,9 +35,10 @@ pub(crate) fn serve<R: Runtime>(
             Err(status) => error_response(status),
             Ok(asked) => match (core.octo().await, asked) {
                 (Err(_), _) => error_response(StatusCode::SERVICE_UNAVAILABLE),
-                (Ok(octo), ImageRequest::Blob(hash)) => {
-                    octo.blob(&hash).await.map_or_else(|_| error_response(StatusCode::NOT_FOUND), found)
-                }
+                (Ok(octo), ImageRequest::Blob(hash)) => octo
+                    .blob(&hash)
+                    .await
+                    .map_or_else(|_| error_response(StatusCode::NOT_FOUND), blob_response),
                 (Ok(octo), ImageRequest::Live(session, number)) => octo
                     .live_picture(session, number)
                     .map_or_else(|| error_response(StatusCode::NOT_FOUND), |bytes| live_response(&bytes)),
@@ -72,7 +73,7 @@ fn parse_request(request: &Request<Vec<u8>>) -> Result<ImageRequest, StatusCode>
     if whole { Ok(ImageRequest::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
 }
 
-fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
+fn blob_response(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
     let inline = INLINE_TYPES.contains(&blob.media_type.as_str());
     let (media_type, disposition) = if inline {
         (blob.media_type.as_str(), "inline")
@@ -159,7 +160,7 @@ mod tests {
             ("image/svg+xml", "application/octet-stream", "attachment"),
             ("text/html", "application/octet-stream", "attachment"),
         ] {
-            let response = found(BlobBytes { media_type: media_type.to_owned(), bytes: vec![1, 2] });
+            let response = blob_response(BlobBytes { media_type: media_type.to_owned(), bytes: vec![1, 2] });
             assert_eq!(response.headers()[header::CONTENT_TYPE], sent, "{media_type}");
             assert_eq!(response.headers()[header::CONTENT_DISPOSITION], disposition, "{media_type}");
             assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");

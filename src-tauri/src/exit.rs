@@ -21,23 +21,23 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) enum ExitState {
     /// No exit was requested.
     #[default]
-    Open,
+    NotRequested,
     /// The core is shutting down; the next exit request is our own.
-    LettingGo,
+    ShuttingDown,
 }
 
 impl ExitState {
     /// Handles an event of the application.
-    pub(crate) fn on(&mut self, app: &AppHandle, event: &RunEvent) {
+    pub(crate) fn handle(&mut self, app: &AppHandle, event: &RunEvent) {
         match event {
             RunEvent::WindowEvent { label, event, .. } => on_window(app, label, event),
             RunEvent::ExitRequested { code, api, .. } => match self {
-                Self::LettingGo => {}
+                Self::ShuttingDown => {}
                 // A restart cannot be delayed: `restart` shut the core down before.
-                Self::Open if *code == Some(tauri::RESTART_EXIT_CODE) => *self = Self::LettingGo,
-                Self::Open => {
+                Self::NotRequested if *code == Some(tauri::RESTART_EXIT_CODE) => *self = Self::ShuttingDown,
+                Self::NotRequested => {
                     api.prevent_exit();
-                    *self = Self::LettingGo;
+                    *self = Self::ShuttingDown;
                     let_go(app, code.unwrap_or(0));
                 }
             },
@@ -45,7 +45,11 @@ impl ExitState {
             RunEvent::Reopen { .. } => windows::bring_to_front(app),
             #[cfg(target_os = "macos")]
             RunEvent::Opened { urls } => {
-                crate::links::opened(app, urls.iter().map(tauri::Url::as_str), std::path::Path::new("/"));
+                crate::links::handle_arguments(
+                    app,
+                    urls.iter().map(tauri::Url::as_str),
+                    std::path::Path::new("/"),
+                );
             }
             _ => {}
         }
@@ -90,14 +94,14 @@ async fn shut_core_down(app: &AppHandle) {
 
 fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
     match event {
-        WindowEvent::Focused(_) if windows::number(label).is_some() => attention::look(app),
+        WindowEvent::Focused(_) if windows::number(label).is_some() => attention::update_focus(app),
         WindowEvent::CloseRequested { api, .. } if label == windows::MAIN => close(app, api),
         // Its frame has no close button, but systems have shortcuts for it.
         WindowEvent::CloseRequested { api, .. } if label == quick_ask::QUICK => {
             api.prevent_close();
-            quick_ask::leave(app);
+            quick_ask::hide_window(app);
         }
-        WindowEvent::Destroyed => windows::left(app, label),
+        WindowEvent::Destroyed => windows::handle_closed(app, label),
         _ => {}
     }
 }
@@ -128,7 +132,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
 
 /// Hides the window; Octo keeps running.
 pub(crate) fn hide(app: &AppHandle) {
-    app.state::<ShellState>().hid();
+    app.state::<ShellState>().mark_hidden();
     if let Some(window) = app.get_webview_window(windows::MAIN)
         && let Err(error) = window.hide()
     {
@@ -136,5 +140,5 @@ pub(crate) fn hide(app: &AppHandle) {
     }
     #[cfg(target_os = "linux")]
     crate::memory_release::release_soon();
-    attention::look(app);
+    attention::update_focus(app);
 }

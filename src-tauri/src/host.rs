@@ -75,14 +75,14 @@ impl DesktopHost {
         Ok(HostReply::Pasted { picture, paths, text })
     }
 
-    fn desk(&self) -> State<'_, ShellState> {
+    fn shell_state(&self) -> State<'_, ShellState> {
         self.app.state()
     }
 
     /// Hides the window only if it can be brought back.
     fn hide(&self) -> Result<(), ApiError> {
-        self.desk().asked();
-        if !self.desk().may_hide() {
+        self.shell_state().mark_close_answered();
+        if !self.shell_state().may_hide() {
             return Err(ApiError::new("desktop.no_bus"));
         }
         exit::hide(&self.app);
@@ -90,7 +90,7 @@ impl DesktopHost {
     }
 
     fn leave_quick_ask(&self, session: Option<SessionId>) {
-        quick_ask::leave(&self.app);
+        quick_ask::hide_window(&self.app);
         if let Some(session) = session {
             open_in_window(&self.app, OpenRequest::OpenSession { session });
         }
@@ -99,7 +99,7 @@ impl DesktopHost {
     /// Opens a dialog over the focused window, starting in an existing folder.
     fn dialog(&self, start: Option<PathBuf>) -> FileDialogBuilder<Wry> {
         let mut dialog = self.app.dialog().file();
-        if let Some(window) = windows::before_eyes(&self.app) {
+        if let Some(window) = windows::focused(&self.app) {
             dialog = dialog.set_parent(&window);
         }
         match start.filter(|start| start.is_dir()) {
@@ -152,14 +152,14 @@ impl Host for DesktopHost {
                 }
                 HostRequest::OpenUrl { url } => self.open(url).await.map(|()| HostReply::Done),
                 HostRequest::GetDesktop => {
-                    let state = self.desk().state(updates::ability(&self.app));
+                    let state = self.shell_state().state(updates::require_source(&self.app));
                     Ok(HostReply::Desktop { state: Box::new(state) })
                 }
                 HostRequest::TakeErrands => {
-                    Ok(HostReply::Errands { errands: self.desk().take_open_requests() })
+                    Ok(HostReply::Errands { errands: self.shell_state().take_open_requests() })
                 }
                 HostRequest::Look { window, session } => {
-                    if let Some(act) = self.desk().look_at(window, session) {
+                    if let Some(act) = self.shell_state().set_shown_session(window, session) {
                         notices::carry_out(&self.app, act);
                     }
                     Ok(HostReply::Done)
@@ -170,7 +170,7 @@ impl Host for DesktopHost {
                     Ok(HostReply::Done)
                 }
                 HostRequest::StayOpen => {
-                    self.desk().asked();
+                    self.shell_state().mark_close_answered();
                     Ok(HostReply::Done)
                 }
                 HostRequest::HideWindow => self.hide().map(|()| HostReply::Done),
@@ -193,7 +193,7 @@ impl Host for DesktopHost {
                     Ok(HostReply::Done)
                 }
                 HostRequest::LookForUpdate => {
-                    updates::look(&self.app).await.map(|offer| HostReply::Update { offer })
+                    updates::check_for_update(&self.app).await.map(|offer| HostReply::Update { offer })
                 }
                 HostRequest::InstallUpdate { version } => {
                     updates::install(&self.app, &version).await.map(|()| HostReply::Done)

@@ -27,7 +27,7 @@ pub(crate) async fn request(
             let erases = matches!(request, Request::Home(HomeRequest::EraseHome { .. }));
             let reply = octo.request(request).await;
             if erases && reply.is_ok() {
-                window.state::<ShellState>().end();
+                window.state::<ShellState>().mark_erased();
                 // The only trace outside the home: it would create a new home at the next login.
                 autostart::keep(window.app_handle(), Switch::Off);
             }

@@ -11,15 +11,19 @@ use tauri::{AppHandle, Manager as _};
 
 /// Handles the arguments (without the program's name) passed on by a second start with the same home, or by the
 /// system.
-pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'a str>, folder: &Path) {
+pub(crate) fn handle_arguments<'a>(
+    app: &AppHandle,
+    arguments: impl IntoIterator<Item = &'a str>,
+    folder: &Path,
+) {
     let start = read(arguments, folder);
     match start.window {
         WindowAtStart::Hidden => return,
         WindowAtStart::QuickAsk => return quick_ask::show_soon(app),
         WindowAtStart::Shown => windows::bring_to_front(app),
     }
-    for errand in start.requests {
-        open_in_window(app, errand);
+    for request in start.requests {
+        open_in_window(app, request);
     }
 }
 
@@ -29,9 +33,9 @@ pub(crate) fn at_start(app: &AppHandle) -> WindowAtStart {
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     let folder = std::env::current_dir().unwrap_or_default();
     let start = read(arguments.iter().map(String::as_str), &folder);
-    let desk = app.state::<ShellState>();
-    for errand in start.requests {
-        desk.push(errand);
+    let state = app.state::<ShellState>();
+    for request in start.requests {
+        state.push(request);
     }
     start.window
 }

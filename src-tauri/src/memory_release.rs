@@ -26,7 +26,7 @@ const QUIET_DELAY: Duration = Duration::from_secs(3);
 pub(crate) fn release_soon() {
     tauri::async_runtime::spawn(async {
         tokio::time::sleep(QUIET_DELAY).await;
-        match tauri::async_runtime::spawn_blocking(give_back).await {
+        match tauri::async_runtime::spawn_blocking(release).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%error, "memory was not given back"),
             Err(error) => tracing::debug!(%error, "memory was not given back"),
@@ -34,14 +34,14 @@ pub(crate) fn release_soon() {
     });
 }
 
-fn give_back() -> io::Result<()> {
+fn release() -> io::Result<()> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let code = Mapping::all(&maps).into_iter().filter(Mapping::is_code).map(|mapping| mapping.path);
     let stays: BTreeSet<&str> =
         code.collect::<BTreeSet<_>>().into_iter().filter(|path| pin_library(path)).collect();
     // Read after the libraries are pinned: their addresses no longer change.
     let maps = fs::read_to_string("/proc/self/smaps")?;
-    for pages in unmodified_ranges(&maps, &stays, give_back as fn() -> io::Result<()> as usize) {
+    for pages in unmodified_ranges(&maps, &stays, release as fn() -> io::Result<()> as usize) {
         let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
@@ -111,7 +111,7 @@ impl<'a> Mapping<'a> {
         let mut mappings: Vec<Self> = Vec::new();
         for line in smaps.lines() {
             let size = |size: &str| size.trim().strip_suffix(" kB").and_then(|size| size.parse().ok());
-            if let Some(mapping) = Self::head(line) {
+            if let Some(mapping) = Self::parse_header(line) {
                 mappings.push(mapping);
             } else if let Some(mapping) = mappings.last_mut() {
                 if let Some(written) = line.strip_prefix("Anonymous:") {
@@ -124,7 +124,7 @@ impl<'a> Mapping<'a> {
         mappings
     }
 
-    fn head(line: &'a str) -> Option<Self> {
+    fn parse_header(line: &'a str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
         let number = |text| usize::from_str_radix(text, 16).ok();
@@ -198,7 +198,7 @@ mod tests {
         let mut counted = false;
         let mut sum = 0;
         for line in maps.lines() {
-            if Mapping::head(line).is_some() {
+            if Mapping::parse_header(line).is_some() {
                 counted = line.ends_with(&own);
             } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| counted) {
                 sum += size.trim().trim_end_matches(" kB").parse::<u64>().unwrap();
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn this_program_has_less_of_itself_in_memory_afterwards_and_goes_on() {
         let before = here();
-        give_back().unwrap();
+        release().unwrap();
         let after = here();
         assert!(after < before, "{before} kB, then {after} kB");
     }

@@ -26,7 +26,7 @@ pub(crate) fn refresh(app: &AppHandle) {
 }
 
 /// Starts to handle menu events.
-pub(crate) fn begin(app: &AppHandle) {
+pub(crate) fn install(app: &AppHandle) {
     app.on_menu_event(|app, event| match event.id().as_ref() {
         NEW => open_in_window(app, fresh_session()),
         SETTINGS => open_in_window(app, OpenRequest::OpenSettings { page: String::new() }),
@@ -36,8 +36,8 @@ pub(crate) fn begin(app: &AppHandle) {
 }
 
 fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
-    let desk = app.state::<ShellState>();
-    let say = |key: &str| desk.say(key, &[]);
+    let state = app.state::<ShellState>();
+    let say = |key: &str| state.text(key, &[]);
     let text = |key: &str| Some(say(key));
     let own = |id: &str, key: &str| MenuItem::with_id(app, id, say(key), true, None::<&str>);
     let line = || Known::separator(app);

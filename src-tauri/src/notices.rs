@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 /// Name of the application's desktop entry, which the packages derive from the product's name.
 #[cfg(target_os = "linux")]
-pub(crate) const ENTRY: &str = "Octo";
+pub(crate) const DESKTOP_ENTRY: &str = "Octo";
 
 /// Maximum length of a session title in a notice, in characters.
 const MAX_TITLE_CHARS: usize = 120;
@@ -44,7 +44,7 @@ pub(crate) enum NoticeOrder {
 struct NoticeOrders(mpsc::UnboundedSender<NoticeOrder>);
 
 /// Starts the notice service.
-pub(crate) fn begin(app: &AppHandle) {
+pub(crate) fn start(app: &AppHandle) {
     let (sender, orders) = mpsc::unbounded_channel();
     app.manage(NoticeOrders(sender));
     tauri::async_runtime::spawn(system::serve(app.clone(), orders));
@@ -55,17 +55,18 @@ pub(crate) fn carry_out(app: &AppHandle, act: NoticeCommand) {
     let order = match act {
         NoticeCommand::Withdraw { of } => NoticeOrder::Withdraw { of },
         NoticeCommand::Show { of, kind, title, run } => {
-            let desk = app.state::<ShellState>();
+            let state = app.state::<ShellState>();
             let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.actions() };
-            let deeds = offered.iter().map(|action| (*action, desk.say(action_key(*action), &[]))).collect();
+            let deeds =
+                offered.iter().map(|action| (*action, state.text(action_key(*action), &[]))).collect();
             let name = title.chars().take(MAX_TITLE_CHARS).collect();
             let (summary, body) = match run.and_then(|run| run.why) {
-                None => (desk.say(session_key(kind), &[]), name),
+                None => (state.text(session_key(kind), &[]), name),
                 Some(why) => {
-                    let why = reason(&desk, &why).chars().take(MAX_REASON_CHARS).collect();
+                    let why = reason(&state, &why).chars().take(MAX_REASON_CHARS).collect();
                     (
-                        desk.say(task_key(kind), &[]),
-                        desk.say("notice.task_why", &[("name", name), ("why", why)]),
+                        state.text(task_key(kind), &[]),
+                        state.text("notice.task_why", &[("name", name), ("why", why)]),
                     )
                 }
             };
@@ -98,12 +99,12 @@ fn task_key(kind: NoticeKind) -> &'static str {
 }
 
 /// Returns why a run asks or failed.
-fn reason(desk: &ShellState, why: &RunProblem) -> String {
+fn reason(state: &ShellState, why: &RunProblem) -> String {
     match why {
-        RunProblem::Error(error) => desk.explain(error),
-        RunProblem::TimedOut => desk.say("tasks.status.timed_out", &[]),
-        RunProblem::OverBudget => desk.say("tasks.status.over_budget", &[]),
-        RunProblem::Missed => desk.say("notice.task_missed", &[]),
+        RunProblem::Error(error) => state.error_text(error),
+        RunProblem::TimedOut => state.text("tasks.status.timed_out", &[]),
+        RunProblem::OverBudget => state.text("tasks.status.over_budget", &[]),
+        RunProblem::Missed => state.text("notice.task_missed", &[]),
     }
 }
 
@@ -124,6 +125,6 @@ mod tests {
     fn the_entry_is_named_as_the_packages_name_it() {
         let configuration: serde_json::Value =
             serde_json::from_str(include_str!("../../tauri.conf.json")).unwrap();
-        assert_eq!(configuration["productName"], ENTRY);
+        assert_eq!(configuration["productName"], DESKTOP_ENTRY);
     }
 }

@@ -73,7 +73,7 @@ fn is_wayland() -> bool {
 /// Shows the quick ask window, or hides it if it has focus.
 fn toggle(app: &AppHandle) {
     match app.get_webview_window(QUICK) {
-        Some(window) if window.is_visible().unwrap_or(false) => leave(app),
+        Some(window) if window.is_visible().unwrap_or(false) => hide_window(app),
         _ => show(app),
     }
 }
@@ -95,8 +95,8 @@ fn show(app: &AppHandle) {
 }
 
 fn open(app: &AppHandle) -> tauri::Result<()> {
-    let title = app.state::<ShellState>().say("quick.title", &[]);
-    let window = windows::of_page(app, QUICK, PAGE)
+    let title = app.state::<ShellState>().text("quick.title", &[]);
+    let window = windows::page_window(app, QUICK, PAGE)
         .title(title)
         .inner_size(SIZE.0, SIZE.1)
         .resizable(false)
@@ -104,7 +104,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         .always_on_top(true)
         .skip_taskbar(true)
         .build()?;
-    appearance::dress(&window)?;
+    appearance::apply_to_new(&window)?;
     #[cfg(target_os = "linux")]
     crate::recovery::reload_when_the_page_dies(&window)?;
     window.show()?;
@@ -112,7 +112,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
 }
 
 /// Hides the quick ask window. Unsent text stays.
-pub(crate) fn leave(app: &AppHandle) {
+pub(crate) fn hide_window(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(QUICK)
         && let Err(error) = window.hide()
     {

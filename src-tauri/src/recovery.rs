@@ -14,7 +14,7 @@ const CRASH_LOOP_TIME: Duration = Duration::from_secs(30);
 /// Delay before such a page is reloaded, so that it does not keep a machine short of memory busy.
 const RELOAD_DELAY: Duration = Duration::from_secs(10);
 /// Query that tells the page it was reloaded, so that it can inform the person.
-const MARK: &str = "reloaded";
+const RELOADED_QUERY: &str = "reloaded";
 /// Address of the built page.
 const PAGE: &str = "tauri://localhost/";
 
@@ -52,9 +52,9 @@ fn reload_address(address: Option<&str>) -> String {
     let page = address.and_then(|address| address.split('#').next()).filter(|page| !page.is_empty());
     let page = page.unwrap_or(PAGE);
     match page.split_once('?') {
-        None => format!("{page}?{MARK}"),
-        Some((_, query)) if query.split('&').any(|part| part == MARK) => page.to_owned(),
-        Some(_) => format!("{page}&{MARK}"),
+        None => format!("{page}?{RELOADED_QUERY}"),
+        Some((_, query)) if query.split('&').any(|part| part == RELOADED_QUERY) => page.to_owned(),
+        Some(_) => format!("{page}&{RELOADED_QUERY}"),
     }
 }
 

@@ -122,7 +122,7 @@ impl AppBuilder {
     /// Uses another clock, which decides when tasks run, and another idle time of sessions: the effects of
     /// hours then show within minutes.
     #[must_use]
-    pub fn by_clock(self, clock: Arc<dyn Clock>, idle_after: Duration) -> Self {
+    pub fn with_clock(self, clock: Arc<dyn Clock>, idle_after: Duration) -> Self {
         Self { pace: CoreTiming { clock, idle_after }, ..self }
     }
 
@@ -171,12 +171,12 @@ fn open(start: AppBuilder) -> ExitCode {
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
             app.manage(Core::start(app.handle().clone(), host, settled, pace));
-            notices::begin(app.handle());
-            tray::begin(app.handle());
+            notices::start(app.handle());
+            tray::start(app.handle());
             #[cfg(target_os = "macos")]
-            crate::menu::begin(app.handle());
+            crate::menu::install(app.handle());
             windows::open(app.handle(), links::at_start(app.handle()))?;
-            end_on_signals(app.handle());
+            exit_on_signals(app.handle());
             Ok(())
         });
     if let Some(updates) = updates::plugin(context.config()) {
@@ -185,7 +185,7 @@ fn open(start: AppBuilder) -> ExitCode {
     match builder.build(context) {
         Ok(app) => {
             let mut closing = ExitState::default();
-            let code = app.run_return(move |app, event| closing.on(app, &event));
+            let code = app.run_return(move |app, event| closing.handle(app, &event));
             // The parent process only receives the low byte.
             ExitCode::from(u8::try_from(code).unwrap_or(1))
         }
@@ -218,7 +218,7 @@ fn report_failure(what: &str, error: &dyn std::error::Error) -> ExitCode {
 
 /// When the system or a terminal asks Octo to end, exits as if its window had been closed.
 #[cfg(unix)]
-fn end_on_signals(app: &AppHandle) {
+fn exit_on_signals(app: &AppHandle) {
     use tokio::signal::unix::{SignalKind, signal};
 
     /// The exit code a shell reports for a process ended by the signal: 128 plus its number.
@@ -241,4 +241,4 @@ fn end_on_signals(app: &AppHandle) {
 
 /// Windows has no such signals; the console's are only for console programs.
 #[cfg(not(unix))]
-fn end_on_signals(_app: &AppHandle) {}
+fn exit_on_signals(_app: &AppHandle) {}

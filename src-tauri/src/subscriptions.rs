@@ -67,7 +67,7 @@ impl Subscriptions {
 
     /// Ends all subscriptions of a window: its page navigated away or crashed (the new page subscribes again),
     /// or the window closed.
-    pub(crate) fn end_of(&self, window: &str) {
+    pub(crate) fn end_window(&self, window: &str) {
         for (_, task) in lock(&self.running).tasks.extract_if(|_, task| task.window == window) {
             task.handle.abort();
         }

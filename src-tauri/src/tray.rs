@@ -37,11 +37,11 @@ struct TrayItem {
     icon: TrayIcon,
     state: MenuItem<Wry>,
     stop: MenuItem<Wry>,
-    others: [(MenuItem<Wry>, &'static str); 4],
+    other_items: [(MenuItem<Wry>, &'static str); 4],
 }
 
 /// Shows the icon once the desktop has a tray, now or later.
-pub(crate) fn begin(app: &AppHandle) {
+pub(crate) fn start(app: &AppHandle) {
     #[cfg(target_os = "linux")]
     tauri::async_runtime::spawn(availability::follow(app.clone()));
     #[cfg(not(target_os = "linux"))]
@@ -53,7 +53,7 @@ fn show(app: &AppHandle) {
     let own = app.clone();
     // Menus must be created on the thread that owns the windows.
     let asked = app.run_on_main_thread(move || {
-        let desk = own.state::<ShellState>();
+        let state = own.state::<ShellState>();
         if own.try_state::<TrayItem>().is_none() {
             match build(&own) {
                 Ok(shown) => {
@@ -61,11 +61,11 @@ fn show(app: &AppHandle) {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "there is no icon in the tray");
-                    return desk.set_tray(Err(ApiError::new("desktop.no_tray").detail(error)));
+                    return state.set_tray(Err(ApiError::new("desktop.no_tray").detail(error)));
                 }
             }
         }
-        desk.set_tray(Ok(()));
+        state.set_tray(Ok(()));
         refresh(&own);
     });
     if let Err(error) = asked {
@@ -75,7 +75,7 @@ fn show(app: &AppHandle) {
 
 fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
     let desk = app.state::<ShellState>();
-    let entry = |id: &str, words: &str| MenuItem::with_id(app, id, desk.say(words, &[]), true, None::<&str>);
+    let entry = |id: &str, words: &str| MenuItem::with_id(app, id, desk.text(words, &[]), true, None::<&str>);
     let (open, new) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?);
     let (ask, quit) = (entry(ASK, "tray.ask")?, entry(QUIT, "tray.quit")?);
     let (state, stop) = (entry(STATE, "tray.idle")?, entry(STOP, "tray.stop_all")?);
@@ -103,7 +103,7 @@ fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
         builder = builder.temp_dir_path(folder);
     }
     let others = [(open, "tray.open"), (new, "tray.new"), (ask, "tray.ask"), (quit, "tray.quit")];
-    Ok(TrayItem { icon: builder.build(app)?, state, stop, others })
+    Ok(TrayItem { icon: builder.build(app)?, state, stop, other_items: others })
 }
 
 /// Updates the icon's text to the current activity, in the person's language.
@@ -123,21 +123,21 @@ pub(crate) fn refresh(app: &AppHandle) {
 
 fn update_menu(desk: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
     let work = desk.work();
-    for (entry, words) in &shown.others {
-        entry.set_text(desk.say(words, &[]))?;
+    for (entry, words) in &shown.other_items {
+        entry.set_text(desk.text(words, &[]))?;
     }
     let waiting = work.waiting_for_person();
-    let state =
-        desk.say(words(work), &[("running", work.running.to_string()), ("waiting", waiting.to_string())]);
+    let state = desk
+        .text(status_key(work), &[("running", work.running.to_string()), ("waiting", waiting.to_string())]);
     shown.state.set_text(&state)?;
-    shown.stop.set_text(desk.say("tray.stop_all", &[]))?;
+    shown.stop.set_text(desk.text("tray.stop_all", &[]))?;
     shown.stop.set_enabled(work.can_stop())?;
     shown.icon.set_tooltip(Some(format!("Octo: {state}")))?;
     shown.icon.set_icon(Some(icon(work)))
 }
 
 /// Returns the message key for an amount of work.
-fn words(work: CurrentWork) -> &'static str {
+fn status_key(work: CurrentWork) -> &'static str {
     match (work.running, work.waiting_for_person()) {
         (0, 0) => "tray.idle",
         (_, 0) => "tray.running",
@@ -186,7 +186,7 @@ mod tests {
             (work(2, 1), "tray.both"),
             (CurrentWork { asking: 1, ..work(0, 0) }, "tray.waiting"),
         ] {
-            assert_eq!(words(work), key, "{work:?}");
+            assert_eq!(status_key(work), key, "{work:?}");
         }
         let [idle, running, waiting] =
             [work(0, 0), work(1, 0), work(1, 1)].map(|work| icon(work).rgba().to_vec());

@@ -32,13 +32,13 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 #[derive(Default)]
 pub(crate) struct UpdateState {
     update: Mutex<Option<Update>>,
-    coming: std::sync::Mutex<Option<UpdateTransfer>>,
+    transfer: std::sync::Mutex<Option<UpdateTransfer>>,
 }
 
 impl UpdateState {
-    fn coming(&self) -> std::sync::MutexGuard<'_, Option<UpdateTransfer>> {
+    fn transfer(&self) -> std::sync::MutexGuard<'_, Option<UpdateTransfer>> {
         // The lock protects single assignments only.
-        self.coming.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.transfer.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -63,13 +63,13 @@ fn has_source(config: &Config) -> bool {
 }
 
 /// Returns whether this build knows an update source.
-pub(crate) fn ability(app: &AppHandle) -> Result<(), ApiError> {
+pub(crate) fn require_source(app: &AppHandle) -> Result<(), ApiError> {
     if has_source(app.config()) { Ok(()) } else { Err(ApiError::new("updates.not_set_up")) }
 }
 
 /// Checks for an update.
-pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiError> {
-    ability(app)?;
+pub(crate) async fn check_for_update(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiError> {
+    require_source(app)?;
     let octo =
         app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
     // Like all other requests, check and download use the chosen proxy and the trusted certificates.
@@ -98,7 +98,7 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
 /// Starts to check automatically, as often as the person agreed to.
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
     // A build without an update source has nothing to check, whatever was set under another build.
-    if ability(app).is_ok() {
+    if require_source(app).is_ok() {
         tauri::async_runtime::spawn(check_daily(app.clone(), octo.clone()));
     }
 }
@@ -133,7 +133,7 @@ async fn check_daily(app: AppHandle, octo: Octo) {
 /// Checks once. A failed check counts too: the server is asked once a day, not until it answers.
 async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
     let looked = update_settings(octo, |updates| updates.checked_at = Some(now())).await?;
-    if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
+    if let Some(offer) = check_for_update(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
         update_settings(octo, |updates| updates.announced = Some(offer.version.clone())).await?;
         queue_open_request(app, OpenRequest::UpdateFound { offer });
     }
@@ -160,17 +160,17 @@ fn now() -> Millis {
 
 /// Installs the update of this version, which the person saw, and restarts.
 pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiError> {
-    ability(app)?;
+    require_source(app)?;
     // Taken, so that it is installed only once. If the installation fails it is put back, unless another update
     // was found meanwhile.
     let found = app.state::<UpdateState>();
     let taken = found.update.lock().await.take_if(|update| update.version == version);
     let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
     let coming = UpdateTransfer::new(version);
-    *found.coming() = Some(coming.clone());
+    *found.transfer() = Some(coming.clone());
     let told = coming.clone();
-    let fetched = coming.through(update.download(move |bytes, of| told.heard(bytes, of), || {})).await;
-    *found.coming() = None;
+    let fetched = coming.run(update.download(move |bytes, of| told.record_progress(bytes, of), || {})).await;
+    *found.transfer() = None;
     // The download verified its signature.
     let installed = fetched.and_then(|bytes| update.install(bytes).map_err(TransferError::from));
     let Err(ended) = installed else {
@@ -180,7 +180,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     found.update.lock().await.get_or_insert(update);
     tracing::warn!(?ended, version, "the update was not installed");
     Err(match ended {
-        TransferError::GivenUp => ApiError::new("updates.given_up").arg("version", version),
+        TransferError::Cancelled => ApiError::new("updates.given_up").arg("version", version),
         TransferError::Untrusted(why) => {
             ApiError::new("updates.untrusted").arg("version", version).detail(why)
         }
@@ -192,13 +192,13 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
 
 /// Returns the progress of the update that is being installed.
 pub(crate) fn download(app: &AppHandle) -> Option<UpdateDownload> {
-    app.state::<UpdateState>().coming().as_ref().map(UpdateTransfer::state)
+    app.state::<UpdateState>().transfer().as_ref().map(UpdateTransfer::state)
 }
 
 /// Cancels the download; once it is complete, the update is installed.
 pub(crate) fn cancel(app: &AppHandle) {
-    if let Some(coming) = app.state::<UpdateState>().coming().as_ref() {
-        coming.give_up();
+    if let Some(coming) = app.state::<UpdateState>().transfer().as_ref() {
+        coming.cancel();
     }
 }
 

@@ -19,7 +19,7 @@ use tauri_plugin_window_state::StateFlags;
 pub(crate) const MAIN: &str = "main";
 
 /// Prefix of further windows' labels; a number follows. The capability names them too.
-const BESIDE: &str = "beside-";
+const FURTHER_PREFIX: &str = "beside-";
 
 /// How long a window hidden at login waits for the tray to appear.
 const TRAY_PATIENCE: Duration = Duration::from_secs(30);
@@ -59,19 +59,19 @@ pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
 /// # Errors
 /// As [`open`].
 pub(crate) fn open_further(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
-    let desk = app.state::<ShellState>();
-    if let Some(there) = desk.window_of(session).filter(|window| *window != WindowNumber::default()) {
+    let state = app.state::<ShellState>();
+    if let Some(there) = state.window_of(session).filter(|window| *window != WindowNumber::default()) {
         return front(app, &label(there));
     }
-    let number = desk.next_window(session);
+    let number = state.next_window(session);
     let label = label(number);
     let built = build_page_window(app, &label, &format!("index.html?window={}&session={session}", number.0));
-    built.and_then(|_| front(app, &label)).inspect_err(|_| left(app, &label))
+    built.and_then(|_| front(app, &label)).inspect_err(|_| handle_closed(app, &label))
 }
 
 /// Creates a window with the complete page, not shown yet.
 fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<WebviewWindow> {
-    let window = of_page(app, label, page)
+    let window = page_window(app, label, page)
         .title(words::say(Language::System, "window.title", &BTreeMap::new()))
         .inner_size(1180.0, 780.0)
         .min_inner_size(760.0, 480.0)
@@ -84,7 +84,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
             // A new page does not receive the previous page's subscriptions.
             match load.event() {
                 PageLoadEvent::Started => {
-                    window.state::<Subscriptions>().end_of(window.label());
+                    window.state::<Subscriptions>().end_window(window.label());
                     if window.label() == MAIN {
                         window.state::<ShellState>().mark_page_gone();
                     }
@@ -96,7 +96,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
             }
         })
         .build()?;
-    appearance::dress(&window)?;
+    appearance::apply_to_new(&window)?;
     // On macOS the library does it; on Windows nothing does.
     #[cfg(target_os = "linux")]
     crate::recovery::reload_when_the_page_dies(&window)?;
@@ -105,7 +105,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
 
 /// Sets the options all windows share: the page, which cannot navigate away, and one webview folder. The window
 /// is shown once it has its position and background.
-pub(crate) fn of_page<'a>(
+pub(crate) fn page_window<'a>(
     app: &'a AppHandle,
     label: &str,
     page: &str,
@@ -133,7 +133,7 @@ fn front(app: &AppHandle, label: &str) -> tauri::Result<()> {
 }
 
 fn label(window: WindowNumber) -> String {
-    if window.0 == 0 { MAIN.to_owned() } else { format!("{BESIDE}{}", window.0) }
+    if window.0 == 0 { MAIN.to_owned() } else { format!("{FURTHER_PREFIX}{}", window.0) }
 }
 
 /// Returns the number of the window with this label; the quick ask window has none.
@@ -141,11 +141,11 @@ pub(crate) fn number(label: &str) -> Option<WindowNumber> {
     if label == MAIN {
         return Some(WindowNumber::default());
     }
-    label.strip_prefix(BESIDE)?.parse().ok().map(WindowNumber)
+    label.strip_prefix(FURTHER_PREFIX)?.parse().ok().map(WindowNumber)
 }
 
 /// Returns the focused window with the complete page; `None` while the focus is elsewhere.
-pub(crate) fn before_eyes(app: &AppHandle) -> Option<WebviewWindow> {
+pub(crate) fn focused(app: &AppHandle) -> Option<WebviewWindow> {
     app.webview_windows().into_values().find(|window| {
         number(window.label()).is_some()
             && window.is_focused().unwrap_or(false)
@@ -155,11 +155,11 @@ pub(crate) fn before_eyes(app: &AppHandle) -> Option<WebviewWindow> {
 }
 
 /// Handles a closed window: nothing is sent to it any more, and its session no longer counts as seen.
-pub(crate) fn left(app: &AppHandle, label: &str) {
-    app.state::<Subscriptions>().end_of(label);
+pub(crate) fn handle_closed(app: &AppHandle, label: &str) {
+    app.state::<Subscriptions>().end_window(label);
     if let Some(window) = number(label) {
         app.state::<ShellState>().close_window(window);
-        crate::attention::look(app);
+        crate::attention::update_focus(app);
     }
 }
 
@@ -170,8 +170,9 @@ pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         tokio::time::sleep(TRAY_PATIENCE).await;
         let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
-        let desk = app.state::<ShellState>();
-        if !desk.has_tray() && !desk.restores_by_start() && app.get_webview_window(MAIN).is_some_and(hidden) {
+        let state = app.state::<ShellState>();
+        if !state.has_tray() && !state.restores_by_start() && app.get_webview_window(MAIN).is_some_and(hidden)
+        {
             bring_to_front(&app);
         }
     });
@@ -191,7 +192,7 @@ fn is_own_page(url: &Url) -> bool {
 /// Passes on the arguments of a second start with the same home, and brings the window to the front.
 pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlugin<Wry> {
     let mut plugin = tauri_plugin_single_instance::Builder::new().callback(|app, arguments, folder| {
-        links::opened(app, arguments.iter().skip(1).map(String::as_str), Path::new(&folder));
+        links::handle_arguments(app, arguments.iter().skip(1).map(String::as_str), Path::new(&folder));
     });
     // Each home has its own Octo. Only D-Bus lets the instance name include the home.
     if let Some(home) = home.filter(|_| std::env::var_os("OCTO_HOME").is_some()) {

@@ -1,8 +1,8 @@
 //! Notices on Linux, over the desktop's bus: they can be withdrawn, and the desktop reports clicks.
 
 use super::{
-    ENTRY, NoticeOrder,
-    click::{BUTTONS, deed_of, pressed},
+    DESKTOP_ENTRY, NoticeOrder,
+    click::{BUTTONS, action_of, handle_click},
 };
 use futures::StreamExt as _;
 use octo_desktop::{NoticeAction, NoticeKind, NoticeSubject};
@@ -62,8 +62,8 @@ async fn follow(
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some((of, action)) = shown.heard(&signal) {
-                        pressed(app, of, action);
+                    if let Some((of, action)) = shown.clicked(&signal) {
+                        handle_click(app, of, action);
                     }
                 }
                 None => return Ok(()),
@@ -98,8 +98,10 @@ impl ShownNotices {
                 let before = self.ids.get(&of).copied().unwrap_or(0);
                 let body = if self.markup { escaped(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
-                let hints: HashMap<&str, Value<'_>> =
-                    HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ENTRY))]);
+                let hints: HashMap<&str, Value<'_>> = HashMap::from([
+                    ("urgency", Value::U8(urgency)),
+                    ("desktop-entry", Value::from(DESKTOP_ENTRY)),
+                ]);
                 let first = deeds.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
                 let buttons = deeds.iter().filter_map(|(action, label)| {
                     let (name, _) = BUTTONS.iter().find(|(_, known)| known == action)?;
@@ -116,17 +118,17 @@ impl ShownNotices {
     }
 
     /// Returns the subject of a clicked notice and the action clicked.
-    fn heard(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
+    fn clicked(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let deed = deed_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
-                Some((self.of(id)?, deed))
+                let deed = action_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
+                Some((self.subject_of(id)?, deed))
             }
             "NotificationClosed" => {
                 let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;
-                let of = self.of(id)?;
+                let of = self.subject_of(id)?;
                 self.ids.remove(&of);
                 None
             }
@@ -134,7 +136,7 @@ impl ShownNotices {
         }
     }
 
-    fn of(&self, id: u32) -> Option<NoticeSubject> {
+    fn subject_of(&self, id: u32) -> Option<NoticeSubject> {
         self.ids.iter().find(|(_, shown)| **shown == id).map(|(of, _)| *of)
     }
 }

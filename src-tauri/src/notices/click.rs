@@ -13,13 +13,13 @@ pub(super) const BUTTONS: [(&str, NoticeAction); 3] =
     [("open", NoticeAction::Open), ("stop", NoticeAction::Stop), ("again", NoticeAction::TryAgain)];
 
 /// Returns the action of the button with this name.
-pub(super) fn deed_of(name: &str) -> Option<NoticeAction> {
+pub(super) fn action_of(name: &str) -> Option<NoticeAction> {
     BUTTONS.iter().find(|(known, _)| *known == name).map(|(_, action)| *action)
 }
 
 /// Carries out a click on a notice or its button. If the action is not possible, the session is shown, which
 /// says why.
-pub(super) fn pressed(app: &AppHandle, of: NoticeSubject, action: NoticeAction) {
+pub(super) fn handle_click(app: &AppHandle, of: NoticeSubject, action: NoticeAction) {
     let session = match of {
         NoticeSubject::Session(session) => session,
         // The tasks page offers all further actions.

@@ -1,11 +1,11 @@
 //! Notices on macOS and Windows. They disappear on their own; clicks are handled while they are visible.
 
 use super::{
-    Order,
-    click::{BUTTONS, deed_of, pressed},
+    NoticeOrder,
+    click::{BUTTONS, action_of, handle_click},
 };
 use notify_rust::{Notification, NotificationResponse};
-use octo_desktop::Deed;
+use octo_desktop::NoticeAction;
 use std::{
     sync::{
         Arc,
@@ -20,10 +20,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const MAX_LISTENED: usize = 16;
 
 /// Shows notices until Octo exits.
-pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
+pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOrder>) {
     let heard = Arc::new(AtomicUsize::new(0));
     while let Some(order) = orders.recv().await {
-        let Order::Show { of, summary, body, deeds, .. } = order else { continue };
+        let NoticeOrder::Show { of, summary, body, deeds, .. } = order else { continue };
         let mut notice = Notification::new();
         notice.appname("Octo").summary(&summary).body(&body);
         // Windows identifies the app, and finds its icon, by the system's name for it; an app that is not
@@ -47,12 +47,12 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) 
             if heard.fetch_add(1, Ordering::Relaxed) < MAX_LISTENED {
                 let answered = shown.wait_for_response(|response: &NotificationResponse| {
                     let action = match response {
-                        NotificationResponse::Default => Some(Deed::Open),
-                        NotificationResponse::Action(name) => deed_of(name),
+                        NotificationResponse::Default => Some(NoticeAction::Open),
+                        NotificationResponse::Action(name) => action_of(name),
                         NotificationResponse::Reply(_) | NotificationResponse::Closed(_) => None,
                     };
                     if let Some(action) = action {
-                        pressed(&app, of, action);
+                        handle_click(&app, of, action);
                     }
                 });
                 if let Err(error) = answered {

@@ -36,9 +36,9 @@ pub(super) async fn follow(app: AppHandle) {
         return tracing::info!(%error, "there is no tray to follow");
     }
     // The bus is gone, and with it the icon and the means by which a second start reaches this one.
-    let desk = app.state::<ShellState>();
-    desk.set_reachable(false);
-    desk.set_tray(Err(ApiError::new("desktop.no_bus")));
+    let state = app.state::<ShellState>();
+    state.set_reachable(false);
+    state.set_tray(Err(ApiError::new("desktop.no_bus")));
     windows::show_without_tray(app.clone());
 }
 

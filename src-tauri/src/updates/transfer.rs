@@ -20,18 +20,18 @@ pub(super) struct UpdateTransfer(Arc<UpdateTransferInner>);
 
 struct UpdateTransferInner {
     version: String,
-    came: AtomicU64,
+    received: AtomicU64,
     /// Total size in bytes; 0 if the server does not report it.
-    of: AtomicU64,
-    heard: Notify,
-    given_up: CancellationToken,
+    total: AtomicU64,
+    progress: Notify,
+    cancelled: CancellationToken,
 }
 
 /// Why a download failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TransferError {
     /// The person cancelled it.
-    GivenUp,
+    Cancelled,
     /// The signature, or this build's key, does not match the download.
     Untrusted(String),
     /// Another failure.
@@ -56,37 +56,37 @@ impl UpdateTransfer {
     pub fn new(version: &str) -> Self {
         Self(Arc::new(UpdateTransferInner {
             version: version.to_owned(),
-            came: AtomicU64::new(0),
-            of: AtomicU64::new(0),
-            heard: Notify::new(),
-            given_up: CancellationToken::new(),
+            received: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            progress: Notify::new(),
+            cancelled: CancellationToken::new(),
         }))
     }
 
     /// Records `bytes` more bytes received, and the total if known.
-    pub fn heard(&self, bytes: usize, of: Option<u64>) {
-        self.0.came.fetch_add(bytes as u64, Ordering::Relaxed);
-        self.0.of.store(of.unwrap_or_default(), Ordering::Relaxed);
-        self.0.heard.notify_one();
+    pub fn record_progress(&self, bytes: usize, of: Option<u64>) {
+        self.0.received.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.0.total.store(of.unwrap_or_default(), Ordering::Relaxed);
+        self.0.progress.notify_one();
     }
 
     /// Returns the progress.
     pub fn state(&self) -> UpdateDownload {
-        let of = self.0.of.load(Ordering::Relaxed);
+        let of = self.0.total.load(Ordering::Relaxed);
         UpdateDownload {
             version: self.0.version.clone(),
-            came: self.0.came.load(Ordering::Relaxed),
-            of: (of > 0).then_some(of),
+            received: self.0.received.load(Ordering::Relaxed),
+            total: (of > 0).then_some(of),
         }
     }
 
     /// Cancels the download for the person.
-    pub fn give_up(&self) {
-        self.0.given_up.cancel();
+    pub fn cancel(&self) {
+        self.0.cancelled.cancel();
     }
 
     /// Waits for the download while data arrives and it is not cancelled.
-    pub async fn through<T, E: Into<TransferError>>(
+    pub async fn run<T, E: Into<TransferError>>(
         &self,
         download: impl Future<Output = Result<T, E>>,
     ) -> Result<T, TransferError> {
@@ -94,9 +94,9 @@ impl UpdateTransfer {
         loop {
             tokio::select! {
                 biased;
-                () = self.0.given_up.cancelled() => return Err(TransferError::GivenUp),
+                () = self.0.cancelled.cancelled() => return Err(TransferError::Cancelled),
                 fetched = &mut download => return fetched.map_err(Into::into),
-                heard = tokio::time::timeout(STALL_TIMEOUT, self.0.heard.notified()) => if heard.is_err() {
+                heard = tokio::time::timeout(STALL_TIMEOUT, self.0.progress.notified()) => if heard.is_err() {
                     return Err(TransferError::Failed(format!("nothing came for {} seconds", STALL_TIMEOUT.as_secs())));
                 },
             }
@@ -112,7 +112,7 @@ mod tests {
     async fn download(coming: &UpdateTransfer, pauses: &[u64]) -> Result<&'static str, TransferError> {
         for pause in pauses {
             tokio::time::sleep(Duration::from_secs(*pause)).await;
-            coming.heard(100, Some(300));
+            coming.record_progress(100, Some(300));
         }
         Ok("whole")
     }
@@ -120,12 +120,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_one_comes_and_one_that_stalls_ends() {
         let coming = UpdateTransfer::new("9.1.0");
-        assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), came: 0, of: None });
-        assert_eq!(coming.through(download(&coming, &[59, 59, 59])).await, Ok("whole"));
-        assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), came: 300, of: Some(300) });
+        assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), received: 0, total: None });
+        assert_eq!(coming.run(download(&coming, &[59, 59, 59])).await, Ok("whole"));
+        assert_eq!(
+            coming.state(),
+            UpdateDownload { version: "9.1.0".to_owned(), received: 300, total: Some(300) }
+        );
 
         let coming = UpdateTransfer::new("9.1.0");
-        let ended = coming.through(download(&coming, &[1, 61])).await;
+        let ended = coming.run(download(&coming, &[1, 61])).await;
         assert!(matches!(&ended, Err(TransferError::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
     }
 
@@ -135,10 +138,10 @@ mod tests {
         let other = coming.clone();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
-            other.give_up();
+            other.cancel();
         });
         let began = tokio::time::Instant::now();
-        assert_eq!(coming.through(download(&coming, &[4, 4])).await, Err(TransferError::GivenUp));
+        assert_eq!(coming.run(download(&coming, &[4, 4])).await, Err(TransferError::Cancelled));
         assert_eq!(began.elapsed(), Duration::from_secs(5));
 
         use tauri_plugin_updater::Error;
@@ -149,7 +152,7 @@ mod tests {
             (Error::MissingSignedVersion, false),
         ] {
             let why = error.to_string();
-            let ended = UpdateTransfer::new("9.1.0").through(async { Err::<(), _>(error) }).await;
+            let ended = UpdateTransfer::new("9.1.0").run(async { Err::<(), _>(error) }).await;
             let expected = if trusted { TransferError::Failed(why) } else { TransferError::Untrusted(why) };
             assert_eq!(ended, Err(expected));
         }
