@@ -44,7 +44,7 @@ struct BenchModel {
 
 impl BenchModel {
     /// Returns the options as words that name no part, as the benchmark reads them.
-    fn words(&self) -> Result<Vec<String>> {
+    fn to_words(&self) -> Result<Vec<String>> {
         let out = self.out.as_deref().map(std::path::absolute).transpose().context("--out")?;
         let out = out.map(|out| out.into_os_string().into_string());
         let out = out.transpose().map_err(|_| anyhow!("--out is not Unicode text"))?;
@@ -87,20 +87,20 @@ enum BenchPart {
 const PROFILE: &str = "release";
 
 /// The example Octo's window is compared with.
-const PLAIN: &str = "plain_window";
+const PLAIN_EXAMPLE: &str = "plain_window";
 
 /// Sets up, builds, measures.
 ///
 /// # Errors
 /// The first step that fails.
 pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &BenchOptions) -> Result<()> {
-    let model = choice.model.words()?;
+    let model = choice.model.to_words()?;
     if !model.is_empty() && choice.parts != [BenchPart::Tasks] {
         bail!("a model is for the part `tasks` alone: cargo xtask bench tasks --protocol …");
     }
     setup::run(project, steps, Purpose::Bench)?;
     if choice.parts.is_empty() || choice.parts.contains(&BenchPart::Browser) {
-        steps.work("set-up: other tools", || setup::peers(project))?;
+        steps.work("set-up: other tools", || setup::install_bench_tools(project))?;
     }
     let mut bench = project.cargo(["bench"]);
     bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
@@ -111,13 +111,13 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &BenchOptions) -
         // The same packages and features in both builds, so that shared dependencies are compiled once.
         let mut build = project.cargo(["build"]);
         build.args(["--profile", PROFILE, "--package", "octo-tests", "--package", "octo"]);
-        build.args(WITH_PAGE).args(["--bin", "octo", "--example", PLAIN, "--bench", "figures"]);
+        build.args(WITH_PAGE).args(["--bin", "octo", "--example", PLAIN_EXAMPLE, "--bench", "figures"]);
         steps.run("build", build)?;
         bench.args(["--package", "octo"]).args(WITH_PAGE);
     }
     let built = project.target.join(PROFILE);
     let binary = built.join(format!("octo{}", env::consts::EXE_SUFFIX));
-    let plain = built.join("examples").join(format!("{PLAIN}{}", env::consts::EXE_SUFFIX));
+    let plain = built.join("examples").join(format!("{PLAIN_EXAMPLE}{}", env::consts::EXE_SUFFIX));
     bench.args(["--bench", "figures", "--"]);
     for part in choice.parts.iter().filter_map(BenchPart::to_possible_value) {
         bench.arg(part.get_name());

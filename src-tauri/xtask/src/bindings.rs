@@ -16,7 +16,7 @@ use std::{
 /// # Errors
 /// When the protocol does not build or the folder cannot be written.
 pub(crate) fn write(project: &Project, steps: &mut Steps) -> Result<()> {
-    let folder = kept(project);
+    let folder = committed_folder(project);
     let mut generate =
         project.cargo(["test", "--quiet", "--package", "octo-protocol", "--lib", "export_bindings"]);
     generate.env("TS_RS_EXPORT_DIR", &folder);
@@ -46,12 +46,12 @@ pub(crate) fn check(project: &Project, steps: &mut Steps) -> Result<()> {
     })
 }
 
-fn kept(project: &Project) -> PathBuf {
+fn committed_folder(project: &Project) -> PathBuf {
     project.ui().join("src").join("lib").join("ipc").join("generated")
 }
 
 fn compare(project: &Project, fresh: &Path) -> Result<()> {
-    let kept = kept(project);
+    let kept = committed_folder(project);
     let (old, new) = (read_files(&kept)?, read_files(fresh)?);
     if new.is_empty() {
         bail!("no types were generated");

@@ -33,7 +33,7 @@ pub(crate) fn write(project: &Project) -> Result<()> {
         bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
-    let list = list(&metadata)?.to_string();
+    let list = licence_list(&metadata)?.to_string();
     let file = project.root.join(LIST_FILE);
     if fs::read_to_string(&file).is_ok_and(|before| before == list) {
         return Ok(());
@@ -44,7 +44,7 @@ pub(crate) fn write(project: &Project) -> Result<()> {
 
 /// Returns every crate linked into the binary except the project's own, by name, with the texts of its
 /// licences. A text shared by many appears once.
-fn list(metadata: &Value) -> Result<Value> {
+fn licence_list(metadata: &Value) -> Result<Value> {
     let packages = metadata["packages"].as_array().context("cargo's packages")?;
     let by_id: HashMap<&str, &Value> =
         packages.iter().filter_map(|package| Some((package["id"].as_str()?, package))).collect();

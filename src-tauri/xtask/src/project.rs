@@ -120,7 +120,7 @@ pub(crate) fn tool(name: &str) -> Command {
 }
 
 /// Returns whether a program can be started with its version argument.
-pub(crate) fn answers(mut command: Command) -> bool {
+pub(crate) fn succeeds(mut command: Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 

@@ -11,9 +11,9 @@ use std::{
 };
 
 /// Environment variable with the private key that signs packages; Tauri itself reads it.
-const PRIVATE: &str = "TAURI_SIGNING_PRIVATE_KEY";
+const PRIVATE_KEY_VARIABLE: &str = "TAURI_SIGNING_PRIVATE_KEY";
 /// Environment variable with the matching public key, which is built into the app.
-const PUBLIC: &str = "TAURI_SIGNING_PUBLIC_KEY";
+const PUBLIC_KEY_VARIABLE: &str = "TAURI_SIGNING_PUBLIC_KEY";
 
 /// Selection of release files.
 #[derive(Args)]
@@ -60,16 +60,21 @@ pub(crate) fn run(project: &Project, choice: &ReleaseOptions) -> Result<()> {
         ReleaseCommand::Config { file, repository } => {
             let file = project.root.join(file);
             let before = if file.exists() { read(&file)? } else { json!({}) };
-            match configuration(before, repository, key(PRIVATE).as_deref(), key(PUBLIC).as_deref())? {
+            match configuration(
+                before,
+                repository,
+                key_variable(PRIVATE_KEY_VARIABLE).as_deref(),
+                key_variable(PUBLIC_KEY_VARIABLE).as_deref(),
+            )? {
                 Some(after) => write(&file, &after),
                 None => {
-                    say(&format!("{PRIVATE} is not set: this build has no updates"));
+                    say(&format!("{PRIVATE_KEY_VARIABLE} is not set: this build has no updates"));
                     Ok(())
                 }
             }
         }
         ReleaseCommand::Manifest { folder, repository, notes, date } => {
-            let signed = signed(folder)?;
+            let signed = signed_packages(folder)?;
             if signed.is_empty() {
                 say("nothing is signed: there is no latest.json");
                 return Ok(());
@@ -83,7 +88,7 @@ pub(crate) fn run(project: &Project, choice: &ReleaseOptions) -> Result<()> {
 }
 
 /// Returns a key from the environment. CI passes an unset secret as an empty variable.
-fn key(name: &str) -> Option<String> {
+fn key_variable(name: &str) -> Option<String> {
     env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
 }
 
@@ -113,8 +118,8 @@ fn configuration(
     let public = match (private, public) {
         (None, None) => return Ok(None),
         (Some(_), Some(public)) => public,
-        (Some(_), None) => bail!("{PRIVATE} is set and {PUBLIC} is not"),
-        (None, Some(_)) => bail!("{PUBLIC} is set and {PRIVATE} is not"),
+        (Some(_), None) => bail!("{PRIVATE_KEY_VARIABLE} is set and {PUBLIC_KEY_VARIABLE} is not"),
+        (None, Some(_)) => bail!("{PUBLIC_KEY_VARIABLE} is set and {PRIVATE_KEY_VARIABLE} is not"),
     };
     let latest = format!("https://github.com/{repository}/releases/latest/download/latest.json");
     merge(
@@ -158,7 +163,7 @@ struct SignedPackage {
 }
 
 /// Returns the signed packages of a folder, by name.
-fn signed(folder: &Path) -> Result<Vec<SignedPackage>> {
+fn signed_packages(folder: &Path) -> Result<Vec<SignedPackage>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();

@@ -6,7 +6,7 @@ pub(crate) use platforms::{platforms, zigbuild};
 
 use crate::{
     licences,
-    project::{Project, answers, tool},
+    project::{Project, succeeds, tool},
     steps::{self, Steps, say},
 };
 use anyhow::{Context as _, Result, bail};
@@ -88,12 +88,12 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Res
 ///
 /// # Errors
 /// When they cannot be installed.
-pub(crate) fn peers(project: &Project) -> Result<()> {
-    if cfg!(target_os = "linux") && answers(command("dpkg-query", &["--version"])) {
+pub(crate) fn install_bench_tools(project: &Project) -> Result<()> {
+    if cfg!(target_os = "linux") && succeeds(command("dpkg-query", &["--version"])) {
         debian(&["chromium"])?;
     }
     let folder = project.root.join("tests/bench/peers");
-    installed(&folder, || {
+    install_if_changed(&folder, || {
         let mut install = tool("npm");
         install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
         install.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
@@ -117,7 +117,7 @@ fn system(purpose: Purpose) -> Result<()> {
             APP_PACKAGES.iter().chain(BENCH_PACKAGES).chain(CHECK_PACKAGES).copied().collect()
         }
     };
-    if answers(command("dpkg-query", &["--version"])) { debian(&wanted) } else { other_linux(&wanted) }
+    if succeeds(command("dpkg-query", &["--version"])) { debian(&wanted) } else { other_linux(&wanted) }
 }
 
 fn debian(wanted: &[&str]) -> Result<()> {
@@ -152,7 +152,7 @@ fn may_install() -> Privilege {
     let id = command("id", &["-u"]).output();
     if id.is_ok_and(|output| output.stdout.trim_ascii() == b"0") {
         Privilege::Root
-    } else if answers(command("sudo", &["-n", "true"])) {
+    } else if succeeds(command("sudo", &["-n", "true"])) {
         Privilege::Sudo
     } else {
         Privilege::None
@@ -166,7 +166,7 @@ fn is_installed(package: &str) -> bool {
 
 /// Other distributions name these packages differently; the most important ones can still be checked.
 fn other_linux(wanted: &[&str]) -> Result<()> {
-    if answers(command("pkg-config", &["--exists", "webkit2gtk-4.1", "librsvg-2.0", "dbus-1"])) {
+    if succeeds(command("pkg-config", &["--exists", "webkit2gtk-4.1", "librsvg-2.0", "dbus-1"])) {
         say("this is not Debian or Ubuntu: only the webview's libraries were checked");
         return Ok(());
     }
@@ -178,7 +178,7 @@ fn other_linux(wanted: &[&str]) -> Result<()> {
 }
 
 fn macos() -> Result<()> {
-    if answers(command("xcode-select", &["--print-path"])) {
+    if succeeds(command("xcode-select", &["--print-path"])) {
         say("Xcode's command line tools are there");
         return Ok(());
     }
@@ -191,7 +191,7 @@ fn windows() -> Result<()> {
     let key = r"SOFTWARE\WOW6432Node\Microsoft\EdgeUpdate\Clients\{F3017226-FE2A-4295-8BDF-00C3A9A7E4C5}";
     let found = [format!(r"HKLM\{key}"), format!(r"HKCU\{}", key.replace(r"WOW6432Node\", ""))]
         .iter()
-        .any(|key| answers(command("reg", &["query", key, "/v", "pv"])));
+        .any(|key| succeeds(command("reg", &["query", key, "/v", "pv"])));
     if found {
         say("the WebView2 runtime is there");
         return Ok(());
@@ -209,7 +209,7 @@ fn tools(project: &Project, purpose: Purpose) -> Result<()> {
     }
     component(project, "fmt")?;
     component(project, "clippy")?;
-    if !answers(project.cargo(["nextest", "--version"])) {
+    if !succeeds(project.cargo(["nextest", "--version"])) {
         let mut install = project.cargo(["install", "cargo-nextest", "--locked"]);
         steps::run(&mut install).context("cargo-nextest runs the tests")?;
     }
@@ -218,7 +218,7 @@ fn tools(project: &Project, purpose: Purpose) -> Result<()> {
 
 /// Installs cargo's rustfmt or clippy.
 fn component(project: &Project, component: &str) -> Result<()> {
-    if answers(project.cargo([component, "--version"])) {
+    if succeeds(project.cargo([component, "--version"])) {
         return Ok(());
     }
     let name = if component == "fmt" { "rustfmt" } else { component };
@@ -251,11 +251,11 @@ fn is_new_enough(version: &str) -> bool {
 }
 
 fn page(project: &Project) -> Result<()> {
-    installed(&project.ui(), || project.npm(["ci", "--no-audit", "--no-fund"]))
+    install_if_changed(&project.ui(), || project.npm(["ci", "--no-audit", "--no-fund"]))
 }
 
 /// Runs `npm ci` in a folder if its lock file differs from the last one installed.
-fn installed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
+fn install_if_changed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
     let lock = folder.join("package-lock.json");
     let wanted = fs::read(&lock).with_context(|| lock.display().to_string())?;
     // Inside the folder it describes, so that both are deleted together.

@@ -39,5 +39,5 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     // passed.
     let mut third_party = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
     third_party.args(["--no-capture", "-E", THIRD_PARTY_TESTS]);
-    steps.run("witness", third_party)
+    steps.run("third party", third_party)
 }

@@ -18,7 +18,7 @@ pub(crate) struct Steps {
 struct TimedStep {
     name: &'static str,
     took: Duration,
-    held: bool,
+    succeeded: bool,
 }
 
 impl Steps {
@@ -39,7 +39,7 @@ impl Steps {
         println!("\n==> {name}");
         let started = Instant::now();
         let outcome = work();
-        self.done.push(TimedStep { name, took: started.elapsed(), held: outcome.is_ok() });
+        self.done.push(TimedStep { name, took: started.elapsed(), succeeded: outcome.is_ok() });
         outcome.with_context(|| format!("step \"{name}\" failed"))
     }
 
@@ -63,7 +63,7 @@ impl Steps {
         let width = self.done.iter().map(|step| step.name.len()).max().unwrap_or(0).max("all".len());
         let mut table = String::new();
         for step in &self.done {
-            let mark = if step.held { "" } else { "  failed" };
+            let mark = if step.succeeded { "" } else { "  failed" };
             // Writing to a string cannot fail.
             let _ = writeln!(table, "  {:width$}  {:>7.1} s{mark}", step.name, step.took.as_secs_f64());
         }
@@ -77,7 +77,7 @@ impl Steps {
 /// # Errors
 /// When it cannot be started or does not succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let line = line(command);
+    let line = command_line(command);
     println!("    {line}");
     let status = command.status().with_context(|| format!("could not start: {line}"))?;
     if status.success() { Ok(()) } else { Err(anyhow!("{status}; to repeat it: {line}")) }
@@ -89,7 +89,7 @@ pub(crate) fn say(text: &str) {
 }
 
 /// Returns the command as a person would type it in the checkout.
-fn line(command: &Command) -> String {
+fn command_line(command: &Command) -> String {
     let quoted = |text: &std::ffi::OsStr| {
         let text = text.to_string_lossy();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
@@ -120,7 +120,7 @@ mod tests {
     fn a_command_is_shown_as_it_can_be_typed() {
         let mut command = Command::new("npm");
         command.args(["run", "it's here", ""]).env("CI", "true").env_remove("HOME").current_dir("/a b");
-        assert_eq!(line(&command), r"(cd '/a b' && CI=true npm run 'it'\''s here' '')");
+        assert_eq!(command_line(&command), r"(cd '/a b' && CI=true npm run 'it'\''s here' '')");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod contents;
 
 use crate::{
-    project::{Project, answers, tool},
+    project::{Project, succeeds, tool},
     setup::{self, Purpose},
     steps::{Steps, say},
 };
@@ -21,7 +21,7 @@ const KEPT_FILES_NOTE: &str = "what stays when Octo is removed: its home, and an
                      login; Settings takes that one away";
 
 /// The test that opens the installed app.
-const OPENS: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_its_window"];
+const OPEN_TEST: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_its_window"];
 
 /// A kind of package that can be installed into a separate root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl PackageFormat {
             Self::Deb => command.arg("--field").arg(package).arg("Package"),
             Self::Rpm => command.args(["--query", "--queryformat", "%{NAME}", "--package"]).arg(package),
         };
-        said(command)
+        output_of(command)
     }
 
     /// Creates the installer's own state in an empty root.
@@ -75,7 +75,7 @@ impl PackageFormat {
                 fs::create_dir_all(root)?;
                 let mut command = as_root("rpm");
                 command.arg("--root").arg(root).arg("--initdb");
-                said(command).map(drop)
+                output_of(command).map(drop)
             }
         }
     }
@@ -136,7 +136,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
     for (kind, package) in known {
         let mut version = tool(kind.installer());
         version.arg("--version");
-        if !answers(version) {
+        if !succeeds(version) {
             say(&format!("not checked, since {} is not installed: {}", kind.installer(), package.display()));
             continue;
         }
@@ -165,7 +165,7 @@ fn check(
     let name = kind.name(&package)?;
     kind.prepare(root)?;
     let before = files(root)?;
-    said(kind.install(&package, root)).context("installing it")?;
+    output_of(kind.install(&package, root)).context("installing it")?;
     let installed: BTreeSet<String> = files(root)?.difference(&before).cloned().collect();
     say(&format!("{name}: {} files installed", installed.len()));
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
@@ -176,7 +176,7 @@ fn check(
     validate("desktop-file-validate", &[], &root.join(contents::DESKTOP))?;
     validate("appstreamcli", &["validate", "--no-net"], &root.join(contents::METAINFO))?;
     open(root)?;
-    said(kind.remove(&name, root)).context("removing it")?;
+    output_of(kind.remove(&name, root)).context("removing it")?;
     let left: Vec<String> = files(root)?.difference(&before).cloned().collect();
     if !left.is_empty() {
         bail!("it leaves behind:\n  {}", left.join("\n  "));
@@ -188,7 +188,7 @@ fn check(
 fn open(project: &Project, root: &Path) -> Result<()> {
     let mut tests = project.workspace(["test", "--test", "window"]);
     tests
-        .args(["--", "--ignored", "--exact", &OPENS.join("::")])
+        .args(["--", "--ignored", "--exact", &OPEN_TEST.join("::")])
         .env("OCTO_APP", root.join(contents::PROGRAM))
         .env("RUST_LIB_BACKTRACE", "0");
     crate::steps::run(&mut tests)
@@ -205,7 +205,7 @@ fn validate(program: &str, arguments: &[&str], file: &Path) -> Result<()> {
     }
     let mut command = tool(program);
     command.args(arguments).arg(file);
-    said(command).map(drop)
+    output_of(command).map(drop)
 }
 
 /// Returns all files below a folder by their relative path, without the installer's own state.
@@ -234,7 +234,7 @@ fn files(root: &Path) -> Result<BTreeSet<String>> {
 fn as_root(program: &str) -> Command {
     let mut id = tool("id");
     id.arg("--user");
-    if said(id).is_ok_and(|id| id == "0") {
+    if output_of(id).is_ok_and(|id| id == "0") {
         return tool(program);
     }
     let mut command = tool("unshare");
@@ -252,7 +252,7 @@ fn option(name: &str, value: &Path) -> std::ffi::OsString {
 ///
 /// # Errors
 /// When it does not succeed, with its error output.
-fn said(mut command: Command) -> Result<String> {
+fn output_of(mut command: Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{program} could not be started"))?;
     let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned());
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_test_that_opens_it_is_there() {
-        let [_, name] = OPENS;
+        let [_, name] = OPEN_TEST;
         // If no test had this name, none would run and the check would pass.
         assert!(include_str!("../../../../tests/window/installed.rs").contains(&format!("fn {name}()")));
     }
@@ -324,7 +324,7 @@ mod tests {
         let package = folder.join("octo.deb");
         let mut build = tool("dpkg-deb");
         build.args(["--root-owner-group", "--build"]).arg(&tree).arg(&package);
-        said(build).unwrap();
+        output_of(build).unwrap();
         package
     }
 
@@ -333,7 +333,7 @@ mod tests {
     fn a_package_is_installed_opened_and_removed_without_a_trace() {
         let mut dpkg = tool("dpkg-deb");
         dpkg.arg("--version");
-        if !answers(dpkg) {
+        if !succeeds(dpkg) {
             return;
         }
         let folder = folder("whole");

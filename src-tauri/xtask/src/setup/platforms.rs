@@ -3,7 +3,7 @@
 use super::{Fetch, command, component, debian, fetched, pip};
 use crate::{
     platforms::Platform,
-    project::{Project, answers},
+    project::{Project, succeeds},
     steps::{self, say},
 };
 use anyhow::{Context as _, Result, bail};
@@ -23,9 +23,9 @@ const COMPILERS: &[&str] = &["x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-g++"]
 /// # Errors
 /// When something is missing that cannot be installed from here.
 pub(crate) fn platforms(project: &Project) -> Result<()> {
-    if answers(command("dpkg-query", &["--version"])) {
+    if succeeds(command("dpkg-query", &["--version"])) {
         debian(PACKAGES)?;
-    } else if !COMPILERS.iter().all(|compiler| answers(command(compiler, &["--version"]))) {
+    } else if !COMPILERS.iter().all(|compiler| succeeds(command(compiler, &["--version"]))) {
         bail!(
             "the compilers for Windows were not found, and packages can only be installed from here on Debian and \
              Ubuntu. Install what your distribution calls these, then try again:\n\n    {}",

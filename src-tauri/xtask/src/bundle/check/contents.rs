@@ -64,7 +64,7 @@ pub(super) mod tests {
         StartupWMClass=octo\nStartupNotify=true\nTerminal=false\nCategories=Development;\n\
         MimeType=application/vnd.octo.skill+zip;x-scheme-handler/octo;\n";
 
-    fn whole() -> BTreeSet<String> {
+    fn complete_package() -> BTreeSet<String> {
         let icons = ICON_SIZES.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
         [PROGRAM, DESKTOP, MIME, METAINFO, LICENCE_PATHS[1]]
             .map(str::to_owned)
@@ -76,21 +76,21 @@ pub(super) mod tests {
     #[test]
     fn a_whole_package_has_no_fault_and_each_missing_file_is_one() {
         let mime = include_str!("../../../../packaging/octo-skill.xml");
-        assert!(faults(&whole(), DESKTOP_FILE, mime).is_empty());
-        for file in whole() {
-            let mut files = whole();
+        assert!(faults(&complete_package(), DESKTOP_FILE, mime).is_empty());
+        for file in complete_package() {
+            let mut files = complete_package();
             files.remove(&file);
             assert_eq!(faults(&files, DESKTOP_FILE, mime).len(), 1, "{file}");
         }
         for stray in ["opt/octo/octo", "etc/octo.conf", "usr/local/bin/octo"] {
-            let mut files = whole();
+            let mut files = complete_package();
             files.insert(stray.to_owned());
             assert_eq!(
                 faults(&files, DESKTOP_FILE, mime),
                 [format!("{stray} is not where packages install")]
             );
         }
-        assert_eq!(faults(&whole(), DESKTOP_FILE, "").len(), 1);
+        assert_eq!(faults(&complete_package(), DESKTOP_FILE, "").len(), 1);
     }
 
     #[test]
@@ -103,7 +103,7 @@ pub(super) mod tests {
             ("Icon=octo", "Icon=other", 1),
         ] {
             let entry = DESKTOP_FILE.replace(from, to);
-            assert_eq!(faults(&whole(), &entry, mime).len(), count, "{from}");
+            assert_eq!(faults(&complete_package(), &entry, mime).len(), count, "{from}");
         }
     }
 }
