@@ -219,7 +219,7 @@ fn aims(table: &mut Table, tools: &[(String, ToolResults)]) -> Result<()> {
             let sum = |measured: &ToolResults| measured.seen.iter().map(tokens).sum::<f64>();
             // The goal is for all pages together; minimum and maximum are of single pages.
             let all = Figures { median: ratio(sum(octo), sum(peer)), ..each };
-            table.aimed(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
+            table.add_with_goal(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
         }
         let replies = marks_for_tokens(octo, peer, |seen| (seen.snapshot, seen.shown.marked));
         let listed = marks_for_tokens(octo, peer, |seen| (seen.listed, seen.targets.marked));

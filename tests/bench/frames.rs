@@ -62,7 +62,7 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         for (part, name) in [(0.5, "half of them"), (0.99, "99 of 100")] {
             let at = |frames: &[f64]| place(frames, part);
             let figures = seen.iter().filter(|(of, _)| *of == work).map(|(_, frames)| at(frames));
-            table.told(
+            table.add(
                 format!("Frame after frame, {name} within, {what}"),
                 Unit::Milliseconds,
                 Figures::of(figures)?,

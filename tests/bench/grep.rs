@@ -71,11 +71,11 @@ pub fn measure(table: &mut Table) -> Result<()> {
         let (octo, rg) = (Figures::of_times(&ours[1..])?, Figures::of_times(&theirs[1..])?);
         let pairs = ours[1..].iter().zip(&theirs[1..]);
         let ratio = Figures::of(pairs.map(|(ours, theirs)| ours.as_secs_f64() / theirs.as_secs_f64()))?;
-        table.told(format!("{what}: Octo"), Unit::Milliseconds, octo);
-        table.told(format!("{what}: `rg`"), Unit::Milliseconds, rg);
+        table.add(format!("{what}: Octo"), Unit::Milliseconds, octo);
+        table.add(format!("{what}: `rg`"), Unit::Milliseconds, rg);
         // The ratio of the medians, like the two above.
         let ratio = Figures { median: octo.median / rg.median, ..ratio };
-        table.aimed(format!("{what}: Octo to `rg`"), Unit::Times, ratio, AIM);
+        table.add_with_goal(format!("{what}: Octo to `rg`"), Unit::Times, ratio, AIM);
     }
     table.note(format!(
         "The tree has {} files in {FOLDERS} folders, {} MB; both search in {} threads, by turns, with warm caches. \

@@ -30,8 +30,8 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         octo.shutdown().await;
     }
     let what = "Open a session of 10,000 messages";
-    table.aimed(what, Unit::Milliseconds, Figures::of_times(&first[1..])?, OPEN);
-    table.told(format!("{what} again"), Unit::Milliseconds, Figures::of_times(&again[1..])?);
+    table.add_with_goal(what, Unit::Milliseconds, Figures::of_times(&first[1..])?, OPEN);
+    table.add(format!("{what} again"), Unit::Milliseconds, Figures::of_times(&again[1..])?);
 
     let octo = seed::start(&seeded.home).await?;
     let list = |query: &str, offset| ListSessions {
@@ -47,7 +47,7 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         ("List 50 of 10,000 sessions, from the 9,000th on", list("", 9_000)),
         ("List sessions whose title has a word", list("parser", 0)),
     ] {
-        table.told(what, Unit::Milliseconds, time(&octo, &call).await?);
+        table.add(what, Unit::Milliseconds, time(&octo, &call).await?);
     }
     for (what, query, there) in [
         ("a common word", "parser", true),
@@ -63,7 +63,7 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         let found = !octo.call(call.clone()).await?.hits.is_empty();
         ensure!(found == there, "searching {query:?} found something: {found}");
         let what = format!("Search 10,000 sessions: {what}");
-        table.aimed(what, Unit::Milliseconds, time(&octo, &call).await?, SEARCH);
+        table.add_with_goal(what, Unit::Milliseconds, time(&octo, &call).await?, SEARCH);
     }
     octo.shutdown().await;
     Ok(())

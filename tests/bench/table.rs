@@ -69,12 +69,12 @@ struct Row {
 
 impl Table {
     /// Adds a figure with the goal that its median stays below `aim`.
-    pub fn aimed(&mut self, what: impl Into<String>, unit: Unit, figures: Figures, aim: f64) {
+    pub fn add_with_goal(&mut self, what: impl Into<String>, unit: Unit, figures: Figures, aim: f64) {
         self.rows.push(Row { what: what.into(), unit, figures, aim: Some(aim) });
     }
 
     /// Adds a figure without a goal.
-    pub fn told(&mut self, what: impl Into<String>, unit: Unit, figures: Figures) {
+    pub fn add(&mut self, what: impl Into<String>, unit: Unit, figures: Figures) {
         self.rows.push(Row { what: what.into(), unit, figures, aim: None });
     }
 

@@ -65,15 +65,15 @@ pub fn measure(table: &mut Table) -> Result<()> {
     store.close();
 
     let what = format!("Picture of {} files", FOLDERS * FILES_IN_EACH);
-    table.told(format!("{what}: the first"), Unit::Milliseconds, Figures::of_times(&[first])?);
-    table.aimed(format!("{what}: before a command"), Unit::Milliseconds, figures(&before)?, AIM);
-    table.aimed(format!("{what}: after a command"), Unit::Milliseconds, figures(&after)?, AIM);
-    table.told(
+    table.add(format!("{what}: the first"), Unit::Milliseconds, Figures::of_times(&[first])?);
+    table.add_with_goal(format!("{what}: before a command"), Unit::Milliseconds, figures(&before)?, AIM);
+    table.add_with_goal(format!("{what}: after a command"), Unit::Milliseconds, figures(&after)?, AIM);
+    table.add(
         format!("{what}: the end of a task with commands"),
         Unit::Milliseconds,
         Figures::of_times(&[end])?,
     );
-    table.told(format!("{what}: peak memory of the first"), Unit::Megabytes, Figures::of([peak])?);
+    table.add(format!("{what}: peak memory of the first"), Unit::Megabytes, Figures::of([peak])?);
     table.note(format!(
         "The tree has {FOLDERS} folders and {} MB and is no repository, so that the first picture keeps a copy of \
          everything; each command changes {CHANGED} files. On Linux \

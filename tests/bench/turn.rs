@@ -38,7 +38,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
             overheads.extend(turn(words).await?);
         }
         let what = format!("From the model's last byte to the next request, {context}");
-        table.aimed(what, Unit::Milliseconds, Figures::of_times(&overheads)?, AIM);
+        table.add_with_goal(what, Unit::Milliseconds, Figures::of_times(&overheads)?, AIM);
     }
     table.note(format!(
         "A turn is {CALLS} calls of a tool that does nothing (`todo_manager list`), one after the other, stored \

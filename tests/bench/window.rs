@@ -68,26 +68,31 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
     }
     let what = "From process start to";
     let figures = Figures::of_times(&painted[1..])?;
-    table.aimed(format!("{what} a painted window"), Unit::Milliseconds, figures, PAINTED);
-    table.told(
+    table.add_with_goal(format!("{what} a painted window"), Unit::Milliseconds, figures, PAINTED);
+    table.add(
         format!("{what} a painted window, the program and its libraries read from the disk"),
         Unit::Milliseconds,
         Figures::of_times(&cold)?,
     );
     let later = Figures::of(later[1..].iter().copied())?;
-    table.aimed("A painted window, later than a plain Tauri window", Unit::Milliseconds, later, LATER);
+    table.add_with_goal(
+        "A painted window, later than a plain Tauri window",
+        Unit::Milliseconds,
+        later,
+        LATER,
+    );
     let contents = Figures::of_times(&contents[1..])?;
-    table.told(format!("{what} the page's first content, by its own clock"), Unit::Milliseconds, contents);
-    table.told(format!("{what} an accepted first key"), Unit::Milliseconds, Figures::of_times(&keys[1..])?);
+    table.add(format!("{what} the page's first content, by its own clock"), Unit::Milliseconds, contents);
+    table.add(format!("{what} an accepted first key"), Unit::Milliseconds, Figures::of_times(&keys[1..])?);
 
     let memories = &memories[1..];
     let all = Figures::of(memories.iter().map(|memory| memory.values().sum()))?;
-    table.told("Memory (PSS) of all processes, idle", Unit::Megabytes, all);
+    table.add("Memory (PSS) of all processes, idle", Unit::Megabytes, all);
     let more = Figures::of(more[1..].iter().copied())?;
-    table.aimed("Memory (PSS), more than a plain Tauri window", Unit::Megabytes, more, MORE);
+    table.add_with_goal("Memory (PSS), more than a plain Tauri window", Unit::Megabytes, more, MORE);
     for name in memories[0].keys() {
         let of_one = Figures::of(memories.iter().map(|memory| memory.get(name).copied().unwrap_or(0.0)))?;
-        table.told(format!("— of it `{name}`"), Unit::Megabytes, of_one);
+        table.add(format!("— of it `{name}`"), Unit::Megabytes, of_one);
     }
     sizes(table)?;
     table.note(
@@ -106,13 +111,13 @@ fn sizes(table: &mut Table) -> Result<()> {
         Figures::of([bytes as f64 / 1e6])
     };
     let program = PathBuf::from(std::env::var_os("OCTO_APP").context("OCTO_APP: cargo xtask bench sets it")?);
-    table.told("Size of the program measured here", Unit::Megabytes, size(&program)?);
+    table.add("Size of the program measured here", Unit::Megabytes, size(&program)?);
     let target = program.parent().and_then(Path::parent).context("a program in its profile's folder")?;
     for (folder, ending) in [("deb", "deb"), ("rpm", "rpm"), ("appimage", "AppImage")] {
         let Ok(found) = fs::read_dir(target.join("release/bundle").join(folder)) else { continue };
         for package in found.filter_map(|entry| Some(entry.ok()?.path())) {
             if package.extension().is_some_and(|extension| extension == ending) {
-                table.told(format!("Size of the package `.{ending}`"), Unit::Megabytes, size(&package)?);
+                table.add(format!("Size of the package `.{ending}`"), Unit::Megabytes, size(&package)?);
             }
         }
     }

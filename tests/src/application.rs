@@ -301,7 +301,7 @@ impl Application {
     ///
     /// # Errors
     /// When no variable names the binary.
-    pub fn beside(desktop: &Desktop, home: &Path) -> Result<Command> {
+    pub fn second_process(desktop: &Desktop, home: &Path) -> Result<Command> {
         let mut command = desktop.command(binary()?);
         command.env("OCTO_HOME", home);
         Ok(command)
@@ -313,7 +313,7 @@ impl Application {
     /// # Errors
     /// When it does not end successfully.
     pub fn start_again(desktop: &Desktop, home: &Path, arguments: &[&str]) -> Result<()> {
-        let mut second = Self::beside(desktop, home)?.args(arguments).spawn()?;
+        let mut second = Self::second_process(desktop, home)?.args(arguments).spawn()?;
         let began = Instant::now();
         loop {
             match second.try_wait()? {
@@ -421,7 +421,7 @@ impl Application {
     /// When it still exists after a while.
     pub async fn close(self) -> Result<()> {
         let window = self.display.window()?;
-        self.display.leave(window)?;
+        self.display.close_and_confirm(window)?;
         self.ended().await
     }
 
@@ -431,7 +431,7 @@ impl Application {
     /// Like [`Application::close`].
     pub async fn close_rearmost(self) -> Result<()> {
         let hindmost = self.display.windows()?.first().copied().context("a window")?;
-        self.display.leave(hindmost)?;
+        self.display.close_and_confirm(hindmost)?;
         self.ended().await
     }
 

@@ -28,7 +28,7 @@ impl BareApplication {
     /// # Errors
     /// When it is not built.
     pub fn start(desktop: &Desktop, home: &Path) -> Result<Self> {
-        Self::spawn(desktop, Application::beside(desktop, home)?)
+        Self::spawn(desktop, Application::second_process(desktop, home)?)
     }
 
     /// Starts another program with one window, for comparison.
@@ -113,7 +113,7 @@ impl BareApplication {
     /// # Errors
     /// When it is still there after a while.
     pub fn close(self) -> Result<()> {
-        self.display.leave(self.display.window()?)?;
+        self.display.close_and_confirm(self.display.window()?)?;
         self.ended()
     }
 

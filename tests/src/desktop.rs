@@ -146,7 +146,7 @@ impl Desktop {
     }
 
     /// Sets a variable in the environment of programs started from now on.
-    pub fn say(&mut self, name: &str, value: &str) {
+    pub fn set_variable(&mut self, name: &str, value: &str) {
         self.environment.insert(name.into(), value.into());
     }
 

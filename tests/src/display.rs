@@ -93,7 +93,7 @@ impl Display {
     }
 
     /// Closes the window of an application that exits with it, or asks first.
-    pub(crate) fn leave(&self, window: Window) -> Result<()> {
+    pub(crate) fn close_and_confirm(&self, window: Window) -> Result<()> {
         self.close(window)?;
         thread::sleep(HEARD);
         // Closing it again while it asks is an answer. If it is gone, there is no question.

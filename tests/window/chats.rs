@@ -41,12 +41,12 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     app.click("chat-test").await?;
     app.find("chat-save-anyway").await?;
     app.picture("chat-wrong-light").await?;
-    assert!(!said(&app).await?.contains("octo_test_bot"));
+    assert!(!page_text(&app).await?.contains("octo_test_bot"));
     app.fill("chat-token", telegram.token()).await?;
     app.click("chat-save").await?;
     app.find("chat-standing[data-state=connected]").await?;
-    assert!(said(&app).await?.contains("octo_test_bot"));
-    assert!(!said(&app).await?.contains(telegram.token()));
+    assert!(page_text(&app).await?.contains("octo_test_bot"));
+    assert!(!page_text(&app).await?.contains(telegram.token()));
 
     // A stranger gets a code, and only that.
     telegram.send_text(ADA, "let me in");
@@ -116,7 +116,7 @@ async fn page(app: &Application) -> Result<()> {
 }
 
 /// Returns all text in the window.
-async fn said(app: &Application) -> Result<String> {
+async fn page_text(app: &Application) -> Result<String> {
     let text = app.script("return document.body.innerText").await?;
     Ok(text.as_str().unwrap_or_default().to_owned())
 }

@@ -70,7 +70,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     let load = FULL;
     let mut desktop = Desktop::start()?;
     for (name, value) in PROMPT {
-        desktop.say(name, value);
+        desktop.set_variable(name, value);
     }
     let panel = Panel::start(&desktop).await?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("work"));

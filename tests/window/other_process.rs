@@ -46,7 +46,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     app.picture("formulas-light").await?;
 
     // In a terminal, with this home's model and key.
-    let exec = Application::beside(&desktop, &home)?
+    let exec = Application::second_process(&desktop, &home)?
         .args(["exec", "--mode", "autonomous", "--cwd"])
         .arg(&beside)
         .arg("Count the beds")

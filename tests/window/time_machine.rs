@@ -95,14 +95,14 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
         go_to(&app, task).await?;
         app.until("the files", async || Ok((project(&work)? == states[task]).then_some(()))).await?;
     }
-    leave(&app).await?;
+    return_to_conversation(&app).await?;
     app.find("undone").await?;
     app.picture(&format!("undone-{look}")).await?;
 
     // A second branch from the first turn on, next to the earlier one.
     go_to(&app, 1).await?;
     app.until("the files", async || Ok((project(&work)? == states[1]).then_some(()))).await?;
-    leave(&app).await?;
+    return_to_conversation(&app).await?;
     app.fill("composer", "Make it five times instead").await?;
     app.click("send").await?;
     app.until("the branch", async || {
@@ -125,7 +125,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.until("the one file", async || Ok((project(&work)? == one).then_some(()))).await?;
     go_to(&app, 2).await?;
     app.until("the files", async || Ok((project(&work)? == states[2]).then_some(()))).await?;
-    leave(&app).await?;
+    return_to_conversation(&app).await?;
     app.close().await?;
 
     // The script's removals are in the trash, and so is the session once the person deletes it.
@@ -175,7 +175,7 @@ async fn confirm(app: &Application) -> Result<()> {
 }
 
 /// Returns to the conversation, if the restore did not lead there already.
-async fn leave(app: &Application) -> Result<()> {
+async fn return_to_conversation(app: &Application) -> Result<()> {
     if !app.all("time").await?.is_empty() {
         app.click("time-close").await?;
     }

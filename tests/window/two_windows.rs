@@ -33,7 +33,7 @@ async fn two_windows_show_one_session() -> Result<()> {
 
     // Not sent: the other window has the draft too, and once it is sent there it is not left here.
     app.fill("composer", "Second").await?;
-    beside(&app).await?;
+    open_twice(&app).await?;
     assert_eq!(app.windows_shown()?, 2, "asked for twice, a session has one window of its own");
     let keys = |arguments: &[&str]| -> Result<()> {
         let status = desktop.command("xdotool").args(arguments).status().context("xdotool")?;
@@ -77,13 +77,13 @@ async fn two_windows_show_one_session() -> Result<()> {
     app.press_close_front()?;
     app.until("the other window to go", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
     app.find("composer").await?;
-    beside(&app).await?;
+    open_twice(&app).await?;
     server.assert_clean();
     app.close_rearmost().await
 }
 
 /// Opens the session of the list in its own window, twice.
-async fn beside(app: &Application) -> Result<()> {
+async fn open_twice(app: &Application) -> Result<()> {
     for _ in 0..2 {
         app.type_into("session-row", F2).await?;
         app.pick(&words::say(Language::En, "session.window", &BTreeMap::new())).await?;

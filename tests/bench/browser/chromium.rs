@@ -98,7 +98,7 @@ pub async fn attach(connected: &BrowserConnection, title: &str) -> Result<Page> 
 ///
 /// # Errors
 /// When the page does not answer.
-pub async fn said(page: &Page, script: &str) -> Result<Value> {
+pub async fn script_result(page: &Page, script: &str) -> Result<Value> {
     let ask = EvaluateParams {
         return_by_value: Some(true),
         await_promise: Some(true),
@@ -123,7 +123,7 @@ pub struct Targets {
 /// # Errors
 /// When it does not answer.
 pub async fn targets(page: &Page) -> Result<Targets> {
-    let told = said(page, "witness.whole()").await?;
+    let told = script_result(page, "witness.whole()").await?;
     let number = |name: &str| {
         let number = told[name].as_u64().and_then(|number| usize::try_from(number).ok());
         number.with_context(|| format!("the witness says {told}"))
@@ -138,12 +138,12 @@ pub async fn targets(page: &Page) -> Result<Targets> {
 ///
 /// # Errors
 /// When it does not answer.
-pub async fn felt(page: &Page, kind: &str) -> Result<Option<f64>> {
-    Ok(said(page, &format!("witness.felt.{kind}")).await?.as_f64())
+pub async fn input_time(page: &Page, kind: &str) -> Result<Option<f64>> {
+    Ok(script_result(page, &format!("witness.felt.{kind}")).await?.as_f64())
 }
 
 /// Returns the current time in the page's units.
-pub fn wall() -> f64 {
+pub fn wall_clock() -> f64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     since.as_secs_f64() * 1e3
 }

@@ -3,7 +3,7 @@
 
 use super::{
     ServedPage,
-    chromium::{Chromium, PATIENCE, attach, felt, said, wall},
+    chromium::{Chromium, PATIENCE, attach, input_time, script_result, wall_clock},
 };
 use crate::{
     memory,
@@ -98,19 +98,19 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<OwnFigures>
     }
     rows(table, "a field filled with some 15 letters", &ours, &raw)?;
     let own = OwnFigures { first_from_nothing: Figures::of(firsts.0.clone())?.median, memory: 0.0 };
-    table.told(
+    table.add(
         "From no connection to the first click the page felt",
         Unit::Milliseconds,
         Figures::of(firsts.0)?,
     );
-    table.aimed(
+    table.add_with_goal(
         "From being attached to the first click the page felt",
         Unit::Milliseconds,
         Figures::of(firsts.1)?,
         FIRST,
     );
     let memory = Figures::of(memories)?;
-    table.aimed(
+    table.add_with_goal(
         "Memory of a connection, an attached page and a snapshot of it",
         Unit::Megabytes,
         memory,
@@ -130,16 +130,26 @@ impl MethodTimes {
 fn rows(table: &mut Table, what: &str, ours: &MethodTimes, raw: &MethodTimes) -> Result<()> {
     let pairs = |ours: &[f64], raw: &[f64]| Figures::of(ours.iter().zip(raw).map(|(ours, raw)| ours - raw));
     let told = |table: &mut Table, name: &str, times: &[f64]| -> Result<()> {
-        table.told(format!("{what}: {name}"), Unit::Milliseconds, Figures::of(times.iter().copied())?);
+        table.add(format!("{what}: {name}"), Unit::Milliseconds, Figures::of(times.iter().copied())?);
         Ok(())
     };
     told(table, "the same input sent raw", &raw.whole)?;
     told(table, "Octo's act, without what the page is given to answer", &ours.whole)?;
     told(table, "what the page is given to answer", &ours.waited)?;
     let over = pairs(&ours.whole, &raw.whole)?;
-    table.aimed(format!("{what}: Octo's act beyond the raw input"), Unit::Milliseconds, over, OVERHEAD);
+    table.add_with_goal(
+        format!("{what}: Octo's act beyond the raw input"),
+        Unit::Milliseconds,
+        over,
+        OVERHEAD,
+    );
     let later = pairs(&ours.felt, &raw.felt)?;
-    table.aimed(format!("{what}: how much later the page feels it"), Unit::Milliseconds, later, OVERHEAD);
+    table.add_with_goal(
+        format!("{what}: how much later the page feels it"),
+        Unit::Milliseconds,
+        later,
+        OVERHEAD,
+    );
     Ok(())
 }
 
@@ -152,17 +162,17 @@ async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
     let watching = chromium.browser().connect().await?;
     drop(attach(&watching, form.page.title).await?);
     let before = memory::own();
-    let began = wall();
+    let began = wall_clock();
     let connected = browser.connect().await?;
     let page = attach(&connected, form.page.title).await?;
-    let attached = wall();
+    let attached = wall_clock();
     let mut view = TabView::default();
     let number = number(&mut view, &page, form.page.button).await?;
     let place = view.locate(&page, number).await?.place;
     page.begin_focus_emulation().await?;
     page.perform(&BrowserAct::Click(place), Audience::Person).await?;
     let grown = memory::own() - before;
-    let felt = felt(&page, "click").await?.context("the click was felt")?;
+    let felt = input_time(&page, "click").await?.context("the click was felt")?;
     Ok((felt - began, felt - attached, grown))
 }
 
@@ -182,23 +192,23 @@ async fn place(page: &Page, what: &str) -> Result<NodeRef> {
 
 /// Runs Octo's act, while the person watches.
 async fn act(page: &Page, act: &BrowserAct, kind: &str) -> Result<[f64; 3]> {
-    said(page, "witness.forget()").await?;
-    let (at, began) = (wall(), Instant::now());
+    script_result(page, "witness.forget()").await?;
+    let (at, began) = (wall_clock(), Instant::now());
     let done = page.perform(act, Audience::Person).await?;
     let took = began.elapsed();
     rest().await;
-    let felt = felt(page, kind).await?.context("it was felt")?;
+    let felt = input_time(page, kind).await?.context("it was felt")?;
     let waited = done.settle_time.as_secs_f64() * 1e3;
     Ok([took.as_secs_f64() * 1e3 - waited, felt - at, waited])
 }
 
 async fn run_raw(page: &Page, kind: &str, doing: impl Future<Output = Result<()>>) -> Result<[f64; 3]> {
-    said(page, "witness.forget()").await?;
-    let (at, began) = (wall(), Instant::now());
+    script_result(page, "witness.forget()").await?;
+    let (at, began) = (wall_clock(), Instant::now());
     doing.await?;
     let took = began.elapsed();
     rest().await;
-    let felt = felt(page, kind).await?.context("it was felt")?;
+    let felt = input_time(page, kind).await?.context("it was felt")?;
     Ok([took.as_secs_f64() * 1e3, felt - at, 0.0])
 }
 

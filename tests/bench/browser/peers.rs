@@ -3,7 +3,7 @@
 
 use super::{
     PageResult, RUNS, ServedPage, ToolResults,
-    chromium::{Chromium, PATIENCE, attach, felt, targets, wall},
+    chromium::{Chromium, PATIENCE, attach, input_time, targets, wall_clock},
     numbers_of,
 };
 use crate::{memory, table::Figures};
@@ -322,11 +322,11 @@ async fn first(peer: Peer, modules: &Path, form: &ServedPage) -> Result<f64> {
     // It is loaded before anything attaches.
     drop(attach(&chromium.browser().connect().await?, form.page.title).await?);
     let mut server = Server::start(peer, modules, chromium.port).await?;
-    let began = wall();
+    let began = wall_clock();
     let (snapshot, _) = server.call(peer.snapshot()).await?;
     server.call(peer.click(&peer.handle_of(&snapshot, form.page.button)?)).await?;
     let connected = chromium.browser().connect().await?;
     let page = attach(&connected, form.page.title).await?;
-    let felt = felt(&page, "click").await?.context("the click was felt")?;
+    let felt = input_time(&page, "click").await?.context("the click was felt")?;
     Ok(felt - began)
 }

@@ -214,7 +214,7 @@ impl PauseRandom {
     }
 
     /// Returns a number between 0 and 1, both excluded.
-    fn share(&mut self) -> f64 {
+    fn fraction(&mut self) -> f64 {
         let thrown = Self::mixed(self.0);
         self.0 = self.0.wrapping_add(Self::STEP);
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
@@ -224,7 +224,7 @@ impl PauseRandom {
 
     /// Log-normal.
     fn pause(&mut self) -> Duration {
-        let normal = (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos();
+        let normal = (-2.0 * self.fraction().ln()).sqrt() * (std::f64::consts::TAU * self.fraction()).cos();
         Duration::from_secs_f64((MEDIAN * (SPREAD * normal).exp()).min(LONGEST))
     }
 }
