@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_not_kept() {
+    fn a_refusal_is_not_cached() {
         let response = error_response(StatusCode::NOT_FOUND);
         assert_eq!(response.status(), StatusCode::NOT_FOUND);
         assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_there_is_shown() {
+    fn only_existing_files_are_revealed() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/src");
         assert_eq!(require_exists(&resolve_path("host.rs", &source).unwrap()), Ok(()));
         assert_eq!(resolve_path("https://example.org/a.png", &source).unwrap_err().key, "host.no_file");

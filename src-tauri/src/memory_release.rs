@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_own_constants_are_given_back_and_nothing_that_was_written_to() {
+    fn only_unmodified_code_and_constants_are_released() {
         let none = "Anonymous:             0 kB\nSwap:                  0 kB\nSwapPss:               4 kB";
         let maps = smaps(&[
             ("1000-3000 r--p 00000000 fe:00 77 /usr/bin/octo", none),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn this_program_has_less_of_itself_in_memory_afterwards_and_goes_on() {
+    fn releasing_memory_shrinks_the_program() {
         let before = here();
         release().unwrap();
         let after = here();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_is_loaded_is_kept_and_none_is_loaded() {
+    fn only_a_loaded_library_is_pinned() {
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
         let all = Mapping::all(&maps);
         let libc = all.iter().find(|mapping| mapping.is_code() && mapping.path.contains("/libc.so")).unwrap();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_successor_of_a_page_is_that_page_marked() {
+    fn the_reloaded_page_is_marked() {
         for (address, marked) in [
             (Some("tauri://localhost"), "tauri://localhost?reloaded"),
             (Some("tauri://localhost/?reloaded"), "tauri://localhost/?reloaded"),

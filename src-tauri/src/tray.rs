@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_icon_says_what_goes_on() {
+    fn the_icon_shows_the_current_work() {
         let work = |running, waiting| CurrentWork { running, waiting, asking: 0 };
         for (work, key) in [
             (work(0, 0), "tray.idle"),

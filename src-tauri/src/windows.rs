@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_own_page_is_gone_to() {
+    fn navigation_is_limited_to_the_own_page() {
         for (url, own) in [
             ("tauri://localhost/index.html", true),
             ("http://tauri.localhost/", true),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_the_whole_page_have_numbers() {
+    fn further_windows_have_numbers() {
         for window in [WindowNumber(0), WindowNumber(1), WindowNumber(12)] {
             assert_eq!(number(&label(window)), Some(window));
         }

@@ -227,7 +227,7 @@ fn the_help_names_only_what_there_is() {
 }
 
 #[test]
-fn what_there_is_not_is_found() {
+fn missing_names_are_found() {
     let app = App::read();
     for (text, wrong) in [
         ("`setting:theme` `setting:trash.days` `setting:library.propose`", 0),

@@ -290,7 +290,7 @@ fn only_one_file_flushes_by_path() {
 }
 
 #[test]
-fn no_work_is_put_off_in_a_comment() {
+fn no_comment_defers_work() {
     let found: Vec<String> = SOURCES
         .iter()
         .flat_map(|source| {
@@ -319,7 +319,7 @@ fn forbidden_command<'line>(lines: impl Iterator<Item = &'line str>) -> Option<&
 }
 
 #[test]
-fn no_browser_is_told_to_let_its_guard_down() {
+fn no_browser_is_started_without_its_protections() {
     let rust = SOURCES.iter().filter(|source| source.is(&[".rs", ".js"]) && !source.is_test());
     let found: Vec<String> = rust
         .filter_map(|source| {
@@ -357,7 +357,7 @@ fn only_one_file_of_the_page_knows_tauri() {
 }
 
 #[test]
-fn the_rules_see_what_they_are_for() {
+fn the_rules_find_violations() {
     for line in [
         "    std::fs::write(path, text)?;",
         "use std::fs::{self, read, write};",

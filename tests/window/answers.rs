@@ -15,7 +15,7 @@ const WIDTH: u64 = 240;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn an_answers_pictures_are_seen_its_files_shown_and_all_of_it_twice_as_large() -> Result<()> {
+async fn an_answers_pictures_and_files_are_shown_at_double_zoom() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("herons"));

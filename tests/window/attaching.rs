@@ -116,7 +116,7 @@ async fn answered(app: &Application, turns: usize, with: &str) -> Result<()> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost() -> Result<()> {
+async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     let mut desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
     fs::create_dir(&work)?;
@@ -213,7 +213,7 @@ fn running(argument: &str) -> Result<usize> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_profile_of_octos_own_is_chosen_in_the_settings_and_ends_with_octo() -> Result<()> {
+async fn octos_own_profile_is_chosen_and_closed_with_octo() -> Result<()> {
     let mut desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
     fs::create_dir(&work)?;

@@ -12,7 +12,7 @@ const ADA: i64 = 7;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()> {
+async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;

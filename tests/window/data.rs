@@ -11,7 +11,7 @@ use std::{fs, path::PathBuf, time::Duration};
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn everything_is_copied_and_then_deleted_and_what_is_left_ends_with_its_window() -> Result<()> {
+async fn all_data_is_copied_and_deleted_and_the_window_quits() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let (home, work, out) =

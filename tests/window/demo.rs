@@ -7,7 +7,7 @@ use std::fs;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn the_demo_runs_to_its_end_and_says_what_it_is() -> Result<()> {
+async fn the_demo_finishes_and_identifies_itself() -> Result<()> {
     shown(Theme::Light, "light").await?;
     shown(Theme::Dark, "dark").await
 }

@@ -25,7 +25,7 @@ async fn a_new_person_is_welcomed_in_light_and_dark() -> Result<()> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_home_that_cannot_be_used_is_said_and_tried_again() -> Result<()> {
+async fn an_unusable_home_is_reported_and_retried() -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     fs::write(&home, "a file is in the way")?;
@@ -46,7 +46,7 @@ async fn a_home_that_cannot_be_used_is_said_and_tried_again() -> Result<()> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_damaged_database_gives_way_to_its_backup_and_then_to_an_empty_one() -> Result<()> {
+async fn a_damaged_database_is_replaced_by_a_backup_then_an_empty_one() -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     let app = Application::open(&desktop, &home, Theme::Light).await?;
@@ -89,7 +89,7 @@ async fn a_damaged_database_gives_way_to_its_backup_and_then_to_an_empty_one() -
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn without_a_keychain_it_is_said_and_the_key_lasts_until_octo_is_closed() -> Result<()> {
+async fn without_a_keychain_the_key_lasts_until_exit() -> Result<()> {
     let desktop = Desktop::start_without_keychain()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("work"));
     fs::create_dir(&work)?;

@@ -14,7 +14,7 @@ use std::{
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_copy_comes_back_and_the_home_moves_each_at_the_next_start() -> Result<()> {
+async fn a_home_restore_and_a_move_happen_at_the_next_start() -> Result<()> {
     let desktop = Desktop::start()?;
     let usual = desktop.home().join(".octo");
     let folder = |name: &str| -> Result<PathBuf> {

@@ -32,7 +32,7 @@ const TICKS: u64 = 250;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_window_nobody_works_in_does_next_to_nothing() -> Result<()> {
+async fn an_idle_window_uses_almost_no_cpu() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));

@@ -10,7 +10,7 @@ use std::fs;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -> Result<()> {
+async fn the_main_flows_work_by_keyboard() -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;

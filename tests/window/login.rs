@@ -18,7 +18,7 @@ const SIZE: (u32, u32) = (1013, 707);
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn at_login_octo_comes_hidden_and_its_window_is_as_it_was_left() -> Result<()> {
+async fn at_login_octo_starts_hidden_with_its_saved_window() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let server = ModelServer::start_with(

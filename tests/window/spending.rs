@@ -15,13 +15,13 @@ const HEADER: (&str, &str) = ("x-gateway-token", "gate-91b04c7e55aa");
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn what_it_costs_is_seen_and_held_in_light() -> Result<()> {
+async fn spending_is_shown_and_limited_in_light() -> Result<()> {
     seen_and_held(Theme::Light, "light").await
 }
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn what_it_costs_is_seen_and_held_in_dark() -> Result<()> {
+async fn spending_is_shown_and_limited_in_dark() -> Result<()> {
     seen_and_held(Theme::Dark, "dark").await
 }
 

@@ -93,7 +93,7 @@ async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_bac
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
+async fn a_question_and_an_end_notify_an_absent_person() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let (gate, second) = (Gate::new(), Gate::new());
@@ -263,7 +263,7 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
+async fn the_quick_ask_window_starts_a_session() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let server = ModelServer::start_with(

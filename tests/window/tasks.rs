@@ -14,7 +14,7 @@ const ADD: &str = "octo task add --name 'Morning count' --when 'weekdays at 08:3
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_task_is_made_in_words_run_told_of_deleted_and_brought_back() -> Result<()> {
+async fn a_task_is_created_run_reported_deleted_and_restored() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));

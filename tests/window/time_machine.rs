@@ -16,13 +16,13 @@ const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_broken_project_is_taken_back_in_light() -> Result<()> {
+async fn a_broken_project_is_restored_in_light() -> Result<()> {
     taken_back(Theme::Light, "light").await
 }
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_broken_project_is_taken_back_in_dark() -> Result<()> {
+async fn a_broken_project_is_restored_in_dark() -> Result<()> {
     taken_back(Theme::Dark, "dark").await
 }
 

@@ -15,8 +15,7 @@ const F2: &str = "\u{e032}";
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_deleted_session_comes_back_at_once_or_out_of_the_trash_and_goes_for_good_only_there() -> Result<()>
-{
+async fn a_deleted_session_is_undone_restored_or_purged() -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;

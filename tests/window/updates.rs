@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn an_update_is_offered_refused_under_another_signature_and_installed_on_one_press() -> Result<()> {
+async fn an_update_is_offered_verified_and_installed_in_one_click() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     // A separate folder, as a person keeps a single-file program; the update replaces it.

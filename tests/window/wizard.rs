@@ -18,7 +18,7 @@ Three lines: five, seven and five syllables.
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_closed() -> Result<()> {
+async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;

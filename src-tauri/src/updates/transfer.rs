@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_one_comes_and_one_that_stalls_ends() {
+    async fn a_slow_transfer_succeeds_and_a_stalled_one_fails() {
         let coming = UpdateTransfer::new("9.1.0");
         assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), received: 0, total: None });
         assert_eq!(coming.run(download(&coming, &[59, 59, 59])).await, Ok("whole"));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_is_given_up_ends_at_once_and_one_that_fails_says_why() {
+    async fn a_cancelled_transfer_ends_at_once_and_a_failed_one_says_why() {
         let coming = UpdateTransfer::new("9.1.0");
         let other = coming.clone();
         tokio::spawn(async move {

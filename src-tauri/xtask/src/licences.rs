@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_builds_or_tests_is_no_part() {
+    fn build_and_test_dependencies_are_excluded() {
         let node = |id: &str, deps: &[(&str, Value)]| {
             let deps: Vec<Value> = deps
                 .iter()

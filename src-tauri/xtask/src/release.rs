@@ -244,7 +244,7 @@ mod tests {
     };
 
     #[test]
-    fn every_package_is_found_by_the_octo_that_came_in_its_kind() {
+    fn every_package_updates_its_own_format() {
         let names = [
             "Octo-0.2.0-1.x86_64.rpm",
             "Octo_0.2.0_amd64.AppImage",
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_offered_to_the_wrong_machine_ends_the_release() {
+    fn an_ambiguous_package_fails_the_release() {
         for names in [
             vec!["Octo.app.tar.gz"],
             vec!["Octo_0.2.0_amd64.zip"],
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_that_is_signed_knows_where_its_updates_come_from() {
+    fn a_signed_release_has_an_update_address() {
         let certificate = json!({ "bundle": { "windows": { "certificateThumbprint": "AB" } } });
         let of = |private, public| configuration(certificate.clone(), "octo-agent/octo", private, public);
         assert_eq!(of(None, None).unwrap(), None);

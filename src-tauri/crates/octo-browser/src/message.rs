@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_character_costs_only_itself() {
+    fn a_lone_surrogate_loses_only_itself() {
         for (sent, read) in [
             (r"a\ud83db", "a\u{fffd}b"),
             (r"\ude00", "\u{fffd}"),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_fails_its_own_call_or_nothing() {
+    fn an_unreadable_message_fails_only_its_own_call() {
         let (call, outcome) = answer(r#"{"id":12,"result":{"x":"#);
         assert_eq!((call, outcome.unwrap_err().code), (CallId::new(12), UNREADABLE));
         for text in ["", "{}", "null", "[]", "{\"id\":\"x\"}", "\u{0}", r#"{"method":5}"#] {

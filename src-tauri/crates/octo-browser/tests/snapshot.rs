@@ -114,7 +114,7 @@ fn number_of(text: &str, label: &str) -> u32 {
 }
 
 #[test]
-fn pages_read_as_they_look() {
+fn pages_render_as_they_look() {
     for page in ["shop", "form", "admin", "hostile"] {
         insta::with_settings!({ snapshot_path => "snapshot/texts", prepend_module_to_snapshot => false }, {
             insta::assert_snapshot!(page, whole(page));
@@ -123,7 +123,7 @@ fn pages_read_as_they_look() {
 }
 
 #[test]
-fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
+fn printed_references_resolve_and_survive_a_recapture() {
     for page in PAGES {
         let mut refs = Refs::default();
         let captured = captured(page);
@@ -144,7 +144,7 @@ fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
 }
 
 #[test]
-fn the_budget_is_kept_and_what_is_left_out_is_counted() {
+fn the_budget_holds_and_omissions_are_counted() {
     for page in PAGES {
         let (snapshot, _) = snapshot(page);
         let all = snapshot.render(WHOLE, RenderFilter::default());
@@ -167,7 +167,7 @@ fn the_budget_is_kept_and_what_is_left_out_is_counted() {
 }
 
 #[test]
-fn a_secret_is_in_no_text_even_once_the_page_shows_it() {
+fn no_text_contains_a_secret_even_if_the_page_shows_it() {
     let secrets = ["correct horse", "4111", "737", "482913", "battery staple"];
     let mut refs = Refs::default();
     let before = Snapshot::new(&captured("form"), &mut refs);
@@ -187,7 +187,7 @@ fn a_secret_is_in_no_text_even_once_the_page_shows_it() {
 }
 
 #[test]
-fn what_a_person_cannot_see_is_left_out_or_marked() {
+fn invisible_content_is_omitted_or_marked() {
     let (snapshot, _) = snapshot("hostile");
     let texts = [whole("hostile"), snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text];
     for text in texts {
@@ -217,7 +217,7 @@ fn what_a_person_cannot_see_is_left_out_or_marked() {
 }
 
 #[test]
-fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
+fn a_long_table_is_folded_and_its_rows_are_searchable() {
     let (snapshot, refs) = snapshot("table");
     let text = snapshot.render(4_000, RenderFilter::default());
     assert!(text.tokens < 1_100, "{}", text.tokens);
@@ -242,7 +242,7 @@ fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
 }
 
 #[test]
-fn a_change_is_a_few_lines_and_refs_survive_it() {
+fn a_change_is_a_few_lines_and_keeps_references() {
     let mut refs = Refs::default();
     let before = Snapshot::new(&captured("admin"), &mut refs);
     let orders = number_of(&before.render(WHOLE, RenderFilter::default()).text, "\"Orders\"");
@@ -257,7 +257,7 @@ fn a_change_is_a_few_lines_and_refs_survive_it() {
 }
 
 #[test]
-fn a_ref_that_leads_nowhere_says_why_and_is_found_again_only_if_unique() {
+fn a_stale_reference_says_why_and_is_refound_only_if_unique() {
     let mut refs = Refs::default();
     let first = Snapshot::new(&captured("shop"), &mut refs);
     let text = first.render(WHOLE, RenderFilter::default()).text;
@@ -303,7 +303,7 @@ fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
 }
 
 #[test]
-fn a_manual_reads_as_markdown() {
+fn a_manual_renders_as_markdown() {
     let (snapshot, _) = snapshot("docs");
     let part = snapshot.read(&PagePart::Under("Part 3.2".to_owned()), 0, WHOLE).expect("the heading").text;
     insta::with_settings!({ snapshot_path => "snapshot/texts", prepend_module_to_snapshot => false }, {
@@ -334,7 +334,7 @@ fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> PageCapture {
 }
 
 #[test]
-fn a_hundred_thousand_levels_are_walked_and_not_recursed() {
+fn a_hundred_thousand_levels_do_not_recurse() {
     let count = 100_000;
     let nodes: Vec<Value> = (0..count)
         .map(|place| {
@@ -352,7 +352,7 @@ fn a_hundred_thousand_levels_are_walked_and_not_recursed() {
 
 proptest! {
     #[test]
-    fn no_tree_a_page_could_send_breaks_a_snapshot(
+    fn no_tree_breaks_a_snapshot(
         given in prop::collection::vec((0_u32..14, prop::collection::vec(0_u32..16, 0..5), 0_i64..9, 0_usize..8, "[a-cé日|\\[\\]\u{200b}\u{202e} ]{0,40}"), 1..14),
         parents in prop::collection::vec(-3_i64..14, 0..14),
         budget in 0_usize..600,
@@ -386,7 +386,7 @@ proptest! {
 }
 
 #[test]
-fn no_number_is_given_twice_and_a_place_is_where_it_was_seen() {
+fn numbers_are_unique_and_keep_their_place() {
     let mut refs = Refs::default();
     let mut given = Vec::new();
     // Every process counts its nodes from the start: six copies of one page are six pages of equal nodes.

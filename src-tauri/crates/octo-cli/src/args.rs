@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_typed_stays() {
+    fn the_command_line_grammar_is_frozen() {
         let list =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/frozen-names.txt");
         let mut command = CliArguments::command();

@@ -168,7 +168,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[tokio::test]
-    async fn what_was_missed_is_read_from_the_store() {
+    async fn missed_events_are_read_from_the_store() {
         let home = tempfile::tempdir().unwrap();
         let config = Config {
             home: home.path().to_owned(),

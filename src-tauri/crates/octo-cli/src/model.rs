@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_protocol_has_its_place() {
+    fn every_protocol_has_its_default_address() {
         for (protocol, name, place) in [
             (Protocol::Anthropic, "anthropic", "https://api.anthropic.com"),
             (Protocol::OpenaiChat, "openai-chat", "https://api.openai.com/v1"),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_server_of_this_machine_may_go_without_a_key() {
+    fn only_a_local_server_needs_no_key() {
         for near in ["http://localhost:1", "http://127.9.9.9", "http://[::1]:1", "http://a.localhost"] {
             let choice = read(&["--protocol", "anthropic", "--model", "m", "--base-url", near], None);
             assert_eq!(choice, Ok(given(Protocol::Anthropic, near, None)), "{near}");

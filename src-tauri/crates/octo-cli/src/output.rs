@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_ends_the_writing_and_nothing_else() {
+    fn a_closed_pipe_ends_only_the_output() {
         let mut lines = OutputLines::new(Pipe { bytes_taken: Vec::new(), room: 3 });
         assert_eq!(lines.json(&[1]), OutputReader::Present);
         assert_eq!(lines.json(&[2]), OutputReader::Closed);

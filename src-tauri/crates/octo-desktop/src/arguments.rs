@@ -96,7 +96,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_start_says_what_it_is_for() {
+    fn launch_arguments_become_requests() {
         use WindowAtStart::{Hidden, QuickAsk, Shown};
         let new =
             OpenRequest::NewSession { prompt: "x".to_owned(), folder: None, from: OpenRequestSource::Link };
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn one_start_does_not_ask_for_endless_things() {
+    fn the_number_of_requests_is_bounded() {
         let many = vec!["octo://new"; 1000];
         assert_eq!(read(many, Path::new("/")).requests.len(), MAX_OPENED);
     }

@@ -48,7 +48,7 @@ mod tests {
     const RECOVERIES: [WindowRecovery; 2] = [WindowRecovery::Tray, WindowRecovery::Start];
 
     #[test]
-    fn a_window_is_hidden_only_where_it_can_be_brought_back() {
+    fn a_window_is_hidden_only_if_it_can_be_restored() {
         for chosen in ALL {
             for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Unavailable] {
                 assert_eq!(on_close(chosen, None, page), CloseStep::Quit, "{chosen:?} {page:?}");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_is_left_whatever_was_chosen() {
+    fn a_deleted_home_quits_despite_the_setting() {
         for (chosen, back) in ALL.into_iter().flat_map(|chosen| RECOVERIES.map(|back| (chosen, back))) {
             assert_eq!(
                 on_close(chosen, Some(back), PageReadiness::Deleted),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_said() {
+    fn an_unknown_link_is_refused_with_a_reason() {
         for text in [
             "",
             "octo:",
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_answered(text in "\\PC{0,200}") {
+        fn any_text_is_answered(text in "\\PC{0,200}") {
             let _ = parse_link(&text);
         }
 

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn sleep_is_told_by_either_clock() {
+    fn sleep_is_detected_from_either_clock() {
         for (wall, running, slept) in [
             (s(1015), s(25), None),
             (s(1044), s(54), None),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sleep_is_told_once() {
+    fn each_sleep_is_reported_once() {
         let mut waking = SleepDetector::new(s(1000), s(0));
         assert!(waking.tick(s(9000), s(15)).is_some());
         assert!(waking.tick(s(9015), s(30)).is_none());

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_version_the_person_is_told_once() {
+    fn a_version_is_announced_once() {
         let mut settings = UpdateSettings::default();
         assert!(is_news(&settings, "1.2.0"));
         settings.announced = Some("1.2.0".to_owned());

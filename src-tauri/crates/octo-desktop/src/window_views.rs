@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_counts_is_the_window_the_person_is_at() {
+    fn attention_follows_the_focused_window() {
         let (one, other) = (SessionId::new(), SessionId::new());
         let first = WindowNumber::default();
         let mut sights = WindowViews::default();

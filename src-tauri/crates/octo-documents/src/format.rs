@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_by_bytes_and_then_by_name() {
+    fn formats_are_detected_by_content_then_by_name() {
         let tar = {
             let mut head = vec![0_u8; 512];
             head[257..262].copy_from_slice(b"ustar");

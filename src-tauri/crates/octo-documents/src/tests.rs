@@ -209,7 +209,7 @@ fn archives_are_listed_and_not_unpacked() {
 }
 
 #[test]
-fn entities_of_a_documents_own_do_not_grow() {
+fn custom_entities_do_not_expand() {
     let bomb = format!(
         "<!DOCTYPE d [<!ENTITY a \"{}\"><!ENTITY b \"&a;&a;&a;&a;\">]><w:document><w:p><w:r><w:t>x&b;y</w:t></w:r></w:p></w:document>",
         "lol".repeat(100)
@@ -220,7 +220,7 @@ fn entities_of_a_documents_own_do_not_grow() {
 }
 
 #[test]
-fn what_is_no_document_is_an_error_with_words() {
+fn an_unreadable_document_is_an_error_with_a_message() {
     assert!(matches!(read(Format::OldWord, b"x"), Err(DocumentError::NoReader(_))));
     assert!(matches!(read(Format::Word, &zip(&[("a", "b")])), Err(DocumentError::Broken(_))));
     assert!(matches!(read(Format::Word, b"PK\x03\x04"), Err(DocumentError::Broken(_))));

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_said() {
+    fn a_malformed_list_is_an_error() {
         for body in ["", "no", "{}", r#"{"data":7}"#, r#"{"models":[]}"#, "<!doctype html><p>hi"] {
             assert_eq!(parse_names(body).unwrap_err().class, ErrorClass::Malformed, "{body}");
         }

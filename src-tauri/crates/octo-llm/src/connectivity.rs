@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_and_addresses_of_the_world_are_outside() {
+    fn only_internet_names_and_addresses_are_accepted() {
         for (address, outside) in [
             ("https://api.example.com/v1", true),
             ("http://127.0.0.1:11434/v1", false),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn any_answer_is_a_way_and_a_proxys_refusal_is_none() {
+    async fn any_answer_proves_a_connection_except_a_proxys_refusal() {
         let through = |address: &str| Network {
             proxy: Proxy::Manual(SecretString::from(address)),
             ..Network::default()
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_socks_proxy_is_a_way_and_names_are_looked_up_where_its_address_says() {
+    async fn a_socks_proxy_connects_and_resolves_names_as_its_address_says() {
         let through = |scheme: &str, address: &str| Network {
             proxy: Proxy::Manual(SecretString::from(format!("{scheme}://{address}"))),
             ..Network::default()
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_is_made_elsewhere_goes_the_same_way() {
+    async fn other_clients_use_the_same_route() {
         let (proxy, served) = answering("200 OK");
         let manual = Network { proxy: Proxy::Manual(SecretString::from(proxy)), ..Network::default() };
         let client = manual.configure().unwrap()(Client::builder()).build().unwrap();

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_say_nothing_keep_a_stream_alive_for_a_while_only() {
+    fn empty_events_keep_a_stream_alive_only_for_a_while() {
         let begun = Instant::now();
         let minute = |count: u64| begun + Duration::from_secs(60 * count);
         let mut last = LastContent::starting_at(begun);

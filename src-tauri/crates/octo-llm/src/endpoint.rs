@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         for address in [
             "",
             "api.anthropic.com",

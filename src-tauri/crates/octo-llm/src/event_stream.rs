@@ -129,7 +129,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_published_frame_is_read_and_no_flipped_bit_of_it_is() {
+    fn a_published_frame_decodes_and_any_flipped_bit_is_refused() {
         let (events, end) = read(&[PUBLISHED]);
         assert_eq!(end, Ok(()));
         assert_eq!(events, [SseEvent { event: String::new(), data: "{'foo':'bar'}".to_owned() }]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_no_frame_has_is_refused_before_it_is_waited_for() {
+    fn an_impossible_frame_length_is_refused_at_once() {
         for length in [0_u32, 15, 16 * 1024 * 1024 + 1, u32::MAX] {
             let (events, end) = read(&[&length.to_be_bytes()]);
             assert_eq!((events.len(), end), (0, Err(ErrorClass::Malformed)), "{length}");
@@ -182,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(
+        fn chunk_boundaries_do_not_matter(
             payloads in proptest::collection::vec("[a-zé🦑]{0,20}", 0..5),
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..8),
         ) {

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_kind_leaves() {
+    fn expected_reads_by_cache_kind() {
         let usage = Usage { input: 130, cache_read: 2_000, cache_write: 0, output: 9 };
         let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).with_usage(usage);
         let unmarked = {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_from_a_provider_breaks_nothing() {
+    fn nonsensical_figures_break_nothing() {
         let most = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
         let previous = SentRequest::new(&request(&["one"]), i64::MAX).with_usage(most);
         for caching in [Caching::anthropic(), Caching::NONE] {
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_tells_apart_what_is_different() {
+    fn digests_differ_for_different_content() {
         let one = SentRequest::new(&request(&["ab", "c"]), 0);
         let other = SentRequest::new(&request(&["a", "bc"]), 0);
         assert_ne!(one.messages[0].hash, other.messages[0].hash);

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn wordings_of_a_conversation_that_is_too_long() {
+    fn wordings_of_a_too_long_conversation() {
         for (message, expected) in [
             ("prompt is too long: 218849 tokens > 200000 maximum", true),
             ("Range of input length should be [1, 229376]", true),
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_is_found_wherever_vendors_put_it() {
+    fn the_message_is_found_in_every_vendors_place() {
         let (long, excerpt) = ("x".repeat(900), "x".repeat(MAX_EXCERPT));
         for (body, expected) in [
             (
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn googles_limit_for_a_minute_says_in_its_body_when_to_come_back() {
+    fn googles_minute_limit_gives_the_delay_in_its_body() {
         let body = r#"[{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 26.2s.",
             "status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},
             {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"26s"}]}}]"#;

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_cannot_be_sent_or_are_octos_own_are_refused_unseen() {
+    fn invalid_and_reserved_headers_are_refused_without_being_shown() {
         for given in [
             &[("x-secret", "va lue\nx-evil: 1")][..],
             &[("x-secret", "value\r\n")][..0],
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_never_reached_through_a_proxy_and_plain_http_stays_near() {
+    fn loopback_bypasses_proxies_and_plain_http_stays_local() {
         let manual = Proxy::Manual(SecretString::from("http://name:pass@proxy.example:3128"));
         for (address, system, by_hand) in [
             ("http://127.0.0.1:1", ProxyRoute::Direct, ProxyRoute::Direct),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn proxies_and_certificates_that_are_none_are_named() {
+    fn invalid_proxies_and_certificates_are_named() {
         for address in
             ["", "proxy", "ftp://s3cret@proxy.example", "socks4://proxy.example", "socks5://", "http://"]
         {

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_where_this_call_and_the_one_before_it_end() {
+    fn markers_are_at_the_ends_of_this_and_the_previous_call() {
         for (outline, expected) in [
             (&[][..], vec![]),
             (&[('a', 1)], vec![]),

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_secret_is_left_over_by_a_shorter_one() {
+    fn a_shorter_secret_leaves_no_rest_of_a_longer_one() {
         let mut secrets = Secrets::default();
         for (secret, stands) in [("abcdef", "[1]"), ("abcdefghi", "[2]"), ("short", "[3]"), ("xyzxyz", "[4]")]
         {

@@ -85,7 +85,7 @@ mod tests {
     ];
 
     #[test]
-    fn waits_double_up_to_the_cap_and_end_with_the_tries() {
+    fn delays_double_up_to_the_cap_and_end_with_the_attempts() {
         let policy = RetryPolicy::default();
         let overloaded = error(ErrorClass::Overloaded, None);
         let seconds =
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_servers_wish_is_honoured_or_refused_never_cut_short() {
+    fn a_requested_delay_is_honoured_or_refused_never_shortened() {
         let policy = RetryPolicy::default();
         for (asked, expected) in [(0, Some(1)), (7, Some(7)), (300, Some(300)), (301, None), (u64::MAX, None)]
         {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_succeed_is_tried_again() {
+    fn only_retryable_errors_are_retried() {
         for class in CLASSES {
             let again = RetryPolicy::default().next(1, &error(class, None), 0.5).is_some();
             assert_eq!(again, class.is_retryable(), "{class:?}");
@@ -151,7 +151,7 @@ mod tests {
         }
 
         #[test]
-        fn more_jitter_never_waits_less(attempt in 1_u32..9, one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
+        fn more_jitter_never_shortens_the_delay(attempt in 1_u32..9, one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
             let wait = |jitter| RetryPolicy::default().next(attempt, &error(ErrorClass::Network, None), jitter);
             prop_assert!(wait(one.min(other)) <= wait(one.max(other)));
         }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_end_is_given_up() {
+    fn an_endless_frame_is_an_error() {
         let mut reader = SseReader::new();
         let mut events = Vec::new();
         reader.push(b"data: whole\n\ndata: ", &mut events).unwrap();
@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(
+        fn chunk_boundaries_do_not_matter(
             stream in "(data|event|id|:|x)?:? ?(é|漢|🦑|a|\u{feff}){0,3}(\n|\r|\r\n)|(\n|\r|\r\n)|data: [a-z]{0,3}(\n\n|\r\r|\r\n\r\n)",
             more in proptest::collection::vec("(data: é|event: x|: c|data|)(\n|\r|\r\n)", 0..12),
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..8),

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn how_often_depends_on_the_persons_own_pauses() {
+    fn the_refresh_count_depends_on_the_persons_pauses() {
         let pause = |seconds: u64, count: usize| vec![Duration::from_secs(seconds); count];
         for (what, pauses, expected) in [
             ("nothing is known", vec![], 3),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_is_let_go() {
+    fn small_prefixes_are_not_kept_warm() {
         for (cached, expected) in [(0, 0), (300, 0), (5_000, 3), (150_000, 3)] {
             assert_eq!(refreshes(&[], cached, &sonnet()), expected, "{cached} tokens");
         }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_kept_by_reading_is_kept() {
+    fn only_caches_renewed_by_reading_are_kept_warm() {
         let of = |kind| Caching { kind, minimum: 1024 };
         let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
         let lives = vec![CacheLifetime::Hour];
@@ -178,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_bounded_and_never_pays_for_nothing(
+        fn warm_keeping_is_bounded_and_always_saves(
             pauses in prop::collection::vec(0..100_000_u64, 0..40),
             cached in 0..2_000_000_u64,
             refreshes in 0..9_u32,

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zoom_is_within_what_can_be_read() {
+    fn a_zoom_is_within_its_range() {
         for (stored, percent) in [("100", 100), ("50", 50), ("200", 200), ("7", 50), ("65535", 200)] {
             assert_eq!(u16::from(serde_json::from_str::<Zoom>(stored).unwrap()), percent, "{stored}");
         }

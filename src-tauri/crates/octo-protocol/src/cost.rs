@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_stop_at_the_ends() {
+    fn sums_saturate() {
         let most = Cost::from_nano_dollars(u64::MAX);
         assert_eq!(most.saturating_add(Cost::DOLLAR), most);
         assert_eq!(most.checked_add(Cost::from_nano_dollars(1)), None);

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_one_part_of_a_path() {
+    fn names_are_single_path_components() {
         for name in ["general", "coding", "my-team_2", "0"] {
             assert_eq!(name.parse::<Profile>().unwrap().name(), name);
         }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_language_is_the_runs_own_then_the_systems_then_the_terminals() {
+    fn the_language_comes_from_the_option_then_the_system_then_the_terminal() {
         for (all, messages, lang, system, expected) in [
             ("", "", "", None, Language::En),
             ("", "", "zh_CN.UTF-8", None, Language::Zh),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_never_leaves_as_text() {
+    fn a_secret_is_never_formatted() {
         let secret = crate::Secret::new("sk-live-1234");
         assert!(!format!("{secret:?}").contains("1234"));
         assert_eq!(serde_json::to_string(&secret).unwrap(), "\"[redacted]\"");

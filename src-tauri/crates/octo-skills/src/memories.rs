@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_text_reads_back() {
         let (_home, memories) = memories();
         assert_eq!(memories.list(), []);
         assert_eq!(memories.overview(), "(nothing is remembered yet)");
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_files_that_are_none_are_refused() {
+    fn invalid_names_and_files_are_refused() {
         let (home, memories) = memories();
         fs::create_dir_all(memories.folder()).unwrap();
         for name in ["../evil.md", "a/b.md", ".hidden.md", "a.txt", ".md", "", "a b.md", "ä.md", "a\0.md"] {
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_or_too_much_is_refused() {
+    fn empty_and_too_long_memories_are_refused() {
         let (_home, memories) = memories();
         let long = "é".repeat(MEMORY_BODY_MAX_CHARS + 1);
         assert!(
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_recalled_last_comes_first_and_only_the_newest_are_listed() {
+    fn the_last_recalled_comes_first_and_only_the_newest_are_listed() {
         let (_home, memories) = memories();
         let before = SystemTime::now() - std::time::Duration::from_secs(3_600);
         for number in 0..25 {
@@ -421,7 +421,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_topic_and_description_come_back(topic in "[^\\x00-\\x1f]{1,40}", description in ".{0,60}") {
+        fn any_topic_and_description_read_back(topic in "[^\\x00-\\x1f]{1,40}", description in ".{0,60}") {
             let (_home, memories) = memories();
             if let Ok(made) = memories.add(new(&topic, &description, "x")) {
                 prop_assert_eq!(&made.topic, &line_of(&topic));

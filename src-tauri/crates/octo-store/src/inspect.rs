@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_read_through_and_nothing_is_left_beside_it() {
+    fn inspecting_a_copy_leaves_no_files() {
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("100% of it? #1");
         fs::create_dir(&odd).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_apart() {
+    fn unusable_copies_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let file = copied(folder.path());
         let good = fs::read(&file).unwrap();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_is_claimed_only_where_nobody_works_in_it() {
+    fn a_home_in_use_is_not_claimed() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied));

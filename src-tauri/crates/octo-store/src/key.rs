@@ -104,7 +104,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn keys_come_apart_as_they_were_put_together(
+        fn keys_split_into_their_parts(
             session in 1..=SESSION_MAX, position in 0..=POSITION_MAX, index in 0..=65_535u32, seq in 1..=u64::from(u32::MAX),
         ) {
             let key = SessionKey(session);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_an_error() {
+    fn overflowing_numbers_are_errors() {
         assert!(SessionKey(SESSION_MAX + 1).message(0).is_err());
         assert!(SessionKey(1).message(POSITION_MAX + 1).is_err());
         assert!(SessionKey(1).event(1 << SEQ_BITS).is_err());

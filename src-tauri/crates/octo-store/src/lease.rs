@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_lives_and_has_a_start() {
+    fn this_process_is_alive_and_has_a_start_time() {
         let me = Holder::current();
         assert!(me.started > 0);
         assert_eq!(probe(&me), HolderState::Alive);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_is_dead_after_another_boot_when_gone_and_when_its_number_is_used_anew() {
+    fn a_holder_is_dead_after_a_reboot_an_exit_or_pid_reuse() {
         let mut child = waiting();
         let alive = holder_of(child.id());
         assert_eq!(probe(&alive), HolderState::Alive);

@@ -38,7 +38,7 @@ mod tests {
     use rusqlite::Connection;
 
     #[test]
-    fn what_was_paid_again_before_it_was_counted_is_counted_without_a_price() {
+    fn older_misses_are_counted_without_a_price() {
         let mut file = Connection::open_in_memory().unwrap();
         let before = STEPS.iter().position(|step| *step == SPENDING).unwrap();
         migrations(STEPS).to_version(&mut file, before).unwrap();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_drafts_of_the_schema_before_are_brought_over() {
+    fn answers_and_drafts_of_the_previous_schema_are_migrated() {
         let mut file = Connection::open_in_memory().unwrap();
         migrations(STEPS).to_version(&mut file, 2).unwrap();
         file.execute_batch(

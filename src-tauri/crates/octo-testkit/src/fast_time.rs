@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_reads_what_it_was_told() {
+    fn a_program_reads_its_fast_time_argument() {
         let mut time = FastTime::new(60);
         time.skip(5_000);
         let idle = Duration::from_millis(300);

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_taken_back_only_where_the_test_does_so_and_keeps_the_rest() {
+    fn steps_back_need_the_tests_permission_and_keep_the_rest() {
         let before = prefix_of(&["hello", "a: hi", "go", "a: calls", "results"]);
         let other_tools = Prefix { tools: "[1]".to_owned(), ..prefix_of(&["hello", "a: hi", "other"]) };
         let other_system = Prefix { system: "new".to_owned(), ..prefix_of(&["hello", "a: hi", "other"]) };

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_find_their_requests_and_events_their_waiters() {
+    fn replies_reach_their_requests_and_events_their_waiters() {
         let script = format!(
             r#"read -r a; read -r b; echo oops >&2; echo '{}'; echo 'half a li'
             echo '{{"id":2,"response":{{"second":true}}}}'; echo '{}'

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn leave_covers_what_was_weighed_and_nothing_more() {
+    fn a_permission_covers_exactly_the_assessment() {
         let pays = [PageRisk::Pays, PageRisk::Sends];
         let permission = |weight: &BrowserAssessment| BrowserPermission {
             assessment: weight.clone(),

@@ -142,7 +142,7 @@ fn zip(document: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
+async fn a_document_is_read_in_ranges_and_again_after_a_change() {
     let tools = DocumentTools::new();
     tools.put("a.docx", word(100));
     let text = tools.read(json!({"path": "a.docx", "max_lines": 3})).await.unwrap();

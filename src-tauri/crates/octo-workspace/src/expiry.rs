@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn files_go_after_their_time_and_a_clock_that_is_wrong_for_a_while_makes_none_old() {
+    fn files_expire_despite_a_temporarily_wrong_clock() {
         let daily: Vec<u32> = (0..10).collect();
         assert_eq!(is_gone(&daily, 9), [0, 1]);
         assert_eq!(is_gone(&daily, 10), [0, 1, 2]);

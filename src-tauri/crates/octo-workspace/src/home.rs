@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_holds_what_cannot_be_made_again_and_no_more() {
+    fn a_copy_contains_only_irreplaceable_data() {
         let (home, to) = (home(), tempfile::tempdir().unwrap());
         let copy = copy_home(home.path(), to.path()).unwrap();
         assert_eq!(names(to.path()), ["blobs", "diary.md", "policy.toml", "skills"].map(String::from).into());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_octo_put_there_is_deleted() {
+    fn only_octos_own_files_are_deleted() {
         let home = home();
         assert_eq!(erase_home(home.path()).unwrap(), ["diary.md"]);
         assert_eq!(names(home.path()), ["diary.md".to_owned()].into());

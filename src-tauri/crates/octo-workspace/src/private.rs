@@ -69,7 +69,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn nobody_else_may_look_in() {
+    fn private_folders_are_closed_to_others() {
         let folder = tempfile::tempdir().unwrap();
         let made = private_folder(&folder.path().join("a/b")).unwrap();
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o700);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_leaves_what_is_there_until_it_is_placed_and_nothing_where_it_is_not() {
+    fn a_draft_changes_nothing_until_committed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
         write_private(&path, b"one").unwrap();

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_replaces_what_nobody_changed_and_puts_aside_what_somebody_did() {
+    fn an_update_replaces_unchanged_scripts_and_backs_up_changed_ones() {
         let home = tempfile::tempdir().unwrap();
         let scripts = Scripts::new(home.path().join("scripts"));
         assert_eq!(scripts.find("read.sh"), None);

@@ -267,14 +267,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_test_that_opens_it_is_there() {
+    fn the_test_that_opens_the_package_exists() {
         let [_, name] = OPEN_TEST;
         // If no test had this name, none would run and the check would pass.
         assert!(include_str!("../../../../tests/window/installed.rs").contains(&format!("fn {name}()")));
     }
 
     #[test]
-    fn a_package_is_known_by_its_end() {
+    fn a_package_format_follows_its_extension() {
         for (name, kind) in [
             ("Octo_0.1.0_amd64.deb", Some(PackageFormat::Deb)),
             ("Octo-0.1.0-1.x86_64.rpm", Some(PackageFormat::Rpm)),

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_upright_and_as_large_as_it_is_is_shown_as_it_is() {
+    fn only_unrotated_unscaled_frames_are_untransformed() {
         let of = |left: f64, top: f64, right: f64, bottom: f64| {
             [left, top, right, top, right, bottom, left, bottom]
         };

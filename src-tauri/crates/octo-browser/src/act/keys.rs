@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_people_name_them() {
+    fn keys_parse_by_their_common_names() {
         for (keys, modifiers, name, code, text) in [
             ("Enter", 0, "Enter", "Enter", Some("\r")),
             ("ctrl+a", CONTROL, "a", "KeyA", None),

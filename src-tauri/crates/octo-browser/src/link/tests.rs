@@ -66,7 +66,7 @@ fn value(id: usize, value: u32) -> Value {
 }
 
 #[tokio::test]
-async fn answers_find_their_calls_in_whatever_order_they_come() {
+async fn answers_reach_their_calls_in_any_order() {
     let mut ends = ends();
     let one = ends.ask(None);
     let (first, _, _) = ends.sent.recv().await.expect("sent");
@@ -82,7 +82,7 @@ async fn answers_find_their_calls_in_whatever_order_they_come() {
 }
 
 #[tokio::test]
-async fn refusals_and_unreadable_answers_are_told_apart() {
+async fn refusals_and_unreadable_answers_are_distinguished() {
     let mut ends = ends();
     for (answer, expected) in [
         (
@@ -132,7 +132,7 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
 }
 
 #[tokio::test]
-async fn who_reads_too_slowly_is_told_how_much_was_missed() {
+async fn a_slow_subscriber_learns_how_many_events_it_missed() {
     let mut ends = ends();
     let mut events = ends.link.events(None);
     for n in 0..SessionEvents::CAPACITY + 10 {
@@ -148,7 +148,7 @@ async fn who_reads_too_slowly_is_told_how_much_was_missed() {
 }
 
 #[tokio::test]
-async fn a_call_is_waited_for_no_longer_than_it_may_take() {
+async fn a_call_times_out_at_its_limit() {
     let mut ends = ends();
     let limit = Duration::from_millis(20);
     let late = CallError::TimedOut { method: "Runtime.evaluate".to_owned(), limit };
@@ -163,7 +163,7 @@ async fn a_call_is_waited_for_no_longer_than_it_may_take() {
 }
 
 #[tokio::test]
-async fn closing_fails_what_waits_and_the_last_handle_ends_the_line() {
+async fn closing_fails_pending_calls_and_dropping_the_last_handle_closes_the_link() {
     let mut ends = ends();
     let call = ends.ask(None);
     ends.sent.recv().await.expect("sent");

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_empty_page_says_nothing_of_whose_it_is() {
+    fn only_a_blank_page_has_no_origin_of_its_own() {
         for (url, expected) in [
             ("about:blank", true),
             ("about:blank#x", true),

@@ -101,7 +101,7 @@ async fn attached(link: &Link, far: &mut FarEnd) -> Page {
 }
 
 #[tokio::test]
-async fn a_tab_whose_attaching_was_given_up_is_let_go_of_when_it_answers() {
+async fn a_cancelled_attach_detaches_when_the_tab_answers() {
     let (link, mut far) = line();
     let attaching = tokio::spawn({
         let link = link.clone();
@@ -116,7 +116,7 @@ async fn a_tab_whose_attaching_was_given_up_is_let_go_of_when_it_answers() {
 }
 
 #[tokio::test]
-async fn a_page_whose_news_were_missed_is_asked_again_what_it_shows() {
+async fn a_page_with_missed_events_is_queried_again() {
     let (link, mut far) = line();
     let page = attached(&link, &mut far).await;
     assert_eq!(page.document(), "one");
@@ -152,7 +152,7 @@ async fn says(far: &mut FarEnd, answer: &str) {
 }
 
 #[tokio::test]
-async fn an_empty_page_is_of_the_page_that_opened_it_whatever_its_address_says() {
+async fn a_blank_page_inherits_its_openers_origin() {
     let (link, mut far) = line();
     let page = attached(&link, &mut far).await;
     let mut events = page.events();

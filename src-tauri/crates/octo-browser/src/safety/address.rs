@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_page_belongs_to_who_opened_it() {
+    fn a_blank_page_belongs_to_its_opener() {
         let opener = PageAddress::of("https://a.example");
         assert_eq!(PageAddress::of_frame("about:blank", "https://a.example"), opener);
         assert_eq!(PageAddress::of_frame("about:blank#x", "https://a.example"), opener);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_no_part_of_a_scope() {
+    fn scopes_exclude_data() {
         assert_eq!(
             PageAddress::of("file:///home/a/x.html?q=1#f"),
             PageAddress::File { page: "file:///home/a/x.html".to_owned() }

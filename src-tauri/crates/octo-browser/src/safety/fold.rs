@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_the_same_is_the_same() {
+    fn look_alikes_fold_to_the_same_text() {
         for (text, plain) in [
             ("SEND", "send"),
             ("\u{ff33}\u{ff25}\u{ff2e}\u{ff24}", "send"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_letters_take_no_other_way() {
+    fn plain_letters_fold_unchanged() {
         let all: String = (0..=127_u8).map(char::from).collect();
         assert_eq!(fold(&all), fold_any(&all));
         for pair in 0..128_u8 {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_other_scripts_are_what_they_look_like() {
+    fn letters_of_other_scripts_fold_to_their_look_alikes() {
         for text in ["s\u{435}nd", "\u{455}\u{435}nd", "ѕеnԁ"] {
             assert_eq!(fold_look_alikes(text), fold_look_alikes("send"), "{text:?}");
         }

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_as_near_as_the_registries_say() {
+    fn nearness_follows_the_address_registries() {
         use Nearness::{Machine, Metadata, Network, World};
         for (address, nearness) in [
             ("1.1.1.1", World),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_what_they_can() {
+    fn nearness_of_names() {
         use Nearness::{Machine, Metadata, Network, World};
         for (name, nearness) in [
             ("example.com", World),

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn no_site_is_shown_as_another() {
+    fn display_names_of_sites_are_distinct() {
         for (address, shown) in [
             ("https://bücher.example", "bücher.example"),
             ("https://яндекс.рф", "яндекс.рф"),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn opaque_origins_are_the_same_as_nothing() {
+    fn opaque_origins_equal_nothing() {
         let site: Site = "https://a.example".parse().unwrap();
         for text in ["null", "://", "", "data:text/html,x", "file:///x", "about:blank", "https://b.example"] {
             assert!(!Origin::parse(text).is(&site), "{text}");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_administers_is_told_apart() {
+    fn administration_sites_are_recognised() {
         for (address, administers) in [
             ("http://127.0.0.1:9222", true),
             ("http://localhost:2375", true),

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_gone() {
+    fn invisible_characters_are_removed() {
         for (text, seen) in [
             ("plain, \u{e9}\u{4e2d}\u{6587} \u{1f600}", "plain, \u{e9}\u{4e2d}\u{6587} \u{1f600}"),
             ("a\r\nb\rc\u{2028}d\te", "a\nb\nc\nd\te"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line_and_bounded() {
+    fn a_line_is_single_and_bounded() {
         assert_eq!(line(" a\n\n b\u{200b}c ", 10), "a bc");
         assert_eq!(line("\u{4e2d}\u{6587}\u{5b57}", 2), "\u{4e2d}\u{6587}\u{2026}");
     }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shows_nothing_is_gone_and_what_shows_is_kept() {
+    fn invisible_characters_are_removed_and_visible_ones_kept() {
         let cases = [
             ("plain\ttext\n", "plain\ttext\n"),
             ("pass\u{200b}word\u{feff}", "password"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line_and_a_cut_is_between_characters() {
+    fn lines_are_single_and_cut_between_characters() {
         assert_eq!(tidy("  a\n\n b\u{a0}\u{f101} c "), "a b c");
         assert_eq!(cut("héllo wörld", 5), "héllo…");
         assert_eq!(cut("日本語", 3), "日本語");

@@ -41,7 +41,7 @@ impl Transport for ForgetfulBrowser {
 }
 
 #[tokio::test]
-async fn a_tab_that_cannot_be_told_of_is_closed_again() {
+async fn a_tab_that_cannot_be_listed_is_closed_again() {
     let browser = ForgetfulBrowser::default();
     let sent = Arc::clone(&browser.sent);
     let tabs = Tabs::new(Link::with_transport(browser), TabNumbers::default());

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cover_is_where_the_place_is_in_the_picture_whatever_its_scale() {
+    fn covers_scale_with_the_picture() {
         for (seen, place, inside, outside) in [
             (
                 spot(0.0, 0.0, 100.0, 60.0),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_in_the_picture_also_at_its_edge() {
+    fn numbers_at_the_edge_stay_inside_the_picture() {
         for place in [spot(10.0, 10.0, 60.0, 30.0), spot(97.0, 57.0, 40.0, 40.0)] {
             let mut canvas = canvas(spot(0.0, 0.0, 100.0, 60.0));
             canvas.number(place, 18);

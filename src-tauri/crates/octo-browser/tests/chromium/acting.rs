@@ -172,7 +172,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
+async fn every_kind_of_field_is_filled_and_the_form_submitted() {
     if chromium().is_none() {
         return;
     }
@@ -249,7 +249,7 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
 }
 
 #[tokio::test]
-async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
+async fn a_covered_element_is_not_clicked_and_its_cover_is_named() {
     if chromium().is_none() {
         return;
     }
@@ -286,7 +286,7 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
 }
 
 #[tokio::test]
-async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
+async fn actions_work_in_closed_shadow_roots_and_frames_of_other_sites() {
     if chromium().is_none() {
         return;
     }
@@ -335,7 +335,7 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
 }
 
 #[tokio::test]
-async fn zoomed_scaled_and_turned_things_are_hit_on_a_screen_of_other_pixels() {
+async fn transformed_elements_are_hit_on_a_high_density_screen() {
     if chromium().is_none() {
         return;
     }
@@ -352,7 +352,7 @@ async fn zoomed_scaled_and_turned_things_are_hit_on_a_screen_of_other_pixels() {
 }
 
 #[tokio::test]
-async fn things_are_dragged_by_the_mouse_and_by_the_browsers_own_drag_and_drop() {
+async fn elements_are_dragged_by_mouse_and_by_native_drag_and_drop() {
     if chromium().is_none() {
         return;
     }
@@ -367,7 +367,7 @@ async fn things_are_dragged_by_the_mouse_and_by_the_browsers_own_drag_and_drop()
 }
 
 #[tokio::test]
-async fn files_go_up_and_come_down() {
+async fn files_are_uploaded_and_downloaded() {
     if chromium().is_none() {
         return;
     }
@@ -401,7 +401,7 @@ async fn files_go_up_and_come_down() {
 }
 
 #[tokio::test]
-async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
+async fn an_action_reports_pages_dialogs_and_other_tabs() {
     if chromium().is_none() {
         return;
     }
@@ -445,7 +445,7 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
 }
 
 #[tokio::test]
-async fn a_number_whose_element_went_is_found_again_only_where_one_is_like_it() {
+async fn a_reference_is_refound_only_if_one_similar_element_exists() {
     if chromium().is_none() {
         return;
     }

@@ -15,7 +15,7 @@ use std::{
 };
 
 #[tokio::test]
-async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching_one() {
+async fn a_browser_with_a_port_is_found_and_its_tabs_are_only_listed() {
     if chromium().is_none() {
         return;
     }
@@ -70,7 +70,7 @@ async fn answer(display: &TestDisplay, browser: &Browser, once: &str, again: &st
 }
 
 #[tokio::test]
-async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_gone() {
+async fn the_person_is_asked_again_only_after_the_browser_restarted() {
     if chromium().is_none() {
         return;
     }
@@ -185,7 +185,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
 }
 
 #[tokio::test]
-async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
+async fn a_killed_browser_is_noticed_at_once_and_its_port_file_ignored() {
     if chromium().is_none() {
         return;
     }
@@ -227,7 +227,7 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_another_programs_is_not_dialled() {
+async fn a_port_of_another_program_is_not_dialled() {
     let display = tempfile::tempdir().expect("a folder");
     let profile = display.path().join("profile");
     fs::create_dir(&profile).expect("a profile");
@@ -254,7 +254,7 @@ async fn a_port_that_is_another_programs_is_not_dialled() {
 }
 
 #[tokio::test]
-async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
+async fn a_launched_browser_uses_a_pipe_and_exits_with_the_last_handle() {
     let Some(program) = chromium() else { return };
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
     let desk = TestDisplay::start(WindowFrames::None).await;

@@ -88,13 +88,13 @@ fn redactor() -> Redactor {
 }
 
 #[tokio::test]
-async fn fields_for_secrets_and_secrets_that_are_written_are_covered_in_a_picture() {
+async fn secret_fields_and_written_secrets_are_covered_in_a_picture() {
     covered(&[]).await;
 }
 
 /// The picture then uses the page's units, and the browser's positions use the screen's.
 #[tokio::test]
-async fn they_are_covered_as_well_on_a_screen_of_more_pixels() {
+async fn secrets_are_covered_on_a_high_density_screen() {
     covered(&["--headless=new", "--force-device-scale-factor=2"]).await;
 }
 
@@ -164,7 +164,7 @@ async fn covered(arguments: &[&str]) {
 
 /// Covers are measured from the window's corner, the picture from the page's.
 #[tokio::test]
-async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
+async fn a_page_scrolled_during_capture_gives_no_picture() {
     if chromium().is_none() {
         return;
     }
@@ -196,7 +196,7 @@ async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
 }
 
 #[tokio::test]
-async fn numbers_are_drawn_where_their_elements_are() {
+async fn numbers_are_drawn_at_their_elements() {
     if chromium().is_none() {
         return;
     }

@@ -72,7 +72,7 @@ fn write_down(folder: &Path, port: u16, id: &str, ago: Duration) {
 }
 
 #[tokio::test]
-async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers() {
+async fn a_late_answer_to_an_allowed_connection_is_awaited() {
     let home = tempfile::tempdir().expect("a folder");
     let mut asking = PromptingServer::start().await;
     let profile = home.path().join("profile");
@@ -107,7 +107,7 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
 }
 
 #[tokio::test]
-async fn of_two_files_that_name_one_port_the_newer_one_is_the_browser() {
+async fn the_newer_of_two_port_files_wins() {
     let home = tempfile::tempdir().expect("a folder");
     let asking = PromptingServer::start().await;
     let config = home.path().join(".config");

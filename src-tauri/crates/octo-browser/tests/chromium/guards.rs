@@ -21,7 +21,7 @@ async fn by_id(scene: &Scene, id: &str) -> NodeRef {
 }
 
 #[tokio::test]
-async fn a_key_a_drag_and_a_point_press_nothing_else() {
+async fn keys_drags_and_points_hit_only_their_target() {
     if chromium().is_none() {
         return;
     }
@@ -45,7 +45,7 @@ async fn a_key_a_drag_and_a_point_press_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_page_that_leaves_while_it_is_read_is_read_as_one_document() {
+async fn a_page_that_navigates_during_a_read_is_read_as_one_document() {
     if chromium().is_none() {
         return;
     }
@@ -76,7 +76,7 @@ async fn a_page_that_leaves_while_it_is_read_is_read_as_one_document() {
 }
 
 #[tokio::test]
-async fn a_picture_is_in_the_pages_own_measure_on_every_screen() {
+async fn pictures_use_css_pixels_on_every_screen() {
     if chromium().is_none() {
         return;
     }
@@ -90,7 +90,7 @@ async fn a_picture_is_in_the_pages_own_measure_on_every_screen() {
 }
 
 #[tokio::test]
-async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_was_asked_about() {
+async fn the_place_of_an_action_is_pointed_out_first() {
     if chromium().is_none() {
         return;
     }
@@ -119,7 +119,7 @@ async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_w
 }
 
 #[tokio::test]
-async fn a_picture_of_an_element_in_a_frame_of_another_process_is_of_that_element() {
+async fn an_element_in_an_out_of_process_frame_is_pictured() {
     if chromium().is_none() {
         return;
     }
@@ -136,7 +136,7 @@ async fn a_picture_of_an_element_in_a_frame_of_another_process_is_of_that_elemen
 }
 
 #[tokio::test]
-async fn a_press_that_asks_for_files_opens_nothing_and_the_persons_own_press_does() {
+async fn only_the_persons_own_click_opens_a_file_chooser() {
     if chromium().is_none() {
         return;
     }

@@ -97,7 +97,7 @@ async fn play(playground: &Playground, task: &str, oracle: oracles::Oracle, seed
 
 /// Each task kind that has an oracle, with one seed in the gate and five in a soak.
 #[tokio::test]
-async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
+async fn oracles_solve_their_tasks_from_text_and_numbers() {
     let Some(playground) = Playground::start().await else { return };
     let seeds = if is_soak() { 5 } else { 1 };
     let only = std::env::var("OCTO_MINIWOB").ok();

@@ -73,7 +73,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
+async fn a_page_navigates_and_reports_its_document() {
     if chromium().is_none() {
         return;
     }
@@ -193,7 +193,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
 }
 
 #[tokio::test]
-async fn frames_of_other_sites_have_their_session_and_all_are_listed() {
+async fn frames_of_other_sites_have_sessions_and_are_listed() {
     if chromium().is_none() {
         return;
     }
@@ -221,7 +221,7 @@ async fn frames_of_other_sites_have_their_session_and_all_are_listed() {
 }
 
 #[tokio::test]
-async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
+async fn an_unresponsive_tab_is_left_alone_with_a_reason() {
     if chromium().is_none() {
         return;
     }
@@ -265,7 +265,7 @@ async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
 }
 
 #[tokio::test]
-async fn a_crash_is_told_and_a_reload_brings_the_page_back() {
+async fn a_crash_is_reported_and_a_reload_recovers() {
     if chromium().is_none() {
         return;
     }
@@ -335,7 +335,7 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
 }
 
 #[tokio::test]
-async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() {
+async fn a_hundred_tabs_cost_one_command_and_only_the_used_one_is_attached() {
     if chromium().is_none() {
         return;
     }
@@ -379,7 +379,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
 }
 
 #[tokio::test]
-async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
+async fn two_sessions_share_the_link_and_a_popup_is_reported_with_its_opener() {
     if chromium().is_none() {
         return;
     }
@@ -407,7 +407,7 @@ async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
 }
 
 #[tokio::test]
-async fn a_minimised_window_comes_back_for_a_picture() {
+async fn a_minimised_window_is_restored_for_a_picture() {
     if chromium().is_none() {
         return;
     }
@@ -430,7 +430,7 @@ async fn a_minimised_window_comes_back_for_a_picture() {
 }
 
 #[tokio::test]
-async fn an_untrusted_certificate_is_still_warned_of() {
+async fn an_untrusted_certificate_still_warns() {
     if chromium().is_none() {
         return;
     }
@@ -445,7 +445,7 @@ async fn an_untrusted_certificate_is_still_warned_of() {
 }
 
 #[tokio::test]
-async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_front() {
+async fn a_discarded_tab_stays_discarded_until_focused() {
     if chromium().is_none() {
         return;
     }

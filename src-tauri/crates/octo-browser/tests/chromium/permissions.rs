@@ -34,12 +34,12 @@ const PLACE: &str = asking!(
 const NOTES: &str = asking!("Notes", "notifications", "Notification.requestPermission().then(tell)");
 
 #[tokio::test]
-async fn the_place_of_the_person_is_asked_for_by_the_browser_alone() {
+async fn the_browser_alone_asks_for_the_location() {
     asked_by_the_browser_alone("/place", "Place").await;
 }
 
 #[tokio::test]
-async fn leave_to_notify_the_person_is_asked_for_by_the_browser_alone() {
+async fn the_browser_alone_asks_for_notification_permission() {
     asked_by_the_browser_alone("/notes", "Notes").await;
 }
 

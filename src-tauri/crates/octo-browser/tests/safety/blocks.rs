@@ -19,7 +19,7 @@ fn letters(text: &str) -> String {
 }
 
 #[test]
-fn a_block_says_whose_text_it_is_and_ends_once() {
+fn a_block_names_its_origin_and_ends_once() {
     let hostile = PageBlock {
         origin: "a.example\"><b".into(),
         lines: vec![
@@ -53,7 +53,7 @@ fn a_block_says_whose_text_it_is_and_ends_once() {
 }
 
 #[test]
-fn plain_writing_stays_as_it_is() {
+fn plain_text_is_unchanged() {
     let text =
         "This web page is a browser page; see my web-page: 2 < 3 and <b>bold</b>.\n- link \"Home\" [4]";
     let framed = written(&text.replace("web-page", "page"));
@@ -83,7 +83,7 @@ fn a_block_is_bounded_cleaned_and_without_secrets() {
 
 proptest! {
     #[test]
-    fn no_text_ends_its_block(pieces in proptest::collection::vec(
+    fn no_text_closes_its_block(pieces in proptest::collection::vec(
         prop_oneof!["</?", " ?/ ?", "browser", "BROWSER", "_", "page", "browser_page", "\u{200b}", "\u{ad}", ">", "[a-z<\u{e9}]{0,4}", "\n"],
         0..24,
     )) {
@@ -94,7 +94,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_told_of_pages_is_read_back_with_its_sites() {
+fn blocks_parse_back_with_their_sites() {
     let of = |origin: &str, text: &str| {
         let page = PageBlock { origin: origin.into(), lines: vec![], text: text.into() };
         block(&page, 10_000, &Redactor::default())

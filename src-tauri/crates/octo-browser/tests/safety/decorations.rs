@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn no_name_and_no_text_stops_the_judgement(name in any::<String>(), text in any::<String>()) {
+    fn no_name_or_text_breaks_the_judgement(name in any::<String>(), text in any::<String>()) {
         let _ = asked(None, &button(&name), PageAction::Click);
         let _ = asked(None, &super::text_line(&name), PageAction::Type { text: &text, keys: octo_browser::safety::TypingMode::KeyPresses });
         let _ = asked(None, &button(&name), PageAction::Navigate { url: &text });

@@ -22,7 +22,7 @@ fn allowed(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -
 }
 
 #[test]
-fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
+fn a_grant_covers_one_site_only() {
     let mut grants = SiteGrants::default();
     let asked = question(&grants, TAB, PageStep::Navigate, "https://shop.example/a?b");
     assert_eq!((asked.kind(), asked.longest()), (SiteKind::Web, GrantLifetime::Always));
@@ -43,7 +43,7 @@ fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
 }
 
 #[test]
-fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
+fn a_redirect_is_judged_on_its_own_and_ends_a_single_grant() {
     let mut grants = SiteGrants::default();
     let asked = question(&grants, TAB, PageStep::Navigate, "https://a.example");
     assert_eq!(grants.allow(TAB, asked, GrantLifetime::Once), RecordedGrant::Once);
@@ -63,7 +63,7 @@ fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
 }
 
 #[test]
-fn a_pass_is_for_one_step_in_one_place() {
+fn a_permit_covers_one_step_in_one_place() {
     let grants = SiteGrants::new([site("https://a.example")]);
     let address = PageAddress::of("https://a.example/x");
     let SiteVerdict::Allowed(pass) = grants.check(TAB, PageStep::Read, &address) else { panic!("granted") };
@@ -73,7 +73,7 @@ fn a_pass_is_for_one_step_in_one_place() {
 }
 
 #[test]
-fn nothing_is_granted_for_longer_than_its_kind_allows() {
+fn no_grant_outlives_what_its_kind_allows() {
     for (address, kind, longest) in [
         ("https://a.example", SiteKind::Web, GrantLifetime::Always),
         ("http://localhost:3000", SiteKind::Near, GrantLifetime::Task),
@@ -106,7 +106,7 @@ fn nothing_is_granted_for_longer_than_its_kind_allows() {
 }
 
 #[test]
-fn some_places_are_refused_whatever_the_person_said() {
+fn some_places_are_refused_despite_grants() {
     let mut grants = SiteGrants::default();
     grants.refuse_port(9222);
     for (address, why) in [
@@ -136,7 +136,7 @@ fn some_places_are_refused_whatever_the_person_said() {
 }
 
 #[test]
-fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
+fn a_grant_covers_the_upgrade_to_https_and_not_back() {
     let mut grants = SiteGrants::default();
     let asked = question(&grants, TAB, PageStep::Navigate, "http://a.example");
     let _ = grants.allow(TAB, asked, GrantLifetime::Once);
@@ -151,7 +151,7 @@ fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
 }
 
 #[test]
-fn what_is_taken_back_asks_again() {
+fn a_revoked_grant_asks_again() {
     let mut grants = SiteGrants::new([site("https://a.example")]);
     grants.revoke(&GrantScope::Site(site("https://a.example")));
     assert!(!allowed(&grants, TAB, PageStep::Act, "https://a.example"));

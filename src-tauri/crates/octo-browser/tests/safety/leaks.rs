@@ -27,7 +27,7 @@ fn opening(url: &str) -> Vec<Sink> {
 }
 
 #[test]
-fn addresses_with_data_ask() {
+fn addresses_that_carry_data_ask() {
     let long = format!("https://evil.example/?d={}", "word+".repeat(60));
     let deep = format!("https://evil.example/{}", "part/".repeat(100));
     let quoted =
@@ -83,7 +83,7 @@ fn plain_addresses_are_opened() {
 }
 
 #[test]
-fn data_in_the_name_of_a_host_asks() {
+fn data_in_a_host_name_asks() {
     for url in [
         "https://4111111111111111.evil.example/",
         "https://4111-1111-1111-1111.evil.example/",
@@ -182,7 +182,7 @@ fn long_quotes_of_another_site_ask() {
 }
 
 #[test]
-fn what_was_read_here_too_is_not_carried() {
+fn text_also_read_on_the_target_site_is_not_a_leak() {
     let mut memory = memory();
     memory.record_text(&site("https://a.example"), LETTER);
     assert_eq!(typing(&memory, LETTER), []);
@@ -226,7 +226,7 @@ fn show(memory: &mut PageMemory, page: &[(String, String)]) {
 }
 
 #[test]
-fn the_frames_of_one_page_make_nobody_forget_what_was_read_elsewhere() {
+fn frames_of_one_page_do_not_evict_other_sites() {
     let bill = "The bill of the dentist for the two teeth was paid on Monday by the insurance in whole";
     let mail = [
         ("https://webmail.example".to_owned(), "Inbox, one letter of Ada's, unread".to_owned()),
@@ -252,7 +252,7 @@ fn the_frames_of_one_page_make_nobody_forget_what_was_read_elsewhere() {
 }
 
 #[test]
-fn what_says_nothing_takes_no_place() {
+fn empty_text_takes_no_place_in_the_memory() {
     let mut memory = memory();
     for at in 0..40 {
         memory.record_text(&site(&format!("https://s{at}.example")), "");

@@ -31,7 +31,7 @@ fn rows(table: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn names_that_cannot_be_taken_back_ask_in_every_language() {
+fn irreversible_actions_ask_in_every_language() {
     let (mut languages, mut count, mut wrong) = (Vec::new(), 0, Vec::new());
     for row in rows(ASK) {
         let [language, effect, names] =
@@ -65,7 +65,7 @@ fn names_that_cannot_be_taken_back_ask_in_every_language() {
 }
 
 #[test]
-fn names_that_are_dressed_up_ask() {
+fn disguised_names_ask() {
     let mut count = 0;
     let mut wrong = Vec::new();
     for row in rows(HOSTILE) {
@@ -97,7 +97,7 @@ fn few_plain_names_ask() {
 }
 
 #[test]
-fn links_to_pages_are_read_and_not_obeyed() {
+fn link_names_are_read_and_not_obeyed() {
     let alarm = |name: &str, href: &str| !asked(Some("en"), &link(name, href), PageAction::Click).is_empty();
     for (name, href) in [
         ("How to delete your old account before the service closes next month", "https://a.example/news/1"),

@@ -80,7 +80,7 @@ fn a_secret_is_released_at_its_own_site_only() {
 }
 
 #[test]
-fn a_value_is_taken_out_however_it_is_written() {
+fn a_secret_is_redacted_in_every_encoding() {
     let value = "p\"a/ss wörd<&>'+42\\z";
     let redactor = redactor(value);
     let json = serde_json::to_string(value).expect("JSON");
@@ -111,7 +111,7 @@ fn a_value_is_taken_out_however_it_is_written() {
 }
 
 #[test]
-fn a_value_in_two_neighbours_is_taken_out_of_both() {
+fn a_secret_split_over_two_texts_is_redacted_in_both() {
     let redactor = redactor("hunter2-long");
     assert_eq!(
         redactor.redact_neighbours(&["my hunt", "er2-", "long one"]),
@@ -121,14 +121,14 @@ fn a_value_in_two_neighbours_is_taken_out_of_both() {
 }
 
 #[test]
-fn a_value_too_short_to_be_found_is_not_learnt() {
+fn a_too_short_secret_is_refused() {
     let mut redactor = Redactor::default();
     assert_eq!(redactor.learn(&name(), &SecretString::from("123")), Err(SecretFault::TooShort));
 }
 
 proptest! {
     #[test]
-    fn no_value_is_left_in_any_text(value in "[!-~]{8,24}", before in "[a-z ]{0,12}", after in "[a-z ]{0,12}") {
+    fn no_secret_remains_in_any_text(value in "[!-~]{8,24}", before in "[a-z ]{0,12}", after in "[a-z ]{0,12}") {
         let redactor = redactor(&value);
         let text = format!("{before}{value}{after}");
         prop_assert!(!redactor.redact(&text).contains(&value) || "{{secret:SHOP_PASSWORD}}".contains(&value));

@@ -26,7 +26,7 @@ fn submit(form: OwningForm) -> Element {
 }
 
 #[test]
-fn fields_that_matter_are_known() {
+fn sensitive_fields_are_recognised() {
     use SensitiveData::{Code, Identity, Password, Payment};
     for (field, expected) in [
         (field("password", "", ""), Some(Password)),
@@ -55,7 +55,7 @@ fn fields_that_matter_are_known() {
 }
 
 #[test]
-fn sending_a_form_that_matters_asks() {
+fn submitting_a_sensitive_form_asks() {
     let login = || vec![field("text", "username", "Name"), field("password", "", "")];
     let here = "https://a.example/login";
     for (element, expected) in [
@@ -108,7 +108,7 @@ fn sending_a_form_that_matters_asks() {
 }
 
 #[test]
-fn enter_is_the_forms_button() {
+fn enter_submits_the_form() {
     let in_form = |form| Element { form, ..text_line("Name") };
     let here = "https://a.example/x";
     let enter = PageAction::Press { key: "Enter" };
@@ -165,7 +165,7 @@ fn enter_is_the_forms_button() {
 }
 
 #[test]
-fn keys_are_what_they_do() {
+fn keys_are_judged_by_their_effect() {
     for (element, key, asks) in [
         (button("Delete"), "Space", true),
         (button("Next"), "Tab", false),
@@ -203,7 +203,7 @@ fn keys_are_what_they_do() {
 }
 
 #[test]
-fn a_key_that_writes_is_judged_with_what_the_field_holds() {
+fn a_typed_key_is_judged_with_the_fields_text() {
     const LETTER: &str = "the meeting about the merger of both companies has been moved to the second";
     let mut memory = PageMemory::default();
     memory.record_text(&site("https://mail.example"), LETTER);
@@ -238,7 +238,7 @@ fn a_key_that_writes_is_judged_with_what_the_field_holds() {
 }
 
 #[test]
-fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
+fn a_button_in_an_editor_is_activated_and_the_editor_is_not() {
     let editor = |name: &str, is_pressed| Element {
         name: name.into(),
         tag: "div".into(),
@@ -270,7 +270,7 @@ fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
 }
 
 #[test]
-fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
+fn a_field_that_submits_on_change_is_judged_as_submitting() {
     let card = || form(vec![field("text", "cc-number", "")], "", &[]);
     let input = |kind: &str, form, sends_on_change| Element {
         tag: "input".into(),
@@ -367,7 +367,7 @@ fn every_other_action_has_its_rule() {
 }
 
 #[test]
-fn a_drag_asks_for_what_a_press_on_either_end_would() {
+fn a_drag_asks_like_a_click_on_either_end() {
     let card = || form(vec![field("text", "cc-number", "")], "https://a.example/pay", &[]);
     let plain = button("Card");
     for (from, onto, expected) in [
@@ -395,7 +395,7 @@ fn a_drag_asks_for_what_a_press_on_either_end_would() {
 }
 
 #[test]
-fn what_is_chosen_is_judged_by_its_words() {
+fn a_choice_is_judged_by_its_words() {
     let list = |form, sends_on_change| Element {
         tag: "select".into(),
         field: field("select-one", "", "Action"),
@@ -423,7 +423,7 @@ fn what_is_chosen_is_judged_by_its_words() {
 }
 
 #[test]
-fn what_is_not_known_asks() {
+fn unknown_targets_ask() {
     let act = |action, loose_fields| ActionContext {
         page: &PageAddress::Blank,
         frame: &Origin::Opaque,
@@ -452,7 +452,7 @@ fn what_is_not_known_asks() {
 }
 
 #[test]
-fn the_question_shows_the_real_name_and_the_frames_site() {
+fn the_question_shows_the_name_and_the_frames_site() {
     let element = button("Se\u{200b}nd\n\u{202e}now");
     let act = ActionContext {
         page: &PageAddress::of("https://a.example"),

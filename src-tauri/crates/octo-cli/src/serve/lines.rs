@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_at_line_ends_and_at_the_end() {
+    fn lines_end_at_newlines_and_at_the_end_of_input() {
         let text = |lines: &[&str]| lines.iter().map(|&line| Ok(line.to_owned())).collect::<Vec<_>>();
         assert_eq!(lines(9, b""), text(&[]));
         assert_eq!(lines(9, b"a\n\nb\n"), text(&["a", "", "b"]));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_reported_and_the_next_one_read() {
+    fn a_too_long_line_is_reported_and_skipped() {
         let long = || Err("serve.long_line".to_owned());
         let ok = |line: &str| Ok(line.to_owned());
         assert_eq!(lines(3, b"abc\nabcd\nabcdefghij\nx\n"), [ok("abc"), long(), long(), ok("x")]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_ends_when_nobody_wants_more() {
+    fn reading_ends_when_the_consumer_stops() {
         let mut count = 0;
         read_lines(&b"a\nb\nc\n"[..], |_| {
             count += 1;

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_told_once_with_its_session_and_its_cause() {
+    fn each_change_is_reported_once_with_session_and_cause() {
         let session = SessionId::new();
         let mut known = SessionTroubles::new();
         let mut told = |updates: Vec<Update>| {

@@ -34,7 +34,7 @@ fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> 
 }
 
 #[test]
-fn a_used_up_budget_ends_the_turn_in_words_and_it_goes_on_with_more() {
+fn an_exhausted_budget_ends_the_turn_and_a_higher_one_continues_it() {
     for (language, words) in [
         ("C.UTF-8", ["it has spent $0.0", ", and its budget is $0.000001."]),
         ("zh_CN.UTF-8", ["已花费 $0.0", "，预算为 $0.000001。"]),
@@ -56,7 +56,7 @@ fn a_used_up_budget_ends_the_turn_in_words_and_it_goes_on_with_more() {
 }
 
 #[test]
-fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
+fn with_json_the_budget_stop_is_an_event_and_the_message_stays_on_stderr() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     price(&home, &server);
@@ -85,7 +85,7 @@ fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
 }
 
 #[test]
-fn what_a_budget_does_not_reach_runs_to_its_end() {
+fn a_turn_within_its_budget_finishes() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     price(&home, &server);
@@ -95,7 +95,7 @@ fn what_a_budget_does_not_reach_runs_to_its_end() {
 }
 
 #[test]
-fn calls_of_unknown_price_are_said_not_to_count_once() {
+fn unpriced_calls_are_reported_once() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.000001", "list it"]).expect(0);
@@ -106,7 +106,7 @@ fn calls_of_unknown_price_are_said_not_to_count_once() {
 }
 
 #[test]
-fn an_amount_that_is_none_is_a_usage_error() {
+fn an_invalid_amount_is_a_usage_error() {
     let home = TempHome::new();
     for wrong in ["0", "-1", "1e3", "$2", "1,5", "inf", "0.0000000001", ""] {
         let ran =

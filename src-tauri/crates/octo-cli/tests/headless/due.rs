@@ -36,7 +36,7 @@ const KILLS_PER_HOME: usize = 20;
 const IDLE_AFTER: Duration = Duration::from_secs(90);
 
 #[test]
-fn every_time_fires_once_or_says_why_not_whatever_kill_9_hits() {
+fn every_scheduled_time_fires_once_or_has_a_reason_despite_kill_9() {
     let mut seen = DueSituations::default();
     let extent = kill(20_261_122, KILLS_PER_HOME, |seed, kills| {
         let mut campaign = Campaign::begin(seed);

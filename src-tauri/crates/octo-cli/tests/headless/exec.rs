@@ -127,7 +127,7 @@ fn last_continues_the_folders_newest_session() {
 }
 
 #[test]
-fn nobody_is_there_to_give_permission_and_the_model_is_told() {
+fn without_a_person_permission_is_denied_and_the_model_told() {
     for mode in ["ask", "ask-risky"] {
         let home = TempHome::new();
         let script = Script::new()
@@ -166,7 +166,7 @@ fn ask_risky_reads_and_writes_inside_the_folder_without_asking() {
 }
 
 #[test]
-fn nobody_is_there_to_answer_a_question() {
+fn without_a_person_a_question_is_not_answered() {
     for mode in ["ask", "ask-risky", "autonomous"] {
         let home = TempHome::new();
         let question = json!({ "question": "Which colour?", "options": ["red", "blue"] });
@@ -282,7 +282,7 @@ fn a_command_is_not_judged_by_the_turn_before_and_retry_by_its_own() {
 }
 
 #[test]
-fn a_model_of_the_command_line_chooses_nothing_for_the_person() {
+fn a_command_line_model_does_not_become_the_default() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("One.").text("Two."));
     run(&home, &server, &["one"]).expect(0);
@@ -303,7 +303,7 @@ fn a_model_of_the_command_line_chooses_nothing_for_the_person() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_fault() {
+fn a_closed_reader_is_no_failure() {
     let home = TempHome::new();
     let gate = Gate::new();
     let script = Script::new().reply(Reply::text("One two three.").hold_after(1, &gate)).text("More.");

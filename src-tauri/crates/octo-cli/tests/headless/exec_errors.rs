@@ -7,7 +7,7 @@ use serde_json::json;
 use std::{fs, net::TcpListener};
 
 #[test]
-fn wrong_usage_is_2_and_says_why() {
+fn wrong_usage_exits_with_2_and_says_why() {
     let home = TempHome::new();
     for (arguments, words) in [
         (&[][..], "Usage"),
@@ -35,7 +35,7 @@ fn help_is_no_error() {
 }
 
 #[test]
-fn a_missing_key_is_said_before_anything_is_sent() {
+fn a_missing_key_is_reported_before_any_request() {
     let home = TempHome::new();
     let options = ["--protocol", "anthropic", "--model", "m", "--key-env", "MY_KEY", "x"];
     let ran = ExecResult::of(exec(&home, &options).output().unwrap()).expect(1);
@@ -44,7 +44,7 @@ fn a_missing_key_is_said_before_anything_is_sent() {
 }
 
 #[test]
-fn without_any_model_the_way_to_one_is_named() {
+fn without_a_model_the_setup_is_explained() {
     let home = TempHome::new();
     let ran = ExecResult::of(exec(&home, &["x"]).output().unwrap()).expect(1);
     assert!(ran.err.starts_with("No model is connected yet. Nothing was sent."), "{}", ran.err);
@@ -53,7 +53,7 @@ fn without_any_model_the_way_to_one_is_named() {
 }
 
 #[test]
-fn a_broken_policy_file_is_said_once_and_the_work_goes_on() {
+fn a_broken_policy_file_is_reported_once_and_the_turn_continues() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("first").text("second"));
     let ran = run(&home, &server, &["x"]).expect(0);
@@ -98,7 +98,7 @@ fn a_web_page_instead_of_an_answer_is_tried_again_and_named() {
 }
 
 #[test]
-fn a_server_that_asks_for_too_long_a_wait_is_not_waited_for() {
+fn a_too_long_requested_wait_is_refused() {
     let home = TempHome::new();
     let reply = Reply::error(529, "overloaded_error", "later").header("retry-after", "3600");
     let server = ModelServer::start(Script::from(reply));
@@ -127,7 +127,7 @@ fn a_stream_that_refuses_fails_the_turn() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn a_missing_folder_is_named() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("Hi."));
     let file = home.write("file.txt", "x");
@@ -147,7 +147,7 @@ fn a_folder_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_session_that_is_not_there_is_said() {
+fn a_missing_session_is_reported() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new());
     let id = octo_protocol::SessionId::new().to_string();
@@ -157,7 +157,7 @@ fn a_session_that_is_not_there_is_said() {
 }
 
 #[test]
-fn a_model_that_goes_round_in_circles_is_ended() {
+fn a_looping_model_is_stopped() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::from_fn(|_| Reply::call("glob", json!({ "pattern": "*" }))));
     let ran = run(&home, &server, &["x"]).expect(1);
@@ -199,7 +199,7 @@ fn a_home_that_cannot_be_used_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_damaged_database_is_said_with_the_way_out_and_left_as_it_is() {
+fn a_damaged_database_is_reported_with_its_repair_and_left_unchanged() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("first"));
     run(&home, &server, &["x"]).expect(0);

@@ -15,7 +15,7 @@ fn start(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> RunningEx
 }
 
 #[test]
-fn interrupted_while_the_answer_streams_it_keeps_what_had_come() {
+fn an_interrupt_keeps_the_text_streamed_so_far() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let home = TempHome::new();
         let gate = Gate::new();
@@ -46,7 +46,7 @@ fn interrupted_while_the_answer_streams_it_keeps_what_had_come() {
 }
 
 #[test]
-fn interrupted_while_a_command_runs_nothing_of_it_stays() {
+fn an_interrupt_ends_the_running_command() {
     let home = TempHome::new();
     let command = "sleep 300 & echo $$ $! > pids; echo begun; wait";
     let script =
@@ -80,7 +80,7 @@ fn interrupted_while_a_command_runs_nothing_of_it_stays() {
 }
 
 #[test]
-fn interrupted_before_the_prompt_was_read_it_did_nothing() {
+fn an_interrupt_before_the_prompt_does_nothing() {
     let home = TempHome::new();
     let mut command = exec(&home, &["--protocol", "demo", "-"]);
     command.stdin(std::process::Stdio::piped());

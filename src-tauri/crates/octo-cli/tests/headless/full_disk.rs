@@ -37,7 +37,7 @@ fn stuck(home: &TempHome, disk: &SmallDisk) -> (ModelServer, RunningExec) {
 }
 
 #[test]
-fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
+fn a_turn_that_cannot_be_stored_is_reported_and_still_handles_signals() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let (_server, running) = stuck(&home, &disk);
     running.signal(Signal::SIGINT);
@@ -53,7 +53,7 @@ fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
 }
 
 #[test]
-fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
+fn a_turn_that_cannot_be_stored_continues_when_space_returns() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let (_server, running) = stuck(&home, &disk);
     disk.free();
@@ -63,7 +63,7 @@ fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
 }
 
 #[test]
-fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
+fn serve_reports_a_session_that_cannot_be_stored() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
@@ -98,7 +98,7 @@ fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
 }
 
 #[test]
-fn a_home_that_is_read_only_or_full_at_the_start_is_said_and_nothing_in_it_is_lost() {
+fn a_read_only_or_full_home_is_reported_at_start_and_loses_nothing() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let server = ModelServer::start(Script::new().text("first").text("second").text("third"));
     run(&home, &server, &["one"]).expect(0);

@@ -21,7 +21,7 @@ fn start(core: &mut ServeProcess, home: &TempHome, model: ModelId, text: &str) -
 }
 
 #[test]
-fn what_was_being_stopped_does_not_go_on_after_kill_9() {
+fn a_stopping_turn_does_not_resume_after_kill_9() {
     let home = TempHome::new();
     // It ignores its termination, so that there is time to kill Octo while it is stopping.
     let line = "trap '' TERM; touch up; while :; do sleep 0.2; done";

@@ -50,7 +50,7 @@ fn work(home: &TempHome) {
 }
 
 #[test]
-fn a_moved_home_is_found_by_every_process() {
+fn every_process_finds_a_moved_home() {
     let home = TempHome::new();
     work(&home);
     let to = folder(&home, "new");
@@ -101,7 +101,7 @@ fn killed(home: &TempHome, fuse: Duration) {
 }
 
 #[test]
-fn kill_9_at_any_moment_leaves_the_home_whole_and_the_plan_goes_on() {
+fn kill_9_leaves_the_home_whole_and_the_move_resumes() {
     let home = TempHome::new();
     work(&home);
     for number in 0..300 {

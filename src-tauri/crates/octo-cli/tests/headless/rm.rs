@@ -190,7 +190,7 @@ fn is_gnu() -> bool {
 }
 
 #[test]
-fn it_does_and_says_what_gnu_does() {
+fn rm_behaves_and_reports_like_gnu() {
     if !is_gnu() {
         return;
     }
@@ -210,7 +210,7 @@ fn it_does_and_says_what_gnu_does() {
 }
 
 #[test]
-fn roots_and_homes_are_refused_whatever_is_said() {
+fn roots_and_homes_are_refused_despite_options() {
     let place = RmFolders::with_files();
     let home = place.trash.home().display().to_string();
     let beside = place.work.parent().unwrap().display().to_string();
@@ -223,7 +223,7 @@ fn roots_and_homes_are_refused_whatever_is_said() {
 }
 
 #[test]
-fn what_the_trash_cannot_take_stays() {
+fn files_the_trash_cannot_take_stay() {
     let place = RmFolders::with_files();
     // No trash can be created because a file is in its way.
     fs::write(place.trash.home().join("trash"), "in the way").unwrap();
@@ -235,7 +235,7 @@ fn what_the_trash_cannot_take_stays() {
 }
 
 #[test]
-fn a_cleared_environment_still_finds_the_trash_and_none_removes_nothing() {
+fn without_environment_rm_finds_the_trash_or_removes_nothing() {
     let place = RmFolders::with_files();
     let mut command = Command::new(place.bin.join("rm"));
     command.arg("file").current_dir(&place.work).env_clear().env("PATH", &place.bin);
@@ -249,7 +249,7 @@ fn a_cleared_environment_still_finds_the_trash_and_none_removes_nothing() {
 }
 
 #[test]
-fn a_slip_says_who_removed_what_with_which_command() {
+fn a_trash_slip_names_the_remover_and_the_command() {
     let place = RmFolders::with_files();
     output_of(place.ours("rm", &["-rf", "full"]), "");
     let slip = place.in_trash().pop().unwrap();

@@ -154,7 +154,7 @@ fn the_lines_of_a_turn() {
 }
 
 #[test]
-fn a_slow_request_holds_nothing_up() {
+fn a_slow_request_blocks_no_other() {
     let home = TempHome::new();
     let server = ModelServer::start(Reply::hang());
     let mut core = serve(&home);
@@ -177,7 +177,7 @@ fn a_slow_request_holds_nothing_up() {
 }
 
 #[test]
-fn what_is_written_in_a_row_reaches_a_session_in_that_order() {
+fn requests_reach_a_session_in_order() {
     let home = TempHome::new();
     let gate = Gate::new();
     let server = ModelServer::start(Script::new().reply(Reply::text("ok").hold_after(0, &gate)).text("all"));
@@ -201,7 +201,7 @@ fn what_is_written_in_a_row_reaches_a_session_in_that_order() {
 }
 
 #[test]
-fn a_line_that_is_no_request_is_reported_and_the_next_one_served() {
+fn an_invalid_line_is_reported_and_the_next_one_served() {
     let home = TempHome::new();
     let mut core = serve(&home);
     let secret = "sk-in-a-broken-line";
@@ -229,7 +229,7 @@ fn a_line_that_is_no_request_is_reported_and_the_next_one_served() {
 }
 
 #[test]
-fn a_line_without_end_is_reported_too() {
+fn an_endless_line_is_reported() {
     let home = TempHome::new();
     let mut core = serve(&home);
     core.send_line(&"x".repeat(64 * 1024 * 1024 + 1));
@@ -239,7 +239,7 @@ fn a_line_without_end_is_reported_too() {
 }
 
 #[test]
-fn only_a_desktop_can_do_what_only_a_desktop_can_do() {
+fn desktop_requests_are_refused() {
     let home = TempHome::new();
     let mut core = serve(&home);
     let error = core.call(HostRequest::PickFolder { start: None }).unwrap_err();
@@ -249,7 +249,7 @@ fn only_a_desktop_can_do_what_only_a_desktop_can_do() {
 }
 
 #[test]
-fn what_was_asked_before_the_end_of_input_is_answered() {
+fn requests_before_the_end_of_input_are_answered() {
     let home = TempHome::new();
     let mut child = Command::new(BINARY)
         .arg("serve")
@@ -305,7 +305,7 @@ fn a_termination_signal_ends_it_in_order_and_the_turn_goes_on_later() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads_it_any_more() {
+fn serve_ends_when_its_reader_closes() {
     let home = TempHome::new();
     let mut child = Command::new(BINARY)
         .arg("serve")

@@ -35,7 +35,7 @@ struct SubAgentSituations {
 }
 
 #[test]
-fn sub_agents_end_with_their_process_and_their_parent_goes_on_without_doubling_anything() {
+fn sub_agents_end_with_their_process_and_the_parent_repeats_nothing() {
     let mut met = SubAgentSituations::default();
     let extent = kill(20_261_123, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);

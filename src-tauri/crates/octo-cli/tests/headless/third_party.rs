@@ -38,7 +38,7 @@ const FORMATS: [(&str, &str); 3] = [("anthropic", ""), ("openai-chat", "/v1"), (
 
 #[test]
 #[ignore = "installs a third party's server: cargo xtask soak runs it"]
-fn the_proxy_of_litellm_is_understood_in_every_format_it_serves() {
+fn litellm_is_understood_in_every_format_it_serves() {
     let python = match installed() {
         Ok(python) => python,
         Err(why) => return eprintln!("left out: the LiteLLM proxy as a witness: {why}"),

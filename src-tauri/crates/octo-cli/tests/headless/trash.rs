@@ -55,7 +55,7 @@ fn rm_moves_to_the_trash_with_its_session_and_the_tool_brings_it_back() {
 }
 
 #[test]
-fn nobody_there_to_ask_means_the_trash_is_not_emptied() {
+fn without_a_person_the_trash_is_not_emptied() {
     let home = TempHome::new();
     home.write("a.txt", "a");
     let script = Script::new()

@@ -69,7 +69,7 @@ fn one_notice_for_each_change_that_is_not_seen() {
 }
 
 #[test]
-fn the_person_chooses_what_is_told() {
+fn settings_choose_the_notices() {
     let id = SessionId::new();
     let off = Switch::Off;
     for (wanted, end) in [
@@ -85,7 +85,7 @@ fn the_person_chooses_what_is_told() {
 }
 
 #[test]
-fn a_task_tells_what_it_says() {
+fn a_task_setting_overrides_the_notices() {
     use NoticeKind::{Failed, Finished, Question};
     use octo_protocol::TaskNotifications::{All, Nothing, Trouble};
     for (task, told) in
@@ -98,7 +98,7 @@ fn a_task_tells_what_it_says() {
 }
 
 #[test]
-fn a_notice_goes_when_it_was_seen_or_is_over() {
+fn a_notice_is_withdrawn_when_seen_or_over() {
     let id = SessionId::new();
     let gone = Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) });
     let asked = || {
@@ -117,7 +117,7 @@ fn a_notice_goes_when_it_was_seen_or_is_over() {
 }
 
 #[test]
-fn what_is_so_at_the_start_is_no_news_and_what_was_missed_is() {
+fn only_missed_runs_are_reported_at_start() {
     let (a, b) = (SessionId::new(), SessionId::new());
     let mut notices = Notices::default();
     assert_eq!(notices.start_over(&[line(a, Waiting), line(b, Running)]), []);
@@ -130,7 +130,7 @@ fn what_is_so_at_the_start_is_no_news_and_what_was_missed_is() {
 }
 
 #[test]
-fn what_the_person_stopped_is_no_news() {
+fn a_turn_the_person_stopped_is_not_reported() {
     let (a, b) = (SessionId::new(), SessionId::new());
     let mut notices = Notices::default();
     notices.session_changed(&line(a, Running));
@@ -147,7 +147,7 @@ fn what_the_person_stopped_is_no_news() {
 }
 
 #[test]
-fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
+fn a_turn_stopped_from_its_notice_is_not_reported() {
     let id = SessionId::new();
     let mut notices = Notices::default();
     notices.session_changed(&line(id, Running));
@@ -166,7 +166,7 @@ fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
 }
 
 #[test]
-fn a_notice_offers_to_look_first_and_never_to_allow() {
+fn a_notice_offers_opening_first_and_never_allowing() {
     for kind in [NoticeKind::Question, NoticeKind::Finished, NoticeKind::Failed] {
         assert_eq!(kind.actions().first(), Some(&NoticeAction::Open), "{kind:?}");
     }

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_that_has_credentials_counts() {
+    fn the_first_source_with_credentials_wins() {
         let home = home();
         let keys = [("AWS_ACCESS_KEY_ID", "AKIENV"), ("AWS_SECRET_ACCESS_KEY", "s3cretenv")];
         let with = |more: &[(&'static str, &'static str)]| [&keys[..], more].concat();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_credentials_say_where_they_were_looked_for() {
+    fn missing_credentials_name_the_searched_sources() {
         let home = home();
         for (profile, said) in [
             ("single", "sso_session"),

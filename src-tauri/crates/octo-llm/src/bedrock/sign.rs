@@ -195,7 +195,7 @@ mod tests {
     ];
 
     #[test]
-    fn published_vectors_are_signed_as_published() {
+    fn published_signing_vectors_match() {
         for vector in VECTORS {
             let url = format!("https://example.amazonaws.com{}", vector.path);
             let request = UnsignedRequest {
@@ -220,7 +220,7 @@ mod tests {
     /// `double-encode-path` of the same suite, which has its own server and credentials: characters already
     /// escaped in an address are escaped again in the signed text.
     #[test]
-    fn an_escaped_path_is_signed_as_published() {
+    fn an_escaped_path_matches_the_published_signature() {
         let credentials = Credentials {
             access_key: "ANOTREAL".to_owned(),
             secret_key: SecretString::from("notrealrnrELgWzOk3IfjzDKtFBhDby"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_no_header_can_hold_are_refused_unseen() {
+    fn credentials_unfit_for_headers_are_refused_without_being_shown() {
         let credentials = Credentials {
             access_key: "AKID".to_owned(),
             secret_key: SecretString::from("s3cret"),

@@ -28,7 +28,7 @@ fn at(kind: &str, url: &str) -> Presets {
 }
 
 #[tokio::test]
-async fn a_server_is_found_when_it_is_what_it_says() {
+async fn a_server_is_found_if_its_answer_matches() {
     for (kind, path, body, models) in [
         ("ollama", "/api/tags", OLLAMA, &["qwen3:8b", "gpt-oss:20b"][..]),
         ("lm_studio", "/api/v1/models", STUDIO, &["google/gemma-4"]),
@@ -51,7 +51,7 @@ async fn a_server_is_found_when_it_is_what_it_says() {
 }
 
 #[tokio::test]
-async fn another_server_at_the_port_is_not_taken_for_it() {
+async fn another_server_at_the_port_is_not_found() {
     for (kind, path, body) in [
         ("ollama", "/api/tags", r#"{"models":[{"name":"x"}]}"#),
         ("ollama", "/api/tags", r#"{"models":[]}"#),
@@ -73,7 +73,7 @@ async fn another_server_at_the_port_is_not_taken_for_it() {
 }
 
 #[tokio::test]
-async fn a_port_nobody_listens_at_is_no_error() {
+async fn a_closed_port_is_no_error() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     assert_eq!(find_local_servers(&at("ollama", &format!("http://{closed}"))).await.unwrap(), []);
 }

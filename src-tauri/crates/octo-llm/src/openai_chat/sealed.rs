@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn details_are_put_together_from_their_pieces() {
+    fn details_are_assembled_from_their_pieces() {
         let mut details = ReasoningDetails::default();
         for piece in [
             json!([{ "type": "reasoning.text", "index": 0, "text": "First ", "signature": null, "format": "f" }]),
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn words_alone_are_not_kept_twice() {
+    fn plain_text_is_not_stored_twice() {
         let mut details = ReasoningDetails::default();
         details.add(&json!({ MESSAGE_FIELD: [{ "type": "reasoning.text", "text": "hm", "signature": "" }] }));
         assert_eq!(details.into_kept(vec![None, None]), None);
     }
 
     #[test]
-    fn generations_that_sign() {
+    fn model_generations_that_require_signatures() {
         for (model, expected) in [
             ("gemini-3-pro-preview", true),
             ("models/gemini-3.8-flash", true),

@@ -16,7 +16,7 @@ fn card(base_url: &str, model: &str) -> ModelCard {
 }
 
 #[test]
-fn the_built_in_table_is_sound_and_whole() {
+fn the_built_in_table_is_valid_and_complete() {
     let presets = Presets::built_in();
     assert_eq!(presets.warnings, [], "the compiled-in table was read");
     let ids: Vec<&str> = presets.providers().iter().map(|preset| preset.id.as_str()).collect();
@@ -80,7 +80,7 @@ fn the_built_in_table_is_sound_and_whole() {
 
 /// Rows that Octo had before there were presets; the figures are LiteLLM's.
 #[test]
-fn names_are_found_whole_with_a_date_and_behind_a_router() {
+fn model_names_match_exactly_with_a_date_and_behind_a_router() {
     for (name, window, vision) in [
         ("claude-sonnet-4-5", 200_000, true),
         ("claude-sonnet-4-5-20250929", 200_000, true),
@@ -104,7 +104,7 @@ fn names_are_found_whole_with_a_date_and_behind_a_router() {
 }
 
 #[test]
-fn what_only_looks_alike_is_unknown() {
+fn similar_model_names_are_unknown() {
     for name in [
         "",
         "claude",
@@ -189,7 +189,7 @@ fn prices_are_those_of_exactly_this_model_at_exactly_this_provider() {
 }
 
 #[test]
-fn caches_are_the_providers_and_minimums_the_models() {
+fn caching_comes_from_the_provider_and_minimums_from_the_model() {
     let markers = |card: &ModelCard| match &card.caching.kind {
         CacheKind::Markers { lives, .. } => lives.contains(&CacheLifetime::Hour),
         _ => false,
@@ -227,7 +227,7 @@ fn caches_are_the_providers_and_minimums_the_models() {
 }
 
 #[test]
-fn protocols_lights_and_efforts() {
+fn protocols_light_models_and_efforts() {
     let presets = Presets::built_in();
     let router = presets.provider("openrouter").unwrap();
     assert_eq!(router.protocol_of("anthropic/claude-sonnet-4.6"), Protocol::Anthropic);
@@ -245,7 +245,7 @@ fn protocols_lights_and_efforts() {
 }
 
 #[test]
-fn the_list_says_what_the_cards_say() {
+fn the_list_agrees_with_the_cards() {
     let list = Presets::built_in().list();
     assert_eq!(list.warnings, []);
     let anthropic = &list.presets[0];

@@ -49,7 +49,7 @@ fn each_class_has_its_price() {
 }
 
 #[test]
-fn what_should_have_been_read_costs_what_it_was_paid_above_reading() {
+fn a_miss_costs_the_price_above_reading() {
     let prices = two_tiers();
     let hour = |usage, written_for_an_hour| BilledUsage { usage, written_for_an_hour };
     for (billed, again, nano) in [
@@ -88,7 +88,7 @@ fn prices_below_a_nano_dollar_are_not_lost() {
 }
 
 #[test]
-fn what_is_no_price_is_refused() {
+fn invalid_prices_are_refused() {
     for text in ["-1", "1e9", "\"3\"", "null"] {
         assert!(serde_json::from_str::<Price>(text).is_err(), "{text}");
     }
@@ -99,7 +99,7 @@ fn what_is_no_price_is_refused() {
 }
 
 #[test]
-fn tiers_that_make_long_requests_cheaper_are_not_sane() {
+fn cheaper_tiers_for_long_requests_are_invalid() {
     let sane = two_tiers();
     assert!(sane.is_monotonic());
     let mut cheaper = sane.clone();
@@ -155,7 +155,7 @@ proptest! {
 
     /// Tokens moved to cache reads never exceed the total, and none are lost.
     #[test]
-    fn had_it_been_read_the_sum_stays(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
+    fn the_total_is_preserved_when_tokens_become_reads(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
         let billed = BilledUsage { usage: used, written_for_an_hour: hour }.capped();
         let then = billed.with_cache_read(again);
         prop_assert_eq!(then.usage.total_input(), used.total_input());
@@ -165,7 +165,7 @@ proptest! {
 
     /// A cost is known exactly when the price of every used kind of token is.
     #[test]
-    fn a_hole_is_no_price(prices in any_prices(), used in any_usage(), hour in 0u64..10) {
+    fn missing_rates_give_no_price(prices in any_prices(), used in any_usage(), hour in 0u64..10) {
         let total = used.input.saturating_add(used.cache_read).saturating_add(used.cache_write);
         let rates = prices.rates_for(total);
         let billed = BilledUsage { usage: used, written_for_an_hour: hour };

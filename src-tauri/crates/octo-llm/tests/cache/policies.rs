@@ -55,7 +55,7 @@ fn sessions(policy: MarkerPolicy, minutes: u64) -> Bill {
 }
 
 #[test]
-fn the_default_is_the_cheapest_that_was_measured() {
+fn the_default_policy_is_the_cheapest_measured() {
     let mut table = String::from("policy: coding | chat, kept warm | 8 sessions, 4 min | 15 min apart\n");
     let mut measured = Vec::new();
     for (name, policy) in POLICIES {

@@ -101,7 +101,7 @@ fn a_discarded_last_message_costs_only_itself() {
 }
 
 #[test]
-fn taking_back_a_long_turn_reads_everything_before_it() {
+fn undoing_a_long_turn_reads_everything_before_it() {
     for (name, mut talk) in providers() {
         talk.say(300);
         for _ in 0..4 {
@@ -153,7 +153,7 @@ fn switching_the_model_and_back_reads_what_the_model_had() {
 }
 
 #[test]
-fn what_is_appended_beside_the_conversation_breaks_nothing() {
+fn temporary_messages_break_no_prefix() {
     for (name, mut talk) in providers() {
         talk.say(300);
         talk.call(1, 6000);
@@ -199,7 +199,7 @@ fn a_compaction_reads_the_conversation_and_keeps_the_fixed_part() {
 }
 
 #[test]
-fn a_session_and_a_sub_agent_read_what_they_share() {
+fn a_session_and_a_sub_agent_share_their_prefix() {
     let mut talk = anthropic();
     talk.say(300);
     talk.call(1, 6000);
@@ -219,7 +219,7 @@ fn a_session_and_a_sub_agent_read_what_they_share() {
 }
 
 #[test]
-fn short_pauses_are_kept_warm_and_long_ones_are_let_go() {
+fn short_pauses_are_kept_warm_and_long_ones_are_not() {
     let seconds = Duration::from_secs;
     for (pause, warm, refreshes, hit) in [
         (seconds(200), KeepWarm::Kept, 0, true),

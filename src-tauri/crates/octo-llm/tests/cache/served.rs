@@ -39,7 +39,7 @@ fn talk() -> WorkloadConversation {
 }
 
 #[tokio::test]
-async fn the_policy_is_the_tests_choice() {
+async fn the_server_follows_the_tests_cache_policy() {
     for (what, policy, reads) in [
         ("the vendor's", None, true),
         ("Bedrock's", Some(CachePolicy::bedrock()), true),
@@ -57,7 +57,7 @@ async fn the_policy_is_the_tests_choice() {
 }
 
 #[tokio::test]
-async fn what_the_ledger_expects_is_what_the_provider_reads() {
+async fn the_ledgers_expectation_equals_the_providers_reads() {
     let seconds = Duration::from_secs;
     for (what, pause, change, miss, reason) in [
         ("a turn more", seconds(20), None, None, None),

@@ -56,7 +56,7 @@ fn with_headers(headers: &[(&str, &str)]) -> Network {
 }
 
 #[tokio::test]
-async fn headers_of_the_persons_travel_beside_octos_own() {
+async fn custom_headers_are_sent_with_octos_own() {
     for protocol in PROTOCOLS {
         let server = ModelServer::start(Reply::text("hi"));
         let network = with_headers(&[("X-Team", " blue "), ("user-agent", "other/1.0")]);
@@ -72,7 +72,7 @@ async fn headers_of_the_persons_travel_beside_octos_own() {
 }
 
 #[tokio::test]
-async fn values_of_headers_do_not_come_back_in_errors() {
+async fn header_values_do_not_appear_in_errors() {
     let value = "gateway-s3cret";
     for reply in [
         Reply::error(403, "permission_error", format!("no such tenant: {value}")),
@@ -110,7 +110,7 @@ async fn a_server_on_this_machine_is_reached_without_the_proxy() {
 }
 
 #[tokio::test]
-async fn a_server_of_the_world_is_reached_through_the_proxy_and_its_password_is_never_shown() {
+async fn an_internet_server_is_reached_through_the_proxy_without_showing_its_password() {
     // The scripted server acts as the proxy: it refuses to proxy, which shows that it was contacted.
     let server = ModelServer::start(Script::new());
     let address = server.url().replace("http://", "http://me:s3cretpass@").replace("/v1", "");
@@ -228,7 +228,7 @@ async fn behind_tls(server: &ModelServer) -> String {
 }
 
 #[tokio::test]
-async fn a_certificate_is_verified_and_an_authority_of_the_persons_trusted() {
+async fn certificates_are_verified_and_custom_authorities_trusted() {
     let server = ModelServer::start(Reply::text("hi"));
     let address = behind_tls(&server).await;
     let with = |extra_ca: Option<&[u8]>| {

@@ -270,7 +270,7 @@ fn failed_results_are_marked_as_such() {
 }
 
 #[test]
-fn a_blind_model_is_told_of_pictures_and_documents() {
+fn a_model_without_vision_gets_mentions_of_files() {
     let mut request = request(everything());
     (request.vision, request.documents) = (false, false);
     for (_, encode) in ENCODERS {
@@ -407,7 +407,7 @@ fn markers_are_written_as_each_server_takes_them() {
 }
 
 #[test]
-fn a_conversations_name_goes_only_under_a_field_the_server_knows() {
+fn the_cache_key_uses_only_a_field_the_server_knows() {
     let request = two_turns();
     for (cache_key, expected) in [
         (CacheKeyField::Unknown, [None, None, Some("prompt_cache_key")]),

@@ -259,7 +259,7 @@ async fn a_dead_server_is_a_network_error() {
 }
 
 #[tokio::test]
-async fn keys_do_not_come_back_in_errors() {
+async fn keys_do_not_appear_in_errors() {
     // Nor when the message is cut, nor from a stream.
     let padding = "y".repeat(480);
     for reply in [
@@ -277,7 +277,7 @@ async fn keys_do_not_come_back_in_errors() {
 }
 
 #[tokio::test]
-async fn a_huge_error_body_is_not_read_to_its_end() {
+async fn a_huge_error_body_is_read_in_part() {
     let body = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "z".repeat(4 * 1024 * 1024));
     let error =
         failure(&ModelServer::start(Reply::raw(500, "application/json", body)), Protocol::Anthropic).await;
@@ -314,7 +314,7 @@ async fn text_arrives_while_the_stream_is_open_and_cancelling_closes_it() {
 }
 
 #[tokio::test]
-async fn a_held_stream_goes_on_when_it_is_let() {
+async fn a_held_stream_continues_when_released() {
     let gate = Gate::new();
     let server = ModelServer::start(Reply::text("one two three").hold_after(usize::MAX, &gate));
     let provider = provider(&server, Protocol::Anthropic);
@@ -327,7 +327,7 @@ async fn a_held_stream_goes_on_when_it_is_let() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_can_be_left() {
+async fn a_server_that_never_answers_can_be_cancelled() {
     let server = ModelServer::start(Reply::hang());
     let cancel = CancellationToken::new();
     let mut stream = provider(&server, Protocol::OpenaiChat).stream(request(&[user("hi")]), cancel.clone());
@@ -354,7 +354,7 @@ async fn nothing_is_sent_before_the_stream_is_polled_or_once_it_is_cancelled() {
 }
 
 #[tokio::test]
-async fn ends_have_their_reasons() {
+async fn finish_reasons_are_decoded() {
     for (finish, expected) in [
         (ReplyFinish::Stop, FinishReason::Stop),
         (ReplyFinish::Length, FinishReason::Length),

@@ -170,7 +170,7 @@ fn show(read: &StreamReading) -> String {
 }
 
 #[test]
-fn recorded_streams_mean_what_they_say() {
+fn recorded_streams_decode() {
     for (protocol, folder) in PROTOCOLS {
         let all = recorded(folder).into_iter().fold(String::new(), |mut all, (name, bytes)| {
             writeln!(all, "# {name}\n{}", show(&read(protocol, [bytes.as_slice()]))).unwrap();
@@ -225,7 +225,7 @@ fn blocks_are_numbered_without_gaps_and_their_deltas_add_up() {
     }
 }
 
-fn a_stream_split_at_any_byte_says_the_same((protocol, folder): (Protocol, &str)) {
+fn a_stream_split_at_any_byte_decodes_the_same((protocol, folder): (Protocol, &str)) {
     for (name, bytes) in recorded(folder) {
         let expected = read(protocol, [bytes.as_slice()]);
         for place in 0..=bytes.len() {
@@ -236,7 +236,7 @@ fn a_stream_split_at_any_byte_says_the_same((protocol, folder): (Protocol, &str)
     }
 }
 
-fn a_stream_cut_at_any_byte_is_whole_or_a_named_error((protocol, folder): (Protocol, &str)) {
+fn a_stream_cut_at_any_byte_is_complete_or_a_named_error((protocol, folder): (Protocol, &str)) {
     for (name, bytes) in recorded(folder) {
         let whole = read(protocol, [bytes.as_slice()]);
         let expected = result(&whole);
@@ -278,13 +278,13 @@ macro_rules! at_any_byte {
     ($($protocol:ident = $index:literal),*) => {$(
         mod $protocol {
             #[test]
-            fn a_stream_split_at_any_byte_says_the_same() {
-                super::a_stream_split_at_any_byte_says_the_same(super::PROTOCOLS[$index]);
+            fn a_stream_split_at_any_byte_decodes_the_same() {
+                super::a_stream_split_at_any_byte_decodes_the_same(super::PROTOCOLS[$index]);
             }
 
             #[test]
-            fn a_stream_cut_at_any_byte_is_whole_or_a_named_error() {
-                super::a_stream_cut_at_any_byte_is_whole_or_a_named_error(super::PROTOCOLS[$index]);
+            fn a_stream_cut_at_any_byte_is_complete_or_a_named_error() {
+                super::a_stream_cut_at_any_byte_is_complete_or_a_named_error(super::PROTOCOLS[$index]);
             }
         }
     )*};
@@ -292,7 +292,7 @@ macro_rules! at_any_byte {
 at_any_byte!(anthropic = 0, openai_chat = 1, openai_responses = 2, bedrock = 3);
 
 #[test]
-fn an_answer_without_end_is_given_up() {
+fn an_endless_answer_is_an_error() {
     // Comments, so that only the count is kept.
     let piece = [&b":"[..], &vec![b'x'; 1024 * 1024 - 2], b"\n"].concat();
     let provider = ProviderId("test@host".to_owned());

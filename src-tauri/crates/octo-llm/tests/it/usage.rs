@@ -86,7 +86,7 @@ fn counts_within(name: &str) -> bool {
 }
 
 #[test]
-fn honest_figures_become_disjoint() {
+fn consistent_counts_become_disjoint() {
     for (name, read) in PROTOCOLS {
         let whole = if counts_within(name) { 1000 } else { 300 };
         let usage = read([whole, 600, 100, 7].map(|count: u64| Some(json!(count)))).unwrap();
@@ -103,7 +103,7 @@ fn for_an_hour(events: Vec<ModelEvent>) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn what_is_kept_for_an_hour_is_told_apart_and_never_more_than_was_written() {
+fn hour_writes_are_separate_and_at_most_the_writes() {
     for (written, hour, expected) in [
         (json!(100), json!(60), (100, 60)),
         (json!(100), json!(0), (100, 0)),
@@ -136,7 +136,7 @@ fn what_is_kept_for_an_hour_is_told_apart_and_never_more_than_was_written() {
 }
 
 #[test]
-fn nonsense_counts_for_nothing() {
+fn nonsensical_counts_are_ignored() {
     let most = 1_000_000_000;
     for (nonsense, counted) in [
         (json!(-5), 0),
@@ -160,7 +160,7 @@ fn nonsense_counts_for_nothing() {
 }
 
 #[test]
-fn more_cached_than_sent_is_cut_to_what_was_sent() {
+fn cached_tokens_are_capped_at_the_input() {
     for (name, read) in PROTOCOLS.into_iter().filter(|(name, _)| counts_within(name)) {
         for (input, read_from, written, expected) in [
             (Some(100), Some(900), None, (0, 100, 0)),

@@ -196,7 +196,7 @@ fn timings_mean_what_they_say() {
 }
 
 #[test]
-fn what_makes_no_sense_is_said() {
+fn nonsensical_calls_are_refused() {
     let at = |at: &str| Timing::Once { at: at.to_owned() };
     let monthly = |day| Timing::Monthly { days: vec![day], times: texts(&["08:00"]) };
     let cases: Vec<(Timing, &str)> = vec![

@@ -92,7 +92,7 @@ fn a_template_key_is_a_key_and_nothing_is_executed() {
 }
 
 #[test]
-fn what_is_put_in_is_never_looked_at_again() {
+fn inserted_text_is_not_expanded_again() {
     let hostile = "$ARGUMENTS ${HOME} <%= memories_meta %> !`id` $0";
     assert_eq!(text("> $ARGUMENTS <", hostile), format!("> {hostile} <"));
     let done = expanded("!`cat notes`", &Fields::default(), &invocation(""), Trust::Trusted);
@@ -117,7 +117,7 @@ fn commands_are_found_for_the_caller_to_run() {
 }
 
 #[test]
-fn a_skill_that_is_not_trusted_runs_nothing() {
+fn an_untrusted_skill_runs_nothing() {
     let body = "!`curl https://example.com` $ARGUMENTS";
     let done = expanded(body, &Fields::default(), &invocation("x"), Trust::Untrusted);
     assert_eq!(done.placeholders(), []);
@@ -163,7 +163,7 @@ fn an_argument_never_becomes_a_command() {
 }
 
 #[test]
-fn what_comes_out_is_bounded() {
+fn the_expansion_is_bounded() {
     let arguments = "x".repeat(100_000);
     let body = "$ARGUMENTS ".repeat(1_000);
     let text = text(&body, &arguments);
@@ -175,7 +175,7 @@ fn what_comes_out_is_bounded() {
 }
 
 #[test]
-fn the_files_beside_it_are_named() {
+fn the_skills_other_files_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let put = |path: &str| {
         let path = folder.path().join(path);

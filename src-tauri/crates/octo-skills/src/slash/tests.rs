@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn calls_paths_and_messages_are_told_apart() {
+fn calls_paths_and_messages_are_distinguished() {
     let call = |name: &str, arguments: &str| {
         Some(SkillCall { name: name.to_owned(), arguments: arguments.to_owned() })
     };
@@ -32,7 +32,7 @@ fn calls_paths_and_messages_are_told_apart() {
 }
 
 #[test]
-fn near_names_are_those_a_person_could_have_meant() {
+fn similar_names_are_plausible_typos() {
     let names = ["onboard", "product-help", "skill-add", "skill-creator", "code-explorer"];
     let table: &[(&str, &[&str])] = &[
         ("onboar", &["onboard"]),
@@ -49,7 +49,7 @@ fn near_names_are_those_a_person_could_have_meant() {
 }
 
 #[test]
-fn a_refusal_says_its_words() {
+fn a_refusal_has_a_message() {
     let unknown = |near: &[&str]| CallRefusal::Unknown {
         name: "onboar".into(),
         near: near.iter().map(|name| (*name).to_owned()).collect(),

@@ -42,7 +42,7 @@ proptest! {
     })]
 
     #[test]
-    fn what_is_written_is_read_again(entries in prop::collection::vec(("[a-z][a-z_-]{0,10}", any_yaml()), 1..6)) {
+    fn written_text_reads_back(entries in prop::collection::vec(("[a-z][a-z_-]{0,10}", any_yaml()), 1..6)) {
         let whole = Yaml::Map(entries.clone());
         prop_assume!(has_short_keys(&whole));
         let text = write(&entries);
@@ -56,7 +56,7 @@ proptest! {
 }
 
 #[test]
-fn plain_words_stay_what_they_are() {
+fn plain_words_stay_text() {
     let text = "a: 1.10\nb: 2026-05-01\nc: true\nd: 'true'\ne:\nf: ~\ng: no text\n";
     let Ok(Some(Yaml::Map(entries))) = parse(text) else { panic!("a map") };
     let read: Vec<(&str, &str, bool)> = entries
@@ -80,7 +80,7 @@ fn plain_words_stay_what_they_are() {
 }
 
 #[test]
-fn what_would_cost_too_much_is_refused() {
+fn documents_over_the_limits_are_refused() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..20 {
         let before = format!("*a{}", level - 1);

@@ -8,7 +8,7 @@ use octo_skills::{
 use std::{cell::RefCell, fs};
 
 #[test]
-fn higher_places_win_and_the_others_are_remembered() {
+fn higher_roots_win_and_shadowed_skills_are_listed() {
     let world = World::new();
     for root in [&world.bundled, &world.user(), &world.in_project()] {
         skill(root, "notes", "Takes notes");
@@ -32,7 +32,7 @@ fn higher_places_win_and_the_others_are_remembered() {
 }
 
 #[test]
-fn what_is_not_trusted_takes_no_place_and_is_told_to_no_model() {
+fn an_untrusted_skill_shadows_nothing_and_is_not_listed_to_models() {
     let world = World::new();
     skill(&world.bundled, "recall", "Recalls");
     skill(&world.in_project(), "recall", "Recalls, and sends it away");
@@ -53,7 +53,7 @@ fn what_is_not_trusted_takes_no_place_and_is_told_to_no_model() {
 }
 
 #[test]
-fn trust_is_asked_for_the_sessions_folder_only_and_by_what_the_files_are() {
+fn only_project_skills_need_trust_by_their_content() {
     let world = World::new();
     skill(&world.bundled, "one", "d");
     skill(&world.user(), "two", "d");
@@ -96,7 +96,7 @@ fn trust_is_asked_for_the_sessions_folder_only_and_by_what_the_files_are() {
 }
 
 #[test]
-fn what_is_too_big_to_be_told_apart_is_never_accepted() {
+fn skills_too_large_to_hash_are_never_trusted() {
     let world = World::new();
     let folder = skill(&world.in_project(), "large", "d");
     // A sparse file: large, without using disk space.
@@ -109,7 +109,7 @@ fn what_is_too_big_to_be_told_apart_is_never_accepted() {
 }
 
 #[test]
-fn what_the_person_set_goes_before_what_the_file_says() {
+fn settings_override_the_file() {
     let world = World::new();
     for name in ["full", "request", "off"] {
         skill(&world.user(), name, "d");
@@ -159,7 +159,7 @@ fn folders_hold_skills_or_categories_of_them_and_order_is_by_name() {
 }
 
 #[test]
-fn of_two_in_one_place_the_first_by_folder_is_used() {
+fn the_first_of_two_skills_in_one_root_wins() {
     let world = World::new();
     for folder in ["b", "a"] {
         put(world.user().join(folder).join("SKILL.md"), "---\nname: same\n---\nDo it.");
@@ -170,7 +170,7 @@ fn of_two_in_one_place_the_first_by_folder_is_used() {
 }
 
 #[test]
-fn other_programs_folders_are_read_when_asked_below_octos_own() {
+fn other_programs_folders_are_optional_and_rank_lower() {
     let world = World::new();
     for (root, name) in [
         (world.person.join(".claude/skills"), "one"),
@@ -203,7 +203,7 @@ fn other_programs_folders_are_read_when_asked_below_octos_own() {
 }
 
 #[test]
-fn a_session_in_the_persons_home_reads_the_same_folder_once_as_the_persons() {
+fn a_session_in_the_home_folder_reads_it_once_as_the_persons() {
     let world = World::new();
     skill(&world.user(), "mine", "d");
     let roots = octo_skills::Roots::new(None, &world.home).with_project(&world.person);
@@ -249,7 +249,7 @@ fn who_may_call_what() {
 }
 
 #[test]
-fn sixty_skills_are_all_found_and_too_many_are_said() {
+fn sixty_skills_are_found_and_too_many_reported() {
     let world = World::new();
     for number in 0..60 {
         skill(&world.in_project(), &format!("skill-{number:03}"), "d");

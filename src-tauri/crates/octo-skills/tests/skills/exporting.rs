@@ -73,7 +73,7 @@ fn fixtures() -> Vec<Skill> {
 }
 
 #[test]
-fn every_fixture_leaves_in_the_public_format_and_comes_back_as_it_was() {
+fn every_fixture_survives_export_and_import() {
     let skills = fixtures();
     assert!(skills.len() >= 20, "{}", skills.len());
     let outside = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ fn every_fixture_leaves_in_the_public_format_and_comes_back_as_it_was() {
 }
 
 #[test]
-fn what_the_format_cannot_say_is_told() {
+fn fields_the_format_lacks_are_reported() {
     let skills = fixtures();
     let notes = |name: &str| {
         let skill = skills.iter().find(|skill| skill.name == name).unwrap();
@@ -117,7 +117,7 @@ fn what_the_format_cannot_say_is_told() {
 }
 
 #[test]
-fn the_zip_is_the_same_each_time_without_hidden_files_and_installs_again() {
+fn the_zip_is_reproducible_and_installs_again() {
     let world = World::new();
     let folder = skill(&world.user(), "tool-kit", "Has files");
     put(folder.join("scripts/run.sh"), "#!/bin/sh\necho hi\n");
@@ -158,7 +158,7 @@ fn the_zip_is_the_same_each_time_without_hidden_files_and_installs_again() {
 }
 
 #[test]
-fn one_that_cannot_be_read_is_not_exported() {
+fn an_unreadable_skill_is_not_exported() {
     let world = World::new();
     put(world.user().join("broken/SKILL.md"), "---\nname: broken\n---\n");
     let catalogue = world.trusting();

@@ -78,7 +78,7 @@ fn summary(document: &SkillDocument) -> String {
 }
 
 #[test]
-fn every_fixture_is_read_as_it_is_meant() {
+fn every_fixture_parses_as_expected() {
     let fixtures = fixtures();
     assert!(fixtures.len() >= 14, "the fixtures were found: {}", fixtures.len());
     let mut all = String::new();
@@ -90,7 +90,7 @@ fn every_fixture_is_read_as_it_is_meant() {
 }
 
 #[test]
-fn a_file_is_the_same_with_other_line_ends_a_mark_before_it_or_in_sixteen_bits() {
+fn line_ends_marks_and_utf_16_do_not_matter() {
     let text = "---\nname: notes\ndescription: 'Takes notes: short ones'\n---\n\n# Notes\n\nTake “them”.\n";
     let plain = read(text.as_bytes(), "notes");
     assert_eq!((plain.name.as_str(), plain.warnings.len(), &plain.error), ("notes", 0, &None));
@@ -115,7 +115,7 @@ fn a_file_is_the_same_with_other_line_ends_a_mark_before_it_or_in_sixteen_bits()
 }
 
 #[test]
-fn what_is_no_text_or_too_large_is_an_entry_with_its_error() {
+fn unreadable_and_too_large_files_are_entries_with_errors() {
     for (content, key) in [
         (b"\x7fELF\0\0\0".to_vec(), "skills.error.no_text"),
         (vec![b'a'; 256 * 1024 + 1], "skills.error.too_large"),
@@ -150,7 +150,7 @@ fn names_at_the_limit() {
 }
 
 #[test]
-fn every_fixture_is_written_again_as_it_was_read() {
+fn every_fixture_is_written_unchanged() {
     for (folder, content) in fixtures() {
         let document = read(&content, &folder);
         let text = document.front.with_body(&document.body);
@@ -162,7 +162,7 @@ fn every_fixture_is_written_again_as_it_was_read() {
 }
 
 #[test]
-fn one_key_is_changed_and_the_others_stay_in_their_order() {
+fn changing_one_key_keeps_the_others_in_order() {
     let text = "---\nauthor: [a, b]\nname: notes\nx: {deep: 1}\n---\nBody\n";
     let mut parts = split_markdown(text);
     parts.front.set("disable_model_invocation", Yaml::plain("true"));

@@ -49,7 +49,7 @@ const SKILL: &[u8] =
     b"---\nname: pdf-tools\ndescription: Works on PDF\nallowed-tools: Bash(pdftk:*) Read\ncontext: fork\n---\n\n!`pdftk --version` Work.\n";
 
 #[test]
-fn what_is_in_it_is_shown_before_anything_is_written() {
+fn the_content_is_shown_before_anything_is_written() {
     let world = World::new();
     let file = zipped(
         &world.person.join("pdf-tools-1.2.3.zip"),
@@ -133,7 +133,7 @@ fn archives_of_every_layout() {
 }
 
 #[test]
-fn a_cloned_repository_gives_its_skills_without_its_history() {
+fn a_cloned_repository_installs_without_its_history() {
     let world = World::new();
     let clone = world.person.join("skills-main");
     put(clone.join(".git/objects/aa/bb"), "x");
@@ -158,7 +158,7 @@ fn a_cloned_repository_gives_its_skills_without_its_history() {
 }
 
 #[test]
-fn nothing_is_replaced_unasked_and_nothing_is_lost() {
+fn conflicts_replace_nothing_unasked_and_lose_nothing() {
     let world = World::new();
     skill(&world.bundled, "notes", "Came with it");
     let mine = skill(&world.user(), "notes", "Mine");
@@ -205,7 +205,7 @@ fn nothing_is_replaced_unasked_and_nothing_is_lost() {
 }
 
 #[test]
-fn one_that_cannot_be_used_is_shown_with_its_error_and_not_installed() {
+fn a_broken_skill_is_shown_with_its_error_and_not_installed() {
     let world = World::new();
     let file = zipped(&world.person.join("broken.zip"), &[("broken/SKILL.md", b"---\nname: broken\n---\n")]);
     let inspection = inspect(InstallSource::Zip(&file), &world.user(), &world.trusting()).unwrap();
@@ -216,7 +216,7 @@ fn one_that_cannot_be_used_is_shown_with_its_error_and_not_installed() {
 }
 
 #[test]
-fn what_a_crash_left_is_cleared_and_what_somebody_writes_is_not() {
+fn leftovers_of_a_crash_are_removed_and_running_installations_kept() {
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path();
     put(into.join("notes/SKILL.md"), "mine");

@@ -54,7 +54,7 @@ fn the_budget_holds_and_the_end_is_left_out_first() {
 }
 
 #[test]
-fn a_skill_that_appears_is_announced() {
+fn a_new_skill_is_announced() {
     let world = World::new();
     skill(&world.user(), "beta", "Second");
     skill(&world.user(), "alpha", "First");

@@ -174,7 +174,7 @@ fn expansion_never_fails_and_never_shows_the_environment() {
 }
 
 #[test]
-fn what_is_exported_keeps_the_rules_and_is_read_as_it_was() {
+fn exports_follow_the_rules_and_read_back() {
     let world = World::new();
     let skill = only(&world, "---\nname: made\n---\nDo it.");
     let folder = world.person.join("made");

@@ -7,7 +7,7 @@ use std::{fs, sync::mpsc, time::Duration};
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]
-fn a_root_that_appears_and_one_that_changes_are_told() {
+fn new_and_changed_roots_are_reported() {
     let world = World::new();
     let (tell, told) = mpsc::channel();
     let watch = SkillWatch::new(&world.roots(), move || tell.send(()).unwrap()).unwrap();

@@ -125,7 +125,7 @@ fn a_damaged_file_is_neither_backed_up_nor_migrated() {
 }
 
 #[test]
-fn nobody_migrates_a_file_another_has_open() {
+fn a_file_open_elsewhere_is_not_migrated() {
     let home = home_of_today();
     let older = open(home.path()).unwrap();
     let error = open_with(home.path(), later()).err().unwrap();
@@ -146,7 +146,7 @@ fn a_file_without_room_for_a_backup_is_not_migrated() {
 }
 
 #[tokio::test]
-async fn what_the_first_octo_stored_is_there_after_all_steps() {
+async fn data_of_the_first_version_survives_all_migrations() {
     let home = tempfile::tempdir().unwrap();
     store_as_the_first_octo(home.path());
     let store = Store::open(home.path()).unwrap();
@@ -223,7 +223,7 @@ fn a_backup_is_made_once_a_day_and_the_last_two_are_kept_beside_those_from_befor
 }
 
 #[test]
-fn a_damaged_database_takes_no_backups_place_and_is_suspected() {
+fn a_damaged_database_replaces_no_backup_and_is_marked() {
     let home = home_of_today();
     let store = Store::open(home.path()).unwrap();
     let now = crate::tx::now();

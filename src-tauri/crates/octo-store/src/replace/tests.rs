@@ -121,12 +121,12 @@ fn a_log_whose_database_is_gone_is_set_aside_too() {
 }
 
 #[test]
-fn a_kill_anywhere_leaves_the_one_or_the_other() {
+fn a_kill_at_any_moment_leaves_one_database_or_the_other() {
     let mut ends = 0;
     for end in 0.. {
         let (home, parts) = damaged();
         let home = home.path();
-        // Up to here a kill leaves the state that `a_start_takes_away_what_was_only_begun` tests.
+        // Up to here a kill leaves the state that `a_start_removes_unfinished_replacements` tests.
         fs::copy(newest_place(home), home.join(format!("octo.db-ready-{STAMP}"))).unwrap();
         let mut changes = 0;
         let killed = catch_unwind(AssertUnwindSafe(|| {
@@ -151,7 +151,7 @@ fn newest_place(home: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_start_takes_away_what_was_only_begun() {
+fn a_start_removes_unfinished_replacements() {
     let (home, parts) = damaged();
     let home = home.path();
     let backup = newest_place(home);
@@ -172,7 +172,7 @@ fn a_start_takes_away_what_was_only_begun() {
 }
 
 #[test]
-fn a_backup_that_is_damaged_itself_is_passed_over_and_refused() {
+fn a_damaged_backup_is_skipped_and_refused() {
     let (home, parts) = damaged();
     let home = home.path();
     let bad = newest_place(home);
@@ -193,7 +193,7 @@ fn a_backup_that_is_damaged_itself_is_passed_over_and_refused() {
 }
 
 #[test]
-fn what_is_not_damaged_and_what_is_in_use_is_left_alone() {
+fn sound_and_used_databases_are_not_replaced() {
     let home = tempfile::tempdir().unwrap();
     store(home.path(), 4);
     let refused = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
@@ -211,7 +211,7 @@ fn what_is_not_damaged_and_what_is_in_use_is_left_alone() {
 }
 
 #[test]
-fn two_that_were_set_aside_under_one_stamp_are_both_kept() {
+fn two_databases_moved_aside_with_one_stamp_are_both_kept() {
     let (home, _) = damaged();
     let home = home.path();
     let first = replace_damaged(home, &newest(home), STAMP).unwrap();

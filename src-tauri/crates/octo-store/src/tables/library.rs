@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suggestion_waits_once_for_each_skill_and_is_answered_once() {
+    fn each_skill_has_one_open_suggestion_answered_once() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         let row = |name: &str, at| SuggestionRow {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blob_stays_while_any_table_names_it_also_one_this_code_never_heard_of() {
+    fn a_blob_named_in_any_table_is_kept() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         let blob = |digit: &str| BlobHash(digit.repeat(64));

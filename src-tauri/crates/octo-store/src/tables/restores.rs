@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_that_comes_back_is_told_in_its_place() {
+    fn a_restored_turn_returns_to_its_place() {
         let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..3).map(|_| MessageId::new()).collect();
         let said = |at: usize| ContextMessage { message: messages[at], turn: turns[at], sums_up: false };
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn summaries_stand_only_for_what_is_kept() {
+    fn summaries_cover_only_kept_messages() {
         let turns: Vec<TurnId> = (0..5).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..8).map(|_| MessageId::new()).collect();
         let said = |at: usize, turn: usize| ContextMessage {

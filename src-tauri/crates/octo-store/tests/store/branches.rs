@@ -60,7 +60,7 @@ async fn branched(
 }
 
 #[tokio::test]
-async fn a_branch_sees_what_was_seen_then_before_and_after_a_summary() {
+async fn a_branch_has_the_context_of_its_point() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("whole");
@@ -99,7 +99,7 @@ async fn a_branch_sees_what_was_seen_then_before_and_after_a_summary() {
 }
 
 #[tokio::test]
-async fn what_was_undone_comes_along_only_where_the_branch_goes_on_from_it() {
+async fn undone_turns_are_copied_only_if_the_branch_continues_them() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("undone");
@@ -131,7 +131,7 @@ async fn what_was_undone_comes_along_only_where_the_branch_goes_on_from_it() {
 }
 
 #[tokio::test]
-async fn a_branch_is_made_whole_or_not_at_all_and_goes_when_it_is_purged() {
+async fn a_branch_is_created_atomically_and_purged() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("origin");

@@ -67,7 +67,7 @@ fn message(n: usize) -> Event {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_loses_nothing_and_is_over_when_there_is_space() {
+async fn a_full_disk_is_reported_and_writes_resume_with_space() {
     let place = home();
     let Some(disk) = Disk::mount(place.path(), 24) else { return };
     let home = disk.0.join("home");

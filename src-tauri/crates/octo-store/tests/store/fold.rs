@@ -327,7 +327,7 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn tables_say_what_the_events_say(
+    fn tables_equal_the_folded_events(
         steps in vec((0u8..21, any::<u16>()), 1..90), batch in 1usize..6, page in 1u32..6,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -208,7 +208,7 @@ async fn a_long_text_is_shown_around_the_match() {
 }
 
 #[tokio::test]
-async fn a_deleted_session_is_nowhere_until_it_is_brought_back() {
+async fn a_deleted_session_is_unlisted_until_restored() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("here");
@@ -276,7 +276,7 @@ async fn the_newest_of_a_folder_is_never_the_demo() {
 }
 
 #[tokio::test]
-async fn folders_are_counted_with_what_is_at_rest_in_them_and_the_last_used_comes_first() {
+async fn folders_are_counted_and_ordered_by_last_use() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let head = |folder: &str, updated_at, pinned, status| SessionInfo {

@@ -40,7 +40,7 @@ async fn filled() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[tokio::test]
-async fn a_home_is_made_where_there_is_none() {
+async fn a_missing_home_is_created() {
     let home = home();
     let deep = home.path().join("a/b");
     let store = Store::open(&deep).unwrap();
@@ -124,7 +124,7 @@ fn fill_up(file: &Path) {
 }
 
 #[tokio::test]
-async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_backup() {
+async fn damage_found_in_a_large_file_is_reported_at_the_next_start() {
     let (home, file) = filled().await;
     let small = fs::read(&file).unwrap();
     // The position of the last events, wherever the tables are.
@@ -172,7 +172,7 @@ async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_ba
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_told_and_left_as_it_is() {
+async fn a_damaged_file_is_reported_and_left_unchanged() {
     let (home, file) = filled().await;
     let good = fs::read(&file).unwrap();
     let garbage = |at: usize, length: usize| {
@@ -238,7 +238,7 @@ async fn a_damaged_file_is_told_and_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_log_of_a_damaged_file_is_left_as_it_is_too() {
+async fn the_log_of_a_damaged_file_is_left_unchanged() {
     let (home, file) = filled().await;
     let store = Store::open(home.path()).unwrap();
     create(&store, &sample::head("only in the log")).await;
@@ -276,7 +276,7 @@ fn a_database_of_another_program_is_not_ours() {
 }
 
 #[test]
-fn a_log_without_its_database_is_damage_and_half_a_creation_is_none() {
+fn a_log_without_its_database_is_damage_and_an_unfinished_creation_is_not() {
     let home = home();
     fs::write(home.path().join("octo.db-wal"), "frames").unwrap();
     assert!(matches!(refused(home.path()), OpenError::Damaged { .. }));

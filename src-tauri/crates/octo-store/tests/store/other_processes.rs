@@ -23,7 +23,7 @@ async fn session(store: &Store, holder: &Holder) -> SessionId {
 }
 
 #[tokio::test]
-async fn what_others_write_is_noticed_once_and_ones_own_never() {
+async fn writes_of_other_processes_are_noticed_once() {
     let home = tempfile::tempdir().unwrap();
     let (left, right) = (Store::open(home.path()).unwrap(), Store::open(home.path()).unwrap());
     assert!(!left.others_wrote().await.unwrap());
@@ -42,7 +42,7 @@ async fn what_others_write_is_noticed_once_and_ones_own_never() {
 }
 
 #[tokio::test]
-async fn a_wish_reaches_the_one_that_has_the_session_and_is_taken_once() {
+async fn a_stop_request_reaches_the_sessions_process_once() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
     let (mine, theirs) = (session(&store, &holder("me")).await, session(&store, &holder("they")).await);

@@ -5,7 +5,7 @@ use octo_protocol::*;
 use octo_store::{Holder, HolderState, LeaseOutcome, NewSession, Store, StoreError, ToolsetRow};
 
 #[tokio::test]
-async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
+async fn an_interrupted_turn_resumes_with_its_calls_and_results() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("cut");
@@ -352,7 +352,7 @@ fn holder(token: &str) -> Holder {
 }
 
 #[tokio::test]
-async fn a_lease_is_taken_kept_and_inherited_only_from_the_dead() {
+async fn a_lease_is_taken_kept_and_taken_over_only_from_the_dead() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("lease");

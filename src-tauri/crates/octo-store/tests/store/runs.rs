@@ -37,7 +37,7 @@ fn add(store: &Store, row: &RunRow) -> RunId {
 }
 
 #[test]
-fn a_task_stands_as_the_run_that_goes_on_or_else_as_what_was_decided_last() {
+fn a_tasks_state_is_its_running_or_last_decided_run() {
     let home = crate::home();
     let store = Store::open(home.path()).unwrap();
     let last = |task: &str| {

@@ -94,7 +94,7 @@ fn page(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_filter_lets_through_what_it_says_in_the_lists_order(
+    fn a_filter_keeps_matching_sessions_in_list_order(
         heads in proptest::collection::vec(any_head(), 1..14), filters in proptest::collection::vec(any_filter(), 1..8),
     ) {
         let home = home();

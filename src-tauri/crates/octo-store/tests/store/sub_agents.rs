@@ -79,7 +79,7 @@ async fn fork(store: &Store, parent: &Parent, inherits: InheritedContext) -> (Se
 }
 
 #[tokio::test]
-async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_written_twice() {
+async fn a_sub_agent_begins_with_its_parents_context_without_copies() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
@@ -115,7 +115,7 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
 }
 
 #[tokio::test]
-async fn what_was_summed_up_and_what_a_sub_agent_did_is_recollected() {
+async fn recall_covers_summaries_and_sub_agents() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
@@ -152,7 +152,7 @@ async fn what_was_summed_up_and_what_a_sub_agent_did_is_recollected() {
 }
 
 #[tokio::test]
-async fn it_stands_in_no_list_and_no_search_and_its_cost_in_its_parents_sums() {
+async fn a_sub_agent_is_unlisted_and_its_cost_counts_for_the_parent() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
@@ -204,7 +204,7 @@ async fn it_stands_in_no_list_and_no_search_and_its_cost_in_its_parents_sums() {
 }
 
 #[tokio::test]
-async fn it_goes_into_the_trash_and_out_of_it_with_its_parent_for_good_too() {
+async fn a_sub_agent_is_trashed_restored_and_purged_with_its_parent() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
@@ -238,7 +238,7 @@ async fn it_goes_into_the_trash_and_out_of_it_with_its_parent_for_good_too() {
 }
 
 #[tokio::test]
-async fn without_a_parent_or_before_a_message_it_does_not_have_nothing_is_stored() {
+async fn a_sub_agent_without_a_valid_parent_is_not_stored() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;

@@ -128,7 +128,7 @@ fn futures_poll<F: Future + Unpin>(future: &mut F) -> std::task::Poll<F::Output>
 }
 
 #[tokio::test]
-async fn nobody_listening_and_a_slow_listener_never_stop_a_write() {
+async fn missing_and_slow_subscribers_never_block_a_write() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("slow");

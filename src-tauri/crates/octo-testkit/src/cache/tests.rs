@@ -75,7 +75,7 @@ fn short_prefixes_are_not_cached() {
 }
 
 #[test]
-fn nineteen_positions_are_looked_back_and_twenty_are_not() {
+fn the_lookback_is_nineteen_positions() {
     for (last, hit) in [(19, true), (20, false)] {
         let mut cache = simulator(CachePolicy::anthropic());
         ask(&mut cache, &marked(2000, 1, &[0]));
@@ -153,7 +153,7 @@ fn reading_renews_for_the_same_length() {
 }
 
 #[test]
-fn a_marker_that_is_passed_renews_its_entry_and_an_unmarked_one_expires() {
+fn a_passed_marker_renews_its_entry_and_an_unmarked_one_expires() {
     for (marks, hit) in [(&[0, 2][..], true), (&[2], false)] {
         let mut cache = simulator(CachePolicy::anthropic());
         ask(&mut cache, &marked(2000, 1, &[0]));
@@ -167,7 +167,7 @@ fn a_marker_that_is_passed_renews_its_entry_and_an_unmarked_one_expires() {
 }
 
 #[test]
-fn mixed_lives_are_billed_by_the_highest_of_each() {
+fn mixed_lifetimes_are_billed_by_the_highest_of_each() {
     let mut cache = simulator(CachePolicy::anthropic());
     let read = ask(&mut cache, &marked(2000, 1, &[0])).usage.cache_write;
     // A: message 0. B: message 2, for an hour. C: message 4.
@@ -229,7 +229,7 @@ fn parallel_cold_requests_all_pay() {
 }
 
 #[test]
-fn a_delay_of_visibility_is_kept() {
+fn the_visibility_delay_is_simulated() {
     let visible = Visibility::Later(Duration::from_secs(2));
     let mut cache = simulator(CachePolicy { visibility: visible, ..CachePolicy::anthropic() });
     let body = marked(2000, 1, &[0]);
@@ -241,7 +241,7 @@ fn a_delay_of_visibility_is_kept() {
 }
 
 #[test]
-fn what_reaches_how_far_into_the_prefix() {
+fn each_change_invalidates_its_part_of_the_prefix() {
     // The system prompt is marked, and the last message.
     let base = || {
         let mut body = marked(2000, 3, &[2]);
@@ -363,7 +363,7 @@ fn an_automatic_entry_lives_an_hour_at_most() {
 }
 
 #[test]
-fn the_sixteenth_request_of_a_minute_finds_another_machine() {
+fn the_sixteenth_request_of_a_minute_reaches_another_machine() {
     let mut cache = simulator(CachePolicy::openai_automatic());
     let body = chat(&"x".repeat(8000), &["one"]);
     let cold: Vec<usize> = (0..20).filter(|_| ask_chat(&mut cache, &body) == 0).collect();
@@ -471,7 +471,7 @@ fn breakpoints_are_where_the_request_says() {
 }
 
 #[test]
-fn geminis_luck_is_the_seeds() {
+fn geminis_hits_depend_on_the_seed() {
     let reads = |seed: u64| -> Vec<u64> {
         let mut cache = simulator(CachePolicy::gemini(seed));
         (0..400).map(|_| ask_chat(&mut cache, &chat(&"x".repeat(40_000), &["one"]))).collect()

@@ -14,7 +14,7 @@ fn read_for(tool: &str, text: &str) -> Result<Value, String> {
 }
 
 #[test]
-fn slips_that_leave_no_doubt_are_repaired() {
+fn unambiguous_json_errors_are_repaired() {
     for (tool, text, expected) in [
         (
             "file_reader",
@@ -48,7 +48,7 @@ fn slips_that_leave_no_doubt_are_repaired() {
 }
 
 #[test]
-fn what_is_in_doubt_is_refused() {
+fn ambiguous_json_is_refused() {
     for (tool, text, words) in [
         ("write", r#"{"path": "a", "content": "half"#, "were cut off before their end"),
         ("write", r#"{"path": "a", "content": "half""#, "were cut off"),
@@ -179,7 +179,7 @@ fn values_are_made_to_fit_where_that_is_harmless() {
 }
 
 #[test]
-fn unknown_names_are_dropped_and_said() {
+fn unknown_parameters_are_dropped_and_reported() {
     let arguments =
         read("file_reader", r#"{"path": "a", "colour": 1, "limit": 5}"#, &schema("file_reader")).unwrap();
     assert_eq!(Value::Object(arguments.values), json!({"path": "a", "max_lines": 5}));
@@ -215,7 +215,7 @@ fn prefixes(text: &str) -> impl Iterator<Item = &str> {
 
 /// A payload cut off anywhere is never accepted as complete.
 #[test]
-fn no_beginning_of_a_payload_is_accepted() {
+fn no_truncated_payload_is_accepted() {
     for (tool, payload) in payloads() {
         let parameters = match Toolset::standard().resolve(tool) {
             Some(tool) => tool.schema(),
@@ -248,7 +248,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn no_beginning_of_any_write_is_accepted(path in "\\PC{1,8}", content in "[\\PC\n\t\"\\\\{}\\[\\],:<>/]{0,60}") {
+    fn no_truncated_write_is_accepted(path in "\\PC{1,8}", content in "[\\PC\n\t\"\\\\{}\\[\\],:<>/]{0,60}") {
         let parameters = schema("write");
         let text = json!({"path": path, "content": content}).to_string();
         let whole = read("write", &text, &parameters).unwrap();

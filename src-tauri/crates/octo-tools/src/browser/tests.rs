@@ -8,7 +8,7 @@ fn wish(arguments: Value) -> Result<BrowserRequest, String> {
 }
 
 #[test]
-fn every_action_is_read_as_what_it_means() {
+fn every_action_becomes_its_request() {
     let act = |act: PageInteraction| BrowserAction::Page(act);
     for (arguments, deed) in [
         (json!({"action": "status"}), BrowserAction::Status),
@@ -88,7 +88,7 @@ fn every_action_is_read_as_what_it_means() {
 }
 
 #[test]
-fn what_is_missing_is_said_with_how_to_get_it() {
+fn missing_values_are_named_with_their_source() {
     for (arguments, words) in [
         (json!({"action": "open"}), "url: a whole address"),
         (json!({"action": "focus"}), "its number, from action tabs"),
@@ -112,7 +112,7 @@ fn what_is_missing_is_said_with_how_to_get_it() {
 }
 
 #[test]
-fn what_is_uploaded_counts_as_read_and_every_call_is_weighed() {
+fn uploads_count_as_reads_and_every_call_is_assessed() {
     let bench = Bench::new();
     let file = bench.put("a.txt", "x");
     let upload = json!({"action": "act", "kind": "upload", "ref": 1, "values": ["a.txt"]});
@@ -123,7 +123,7 @@ fn what_is_uploaded_counts_as_read_and_every_call_is_weighed() {
 }
 
 #[test]
-fn names_models_know_from_elsewhere_are_taken() {
+fn common_parameter_aliases_are_accepted() {
     let read = |arguments: &str| {
         let call = Toolset::standard().prepare("browser", arguments).ok().unwrap();
         Value::Object(call.arguments)

@@ -318,7 +318,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn what_the_model_may_type_stays() {
+    fn the_grammar_of_builtin_commands_is_frozen() {
         let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/frozen-names.txt");
         let mut command = CommandLine::command();
         command.build();

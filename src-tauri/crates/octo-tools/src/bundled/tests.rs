@@ -73,7 +73,7 @@ fn every_file_of_the_folder_is_shipped() {
 }
 
 #[test]
-fn they_follow_the_public_format_and_weigh_little() {
+fn bundled_skills_follow_the_public_format_and_are_small() {
     const KEYS: &[&str] = &[
         "name",
         "description",
@@ -135,7 +135,7 @@ fn they_follow_the_public_format_and_weigh_little() {
 
 /// The real grammar reads every command they show, so the app will answer it.
 #[test]
-fn every_octo_command_they_show_is_one_that_is_answered() {
+fn every_octo_command_in_a_bundled_skill_parses() {
     let mut read = BTreeSet::new();
     for file in BUNDLED_SKILLS {
         let text = text(file);
@@ -172,7 +172,7 @@ fn every_octo_command_they_show_is_one_that_is_answered() {
 
 /// They work on a machine that has neither, and name only scripts and files that exist.
 #[test]
-fn they_need_no_ruby_or_node_and_name_only_what_there_is() {
+fn bundled_skills_need_no_ruby_or_node_and_name_existing_files() {
     let scripts: Vec<&str> = crate::SHIPPED_SCRIPTS.iter().map(|script| script.name).collect();
     let paths: Vec<&str> = BUNDLED_SKILLS.iter().map(|file| file.path).collect();
     let names: Vec<&str> = skills().iter().map(|skill| skill.name).collect();
@@ -203,7 +203,7 @@ fn they_need_no_ruby_or_node_and_name_only_what_there_is() {
 }
 
 #[test]
-fn they_are_put_into_a_home() {
+fn bundled_skills_are_installed_into_a_home() {
     let home = tempfile::tempdir().unwrap();
     let folder = install_bundled(home.path()).unwrap();
     assert_eq!(folder, home.path().join("bundled-skills"));

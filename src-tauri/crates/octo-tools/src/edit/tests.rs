@@ -42,7 +42,7 @@ fn exact_text_is_replaced_literally() {
 }
 
 #[test]
-fn outer_white_space_of_a_quote_is_forgiven() {
+fn outer_white_space_of_a_quote_is_tolerated() {
     for (content, old, new, after) in [
         ("puts 'hello'\n", "puts 'hello'\n\n", "puts 'world'\n\n", "puts 'world'\n"),
         ("puts 'hello'", "puts 'hello'\n\n", "puts 'world'", "puts 'world'"),
@@ -57,7 +57,7 @@ fn outer_white_space_of_a_quote_is_forgiven() {
 }
 
 #[test]
-fn escapes_written_once_too_often_are_forgiven() {
+fn doubled_escapes_are_tolerated() {
     assert_eq!(edit("x = '\u{c}'\n", r"x = '\u000C'", r"x = '\f'"), Ok("x = '\\f'\n".into()));
     assert_eq!(edit("x = '\u{c}'\n", "\nx = '\\u000C'", "x = 1"), Ok("x = 1\n".into()));
     assert_eq!(edit("say \"hi\"\n", r#"say \"hi\""#, "say it"), Ok("say it\n".into()));
@@ -94,7 +94,7 @@ fn escapes_in_both_texts_are_not_guessed_at() {
 }
 
 #[test]
-fn how_a_text_was_found_is_said_truly() {
+fn the_reported_match_method_is_correct() {
     for (content, old, new, how) in [
         (
             "say \"hi\"\n",
@@ -204,7 +204,7 @@ fn a_shallower_line_loses_its_share() {
 }
 
 #[test]
-fn several_places_need_to_be_meant() {
+fn several_matches_need_replace_all() {
     let error = edit("foo foo foo", "foo", "bar").unwrap_err();
     assert!(error.contains("appears 3 times") && error.contains("lines 1, 1, 1"), "{error}");
     let error = edit("foo\nx\nfoo\n", "foo", "bar").unwrap_err();
@@ -223,7 +223,7 @@ fn several_places_need_to_be_meant() {
 }
 
 #[test]
-fn edits_that_cannot_be_meant_are_refused() {
+fn nonsensical_edits_are_refused() {
     assert!(edit("a", "", "x").unwrap_err().contains("old_string is empty"));
     assert!(edit("a", "a", "a").unwrap_err().contains("identical"));
     assert!(edit("    a\n", "a \n", "a\n").unwrap_err().contains("exactly as it is"));
@@ -286,7 +286,7 @@ fn the_tool_edits_files_and_says_how() {
 }
 
 #[test]
-fn previews_fail_where_the_edit_would_and_tell_nothing_of_other_files() {
+fn previews_fail_like_the_edit_and_reveal_no_other_files() {
     let bench = Bench::new();
     bench.put("a", "one\n");
     let arguments = json!({"path": "a", "old_string": "one", "new_string": "two"});

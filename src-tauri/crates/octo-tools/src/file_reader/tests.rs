@@ -31,7 +31,7 @@ fn text_comes_with_its_line_numbers() {
 }
 
 #[test]
-fn ranges_are_what_was_asked_for() {
+fn ranges_return_the_requested_lines() {
     let bench = Bench::new();
     bench.put("ten", numbered(10));
     bench.put("hundred", numbered(100));
@@ -74,7 +74,7 @@ fn ranges_are_what_was_asked_for() {
 }
 
 #[test]
-fn much_text_is_cut_at_whole_lines_and_says_where_to_go_on() {
+fn long_text_is_cut_at_whole_lines_and_says_how_to_continue() {
     let bench = Bench::new();
     bench.put("wide", format!("{}\n", "x".repeat(900)).repeat(200));
     let text = bench.text("file_reader", json!({"path": "wide"}));

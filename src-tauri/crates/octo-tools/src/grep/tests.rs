@@ -3,7 +3,7 @@ use octo_protocol::ToolView;
 use serde_json::json;
 
 #[test]
-fn hits_are_given_in_the_way_of_ripgrep() {
+fn matches_are_formatted_like_ripgreps() {
     let bench = Bench::new();
     bench.put("src/a.rs", "one\nmatch here\nthree\n\n\n\nseven\nmatch\n");
     bench.put("b.txt", "a match\r\n");
@@ -38,7 +38,7 @@ fn context_is_shown_to_the_model() {
 }
 
 #[test]
-fn what_is_wrong_or_left_out_is_said() {
+fn errors_and_skipped_files_are_reported() {
     let bench = Bench::new();
     bench.put("a.bin", b"match\0");
     bench.put(".env", "match");

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_of_the_world_or_not() {
+    fn addresses_are_internet_or_private() {
         use SiteDistance::{Internet, Metadata, Private};
         for (address, reach) in [
             ("1.1.1.1", Internet),

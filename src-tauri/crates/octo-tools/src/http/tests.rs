@@ -47,7 +47,7 @@ async fn fetch(http: &Http, url: &str) -> Result<WebReply, HttpError> {
 }
 
 #[test]
-fn what_is_no_address_of_the_web_is_refused() {
+fn invalid_web_addresses_are_refused() {
     for (text, error) in [
         ("not a url", "Invalid URL"),
         ("", "Invalid URL"),
@@ -68,7 +68,7 @@ fn what_is_no_address_of_the_web_is_refused() {
 }
 
 #[tokio::test]
-async fn near_addresses_are_refused_however_they_are_written() {
+async fn private_addresses_are_refused_in_every_notation() {
     let server = WebServer::new(|_| answer("text/plain", "secret"));
     let port = server.port();
     let http = Http::new(direct());
@@ -91,7 +91,7 @@ async fn near_addresses_are_refused_however_they_are_written() {
 }
 
 #[tokio::test]
-async fn a_mode_does_not_open_a_clouds_own_services() {
+async fn no_mode_grants_cloud_metadata_services() {
     let metadata = Site::from_url(&"http://169.254.169.254/".parse().unwrap()).unwrap();
     let http = Http::new(direct());
     assert!(!http.may_reach(&metadata, metadata.distance));
@@ -110,7 +110,7 @@ async fn a_mode_does_not_open_a_clouds_own_services() {
 }
 
 #[tokio::test]
-async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
+async fn a_name_is_resolved_once_and_the_checked_address_used() {
     let server = WebServer::new(|_| answer("text/plain", "here"));
     let site = Site::from_url(&format!("http://page.example:{}/", server.port()).parse().unwrap()).unwrap();
     let url = format!("http://{site}/");
@@ -227,7 +227,7 @@ async fn bodies_end_at_the_limit_packed_or_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_says_nothing_is_given_up() {
+async fn a_silent_server_times_out() {
     // The clock advances whenever nothing else runs.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", silent.local_addr().unwrap().port());
@@ -238,7 +238,7 @@ async fn a_server_that_says_nothing_is_given_up() {
 }
 
 #[tokio::test]
-async fn through_a_proxy_what_is_written_is_still_checked() {
+async fn addresses_are_checked_even_with_a_proxy() {
     let proxy = WebServer::new(|_| answer("text/plain", "by the proxy"));
     let network = Network {
         proxy: octo_llm::Proxy::Manual(proxy.url("").into()),

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn names_are_found_as_models_write_them() {
+fn tool_names_match_as_models_write_them() {
     let tools = Toolset::standard();
     for (name, tool) in [
         ("file_reader", "file_reader"),
@@ -66,7 +66,7 @@ fn the_aliases_are_those_models_know() {
 }
 
 #[test]
-fn the_tools_stand_in_the_order_sessions_are_frozen_with() {
+fn the_tool_order_is_frozen() {
     let definitions = Toolset::standard().definitions();
     let names: Vec<&str> = definitions.iter().map(|tool| tool.name.as_str()).collect();
     let order = [
@@ -91,7 +91,7 @@ fn the_tools_stand_in_the_order_sessions_are_frozen_with() {
 }
 
 #[test]
-fn unknown_tools_are_answered_with_names_near_them() {
+fn unknown_tools_get_similar_names() {
     let tools = Toolset::standard();
     let error = |name: &str| tools.prepare(name, "{}").err().unwrap().text;
     assert!(error("file_read_tool").starts_with("Tool not found: file_read_tool. Did you mean file_reader"));
@@ -145,7 +145,7 @@ fn definitions_are_the_same_bytes_every_time() {
 
 /// The only tool for skills: in its position, and short.
 #[test]
-fn the_tool_for_skills_stands_in_its_place() {
+fn the_skill_tool_is_in_its_place() {
     let tools = Toolset::standard();
     let names: Vec<&str> = tools.names().collect();
     assert_eq!(names.len(), 16);

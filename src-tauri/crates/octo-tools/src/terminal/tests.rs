@@ -54,7 +54,7 @@ fn a_prompt_is_answered_through_its_handle() {
 }
 
 #[test]
-fn what_makes_no_sense_is_said() {
+fn nonsensical_calls_are_refused() {
     let bench = Bench::new();
     let error = bench.call("terminal", json!({})).unwrap_err();
     assert!(error.contains("command") && error.contains("handle_id"), "{error}");
@@ -99,7 +99,7 @@ fn a_server_goes_to_the_background_at_once_and_is_refused_a_second_time() {
 }
 
 #[test]
-fn what_fails_at_once_is_reported_as_failed_though_it_was_meant_for_the_background() {
+fn a_background_command_that_fails_at_once_is_reported() {
     let bench = Bench::new();
     let output = bench.call("terminal", json!({ "command": "echo no; exit 1", "async": true })).unwrap();
     let shown = command(&output.view);

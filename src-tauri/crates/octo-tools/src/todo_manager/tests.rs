@@ -64,7 +64,7 @@ fn ids_and_tasks_are_read_leniently() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_changes_nothing() {
+fn missing_parameters_are_reported_and_change_nothing() {
     let bench = Bench::new();
     run(&bench, json!({"action": "add", "task": "a"}));
     for (arguments, words) in [

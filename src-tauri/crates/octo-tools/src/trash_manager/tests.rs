@@ -37,7 +37,7 @@ fn the_newest_removal_of_a_path_comes_back() {
 }
 
 #[test]
-fn what_is_there_now_is_never_overwritten() {
+fn an_existing_file_is_never_overwritten() {
     let bench = Bench::new();
     bench.put("a.txt", "old");
     bench.removed("a.txt");
@@ -48,7 +48,7 @@ fn what_is_there_now_is_never_overwritten() {
 }
 
 #[test]
-fn an_id_restores_only_where_nobody_has_to_be_asked() {
+fn an_id_restores_only_without_a_question() {
     let bench = Bench::new();
     bench.put("a.txt", "a");
     let inside = bench.removed("a.txt").id.to_string();

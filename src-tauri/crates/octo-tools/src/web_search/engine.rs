@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_refused_rests_for_ten_minutes() {
+    fn an_engine_that_refused_pauses_for_ten_minutes() {
         let search = WebSearch::new(Arc::new(NoEngines));
         let (bing, began) = (SearchProviderKind::Bing, Instant::now());
         assert_eq!(search.rest_left(bing, began), None);

@@ -50,7 +50,7 @@ fn the_first_provider_that_answers_is_enough() {
 }
 
 #[test]
-fn refusals_go_on_to_the_next_and_rest() {
+fn refusals_pause_an_engine_and_try_the_next() {
     for (status, body) in
         [("202 Accepted", ROBOT), ("403 Forbidden", ""), ("200 OK", ROBOT), ("429 Too Many", "")]
     {
@@ -100,7 +100,7 @@ fn when_all_fail_each_cause_is_named_and_no_key_is() {
 }
 
 #[test]
-fn a_network_that_is_down_makes_nobody_rest() {
+fn an_offline_network_pauses_no_engine() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut bench = Bench::new();
     let address = format!("http://127.0.0.1:{port}/search").parse().unwrap();
@@ -113,7 +113,7 @@ fn a_network_that_is_down_makes_nobody_rest() {
 }
 
 #[test]
-fn interfaces_get_their_keys_and_nobody_elses_address_is_near() {
+fn apis_get_their_keys_and_other_addresses_stay_private() {
     let server = WebServer::new(|_| {
         answer(
             "application/json",
@@ -147,7 +147,7 @@ fn interfaces_get_their_keys_and_nobody_elses_address_is_near() {
 }
 
 #[test]
-fn what_cannot_be_searched_says_so() {
+fn an_impossible_search_says_why() {
     let bench = Bench::new();
     assert!(bench.error("web_search", json!({"query": "  "})).contains("The query is empty"));
     assert!(bench.preview("web_search", json!({"query": ""})).is_err());

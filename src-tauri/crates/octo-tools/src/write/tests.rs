@@ -44,7 +44,7 @@ fn a_file_in_utf_16_stays_one() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_and_left() {
+fn failed_writes_are_reported_and_change_nothing() {
     let bench = Bench::new();
     bench.put("dir/x", "keep");
     bench.put("a", "one");

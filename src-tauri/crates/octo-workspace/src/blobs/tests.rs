@@ -21,7 +21,7 @@ fn content_comes_back_under_its_hash_and_is_kept_once() {
 }
 
 #[test]
-fn what_is_missing_damaged_or_no_hash_is_said_so() {
+fn missing_damaged_and_invalid_blobs_are_reported() {
     let (_keep, blobs) = blobs();
     let hash = blobs.put(b"hello").unwrap();
     fs::write(blobs.path(&hash).unwrap(), b"hellx").unwrap();
@@ -46,7 +46,7 @@ fn media_types_come_from_the_bytes() {
 }
 
 #[test]
-fn what_a_kill_left_half_written_goes_once_nobody_can_be_writing_it() {
+fn temporary_files_are_removed_after_the_grace_period() {
     let (keep, blobs) = blobs();
     let hash = blobs.put(b"whole").unwrap();
     let folder = blobs.path(&hash).unwrap().parent().unwrap().to_owned();

@@ -23,7 +23,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn it_is_written_once_and_replaced_whole() {
+fn a_bundle_is_written_once_and_replaced_whole() {
     let (home, folder) = home();
     assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written);
     assert_eq!(fs::read(folder.join("a/docs/x.md")).unwrap(), b"x");
@@ -36,7 +36,7 @@ fn it_is_written_once_and_replaced_whole() {
 }
 
 #[test]
-fn whatever_was_changed_in_it_is_put_right() {
+fn changes_in_a_bundle_are_repaired() {
     let (home, folder) = home();
     let spoil: &[fn(&Path)] = &[
         |folder| fs::write(folder.join("a/SKILL.md"), "changed").unwrap(),
@@ -69,7 +69,7 @@ fn whatever_was_changed_in_it_is_put_right() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_may_write_into_it_and_no_link_is_followed_out_of_it() {
+fn a_bundle_is_read_only_and_follows_no_links() {
     use std::os::unix::fs::PermissionsExt;
     let (home, folder) = home();
     install_bundle(&folder, ONE).unwrap();
@@ -90,7 +90,7 @@ fn nobody_may_write_into_it_and_no_link_is_followed_out_of_it() {
 }
 
 #[test]
-fn what_a_crash_left_is_taken_away() {
+fn leftovers_of_a_crash_are_removed() {
     let (home, folder) = home();
     install_bundle(&home.path().join(".bundle-new-1"), ONE).unwrap();
     fs::write(home.path().join(".bundle-old-2"), "").unwrap();

@@ -101,7 +101,7 @@ impl ClosedPaths for Rules {
 }
 
 #[test]
-fn what_is_closed_is_closed_wherever_it_lies() {
+fn restricted_paths_are_closed_everywhere() {
     let home = home();
     for name in ["in/a", "in/x.token", "in/private/a", "in/vault/a"] {
         fs::create_dir_all(home.base.join(name).parent().unwrap()).unwrap();
@@ -127,7 +127,7 @@ fn what_is_closed_is_closed_wherever_it_lies() {
 }
 
 #[test]
-fn what_an_edit_was_made_of_is_what_it_replaces() {
+fn an_edit_replaces_the_content_it_read() {
     let home = home();
     let path = home.folder.join("unread");
     fs::write(&path, "one").unwrap();
@@ -188,7 +188,7 @@ fn modes_are_kept_and_new_files_get_the_usual_one() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_a_file_is_refused_and_left_alone() {
+fn special_files_are_refused_and_unchanged() {
     use std::os::unix::{fs::PermissionsExt, net::UnixListener};
     let home = home();
     let (files, folder) = (&home.files, &home.folder);
@@ -283,7 +283,7 @@ fn links_are_written_through_and_judged_by_their_target() {
 }
 
 #[test]
-fn a_vanished_folder_is_named_and_not_brought_back() {
+fn a_vanished_folder_is_named_and_not_recreated() {
     let home = home();
     fs::remove_dir(&home.folder).unwrap();
     let vanished = FilesError::FolderVanished { folder: home.folder.clone() };
@@ -386,7 +386,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_was_written_is_what_is_read(
+    fn written_content_reads_back(
         first in prop::collection::vec(any::<u8>(), 0..4_000),
         second in prop::collection::vec(any::<u8>(), 0..4_000),
     ) {

@@ -15,7 +15,7 @@ use std::{
 };
 
 #[test]
-fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
+fn a_copy_replaces_the_home_and_the_former_home_is_kept() {
     let scene = Scene::with_copy();
     let found = inspect_copy(&scene.copy()).unwrap();
     assert_eq!((found.octo.as_deref(), found.at, found.sessions), (Some("0.9.0"), Some(AT), 0));
@@ -47,7 +47,7 @@ fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
 }
 
 #[test]
-fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
+fn a_moved_home_is_found_and_the_former_one_kept() {
     let scene = Scene::new();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/nowhere", scene.home().join("skills/linked")).unwrap();
@@ -82,7 +82,7 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
 }
 
 #[test]
-fn a_process_that_ends_anywhere_while_a_copy_comes_back_leaves_one_home_or_the_other() {
+fn a_kill_during_a_home_restore_leaves_one_home_or_the_other() {
     let mut outcomes = BTreeMap::new();
     for n in 0.. {
         let scene = Scene::with_copy();
@@ -108,7 +108,7 @@ fn a_process_that_ends_anywhere_while_a_copy_comes_back_leaves_one_home_or_the_o
 }
 
 #[test]
-fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
+fn a_kill_during_a_home_move_leaves_it_at_one_location() {
     let mut outcomes = BTreeMap::new();
     for n in 0.. {
         let scene = Scene::new();
@@ -174,7 +174,7 @@ fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn what_was_made_of_a_copy_and_is_gone_leaves_the_home_as_it_is() {
+fn a_vanished_copy_leaves_the_home_unchanged() {
     let scene = Scene::with_copy();
     plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
     fs::remove_dir_all(scene.base.join(".octo.incoming")).unwrap();
@@ -186,7 +186,7 @@ fn what_was_made_of_a_copy_and_is_gone_leaves_the_home_as_it_is() {
 }
 
 #[test]
-fn a_plan_that_is_taken_back_leaves_nothing() {
+fn a_cancelled_plan_leaves_nothing() {
     let scene = Scene::with_copy();
     plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
     cancel_plan(&scene.location()).unwrap();
@@ -232,7 +232,7 @@ fn a_folder_that_cannot_be_moved_into_is_refused() {
 }
 
 #[test]
-fn a_home_somebody_works_in_stays_and_the_plan_waits() {
+fn a_home_in_use_stays_and_the_plan_waits() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     let store = Store::open(&scene.home()).unwrap();
@@ -247,7 +247,7 @@ fn a_home_somebody_works_in_stays_and_the_plan_waits() {
 }
 
 #[test]
-fn a_moved_home_that_is_not_there_is_never_begun_anew() {
+fn a_missing_moved_home_is_never_recreated() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     carry_out_home_plan(scene.location()).unwrap();
@@ -269,7 +269,7 @@ fn a_moved_home_that_is_not_there_is_never_begun_anew() {
 
 #[cfg(unix)]
 #[test]
-fn a_moved_home_is_closed_to_others_however_its_folder_was_made() {
+fn a_moved_home_is_restricted_to_its_owner() {
     use std::os::unix::fs::PermissionsExt as _;
     let scene = Scene::new();
     fs::set_permissions(scene.to(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -312,7 +312,7 @@ fn a_plan_waits_for_the_disk_its_home_is_on() {
 }
 
 #[test]
-fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
+fn a_second_process_waits_until_the_plan_is_done() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     let (first, second) = (scene.location(), scene.location());

@@ -79,7 +79,7 @@ fn links_are_followed_to_where_they_lead() {
 
 #[cfg(unix)]
 #[test]
-fn names_that_are_not_text_are_carried_through() {
+fn names_that_are_not_utf_8_are_preserved() {
     use std::os::unix::ffi::OsStrExt;
     let (_keep, base) = folder();
     let odd = base.join(OsStr::from_bytes(b"bad\xffname"));
@@ -165,7 +165,7 @@ mod trees {
         /// For any links, a path judged to be inside is inside according to the system itself, including a path
         /// created only now; and a file the system finds is the named one.
         #[test]
-        fn outside_never_poses_as_inside(made in prop::collection::vec(made(), 0..12), asked in path()) {
+        fn no_outside_path_counts_as_inside(made in prop::collection::vec(made(), 0..12), asked in path()) {
             let (_keep, base) = folder();
             let root = base.join("root");
             let inside = root.join("in");

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn links_lead_to_the_program_and_are_mended() {
+fn links_point_at_the_program_and_are_repaired() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("octo");
     fs::write(&program, "").unwrap();

@@ -121,7 +121,7 @@ fn globs_give_the_newest_first_and_say_how_many_there_are() {
 }
 
 #[test]
-fn globs_say_what_is_wrong() {
+fn invalid_globs_are_reported() {
     let tree = tree(&[("a.txt", "")]);
     let ask = |base: &str, pattern: &str| {
         let query = GlobQuery { base: tree.root.join(base), pattern: pattern.into(), limit: 1 };
@@ -223,7 +223,7 @@ impl ClosedPaths for Rules {
 }
 
 #[test]
-fn searches_above_what_is_closed_find_nothing_of_it() {
+fn searches_find_nothing_in_restricted_paths() {
     let mut tree = tree(&[
         ("a.txt", "key\n"),
         ("private/b.txt", "key\n"),

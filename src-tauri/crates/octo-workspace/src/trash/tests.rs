@@ -104,7 +104,7 @@ fn a_tree_comes_back_as_it_was() {
 }
 
 #[test]
-fn what_came_in_is_told_until_it_is_taken_in_and_again_after_the_store_was_lost() {
+fn entries_are_pending_until_recorded_and_again_after_a_lost_store() {
     let place = Place::new();
     let slip = place.take(&place.put("a.txt", "a"));
     let new = |place: &Place| place.trash.pending_entries(TrashScan::New).unwrap().len();
@@ -171,7 +171,7 @@ fn a_folder_that_became_a_link_is_not_restored_through() {
 }
 
 #[test]
-fn missing_parents_are_made_and_a_thing_that_is_gone_is_said() {
+fn missing_parents_are_created_and_missing_items_reported() {
     let place = Place::new();
     let path = place.put("x/y/a.txt", "a");
     let slip = place.take(&path);
@@ -197,7 +197,7 @@ fn homes_and_octo_itself_are_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn purged_things_are_gone_also_where_folders_forbid_it() {
+fn purging_removes_items_in_protected_folders() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.put("a/b/c.txt", "c");
@@ -210,7 +210,7 @@ fn purged_things_are_gone_also_where_folders_forbid_it() {
 }
 
 #[test]
-fn what_is_held_by_another_process_is_left_alone() {
+fn entries_locked_by_another_process_are_left_alone() {
     let place = Place::new();
     let slip = place.take(&place.put("a.txt", "a"));
     let held = fs::File::open(place.trash.entry_path(slip.id).join("slip.json")).unwrap();
@@ -221,7 +221,7 @@ fn what_is_held_by_another_process_is_left_alone() {
 }
 
 #[test]
-fn previews_are_capped_and_tell_kinds_apart() {
+fn previews_are_capped_and_distinguish_kinds() {
     let place = Place::new();
     let look = |path: &Path| {
         let slip = place.take(path);
@@ -251,7 +251,7 @@ fn previews_are_capped_and_tell_kinds_apart() {
 }
 
 #[test]
-fn only_folders_that_prove_it_can_be_made_again() {
+fn only_marked_folders_are_recreatable() {
     let place = Place::new();
     let again = |path: &Path| {
         let slip = place.take(path);
@@ -302,7 +302,7 @@ fn across_file_systems_a_tree_is_copied_both_ways_and_stays_the_same() {
 }
 
 #[test]
-fn what_cannot_be_copied_from_elsewhere_stays() {
+fn items_that_cannot_be_copied_stay() {
     let Some(other) = elsewhere() else { return };
     let place = Place::new();
     let folder = other.path().canonicalize().unwrap().join("d");
@@ -318,7 +318,7 @@ fn what_cannot_be_copied_from_elsewhere_stays() {
 }
 
 #[test]
-fn an_interrupted_copy_is_finished_or_taken_back() {
+fn an_interrupted_copy_is_finished_or_undone() {
     let Some(other) = elsewhere() else { return };
     let base = other.path().canonicalize().unwrap();
     // The stages: nothing, part of the copy, all of it, the original renamed, settled.

@@ -71,7 +71,7 @@ mod tests {
     use std::{fs::File, time::SystemTime};
 
     #[test]
-    fn only_old_files_of_octos_own_making_go() {
+    fn only_octos_old_temporary_files_are_removed() {
         let home = tempfile::tempdir().unwrap();
         let hours = |hours: i32| {
             let span = Duration::from_secs(3_600 * u64::from(hours.unsigned_abs()) + 60);

@@ -50,7 +50,7 @@ fn writer() {
 }
 
 #[test]
-fn kill_9_leaves_nothing_half_beside_the_persons_files() {
+fn kill_9_leaves_no_temporary_files() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let real = work.path().canonicalize().unwrap();
     fs::create_dir(real.join("deep")).unwrap();
@@ -93,7 +93,7 @@ fn kill_9_leaves_nothing_half_beside_the_persons_files() {
 
 #[cfg(unix)]
 #[test]
-fn a_list_is_short_again_when_nothing_is_under_way_and_goes_with_its_process() {
+fn a_list_shrinks_when_idle_and_ends_with_its_process() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let unfinished = UnfinishedWrites::begin(home.path());
     let place = unfinished.list.place.clone().unwrap();
@@ -114,7 +114,7 @@ fn a_list_is_short_again_when_nothing_is_under_way_and_goes_with_its_process() {
 }
 
 #[test]
-fn only_what_has_a_name_of_octos_own_is_taken_away() {
+fn only_files_with_octos_names_are_removed() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let work = work.path();
     let list = home.path().join(FOLDER).join("gone.list");

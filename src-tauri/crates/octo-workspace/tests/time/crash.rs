@@ -193,7 +193,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
 }
 
 #[test]
-fn what_somebody_changed_after_the_crash_is_not_overwritten() {
+fn changes_after_the_crash_are_not_overwritten() {
     let home = Home::new();
     let world = home.world();
     fill(&world.folder());

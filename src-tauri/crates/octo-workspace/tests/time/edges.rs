@@ -24,7 +24,7 @@ fn blob_of(home: &Home, content: &[u8]) -> PathBuf {
 }
 
 #[test]
-fn what_somebody_changed_since_is_listed_and_stays_unless_it_is_named() {
+fn later_changes_are_conflicts_and_stay_unless_chosen() {
     let home = Home::new();
     let world = home.world();
     let (both, only) = (world.path("both"), world.path("only"));
@@ -62,7 +62,7 @@ fn what_somebody_changed_since_is_listed_and_stays_unless_it_is_named() {
 }
 
 #[test]
-fn an_undo_takes_back_what_the_task_did_and_not_what_the_person_did_before_it() {
+fn an_undo_reverts_the_tasks_changes_and_not_the_persons() {
     let home = Home::new();
     let world = home.world();
     let path = world.path("a");
@@ -170,7 +170,7 @@ fn a_checkpoint_is_a_place_to_come_back_to() {
 }
 
 #[test]
-fn a_link_planted_in_the_way_is_not_followed() {
+fn a_planted_link_is_not_followed() {
     let home = Home::new();
     let world = home.world();
     let victim = world.base.join("out");
@@ -207,7 +207,7 @@ fn a_link_planted_in_the_way_is_not_followed() {
 }
 
 #[test]
-fn nothing_is_written_outside_of_what_was_recorded() {
+fn nothing_outside_the_recorded_paths_is_written() {
     let home = Home::new();
     let world = home.world();
     world.write(&world.path("a"), b"1");
@@ -274,7 +274,7 @@ fn missing_or_damaged_content_is_found_before_anything_changes() {
 }
 
 #[test]
-fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
+fn unsaved_content_is_reported_and_never_destroyed() {
     let mut home = Home::new();
     home.limits = TimeLimits { max_file_bytes: 1_000, ..TimeLimits::default() };
     let world = home.world();
@@ -340,7 +340,7 @@ fn nothing_is_written_without_a_task_or_a_record() {
 }
 
 #[test]
-fn a_folder_with_other_peoples_things_stays() {
+fn a_folder_with_other_files_stays() {
     let home = Home::new();
     let world = home.world();
     world.command(|folder| {
@@ -411,7 +411,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_or_read_only_disk_changes_nothing_and_it_works_when_that_is_over() {
+fn a_full_or_read_only_disk_changes_nothing_and_the_restore_works_later() {
     let home = Home::new();
     let world = home.world();
     let Some(disk) = Disk::mount(&world.folder(), "size=3m") else { return };
@@ -444,7 +444,7 @@ fn a_full_or_read_only_disk_changes_nothing_and_it_works_when_that_is_over() {
 }
 
 #[test]
-fn a_step_that_fails_in_the_middle_takes_the_others_back() {
+fn a_failed_step_undoes_the_others() {
     let home = Home::new();
     let world = home.world();
     fs::write(world.path("a"), "old").unwrap();
@@ -473,7 +473,7 @@ fn a_step_that_fails_in_the_middle_takes_the_others_back() {
 }
 
 #[test]
-fn what_a_task_did_is_told_path_by_path() {
+fn the_changes_of_a_task_are_listed_by_path() {
     let home = Home::new();
     let world = home.world();
     for (name, content) in [("edited", "a\nb\nc\n"), ("deleted", "x\ny\n"), ("mode", "m"), ("kind", "k")] {

@@ -14,7 +14,7 @@ fn open(home: &Home) -> usize {
 }
 
 #[test]
-fn folders_nobody_works_in_are_forgotten_and_known_again_when_they_are_needed() {
+fn idle_folders_are_dropped_and_loaded_again() {
     let home = Home::new();
     let machine = home.machine();
     let mut worlds: Vec<World> = Vec::new();
@@ -49,7 +49,7 @@ fn folders_nobody_works_in_are_forgotten_and_known_again_when_they_are_needed() 
 }
 
 #[test]
-fn a_folder_in_which_a_command_runs_is_not_forgotten() {
+fn a_folder_with_a_running_command_is_not_dropped() {
     let home = Home::new();
     let machine = home.machine();
     let world = World { machine: machine.clone(), ..home.world() };

@@ -15,7 +15,7 @@ fn blobs(home: &Home) -> u64 {
 }
 
 #[test]
-fn what_is_left_out_is_said_and_ignored_files_are_not() {
+fn excluded_folders_are_reported_and_ignored_files_included() {
     let home = Home::new();
     let world = home.world();
     let folder = world.folder();
@@ -65,7 +65,7 @@ fn what_is_left_out_is_said_and_ignored_files_are_not() {
 }
 
 #[test]
-fn octos_own_home_is_never_part_of_a_picture() {
+fn octos_home_is_never_in_a_snapshot() {
     let home = Home::new();
     let world = home.world();
     // The session works in the folder that holds the home.
@@ -80,7 +80,7 @@ fn octos_own_home_is_never_part_of_a_picture() {
 }
 
 #[test]
-fn the_small_come_first_and_what_is_beyond_the_budget_is_said() {
+fn small_files_come_first_and_the_rest_is_reported() {
     let mut home = Home::new();
     home.limits = TimeLimits { max_snapshot_bytes: 10_000, ..TimeLimits::default() };
     let world = home.world();
@@ -122,7 +122,7 @@ fn a_limit_of_entries_never_makes_known_things_absent() {
 }
 
 #[test]
-fn a_change_that_only_the_clock_could_hide_is_seen() {
+fn a_change_within_one_clock_tick_is_detected() {
     let home = Home::new();
     let world = home.world();
     let path = world.path("a");
@@ -146,7 +146,7 @@ fn a_change_that_only_the_clock_could_hide_is_seen() {
 }
 
 #[test]
-fn a_second_process_goes_on_from_the_picture_of_the_first() {
+fn a_second_process_continues_from_the_firsts_snapshot() {
     let home = Home::new();
     let world = home.world();
     fs::write(world.path("a"), "old").unwrap();
@@ -193,7 +193,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 #[test]
-fn what_the_repository_holds_is_not_kept_twice_and_comes_back_all_the_same() {
+fn content_in_git_is_not_stored_twice_and_is_restored() {
     for index_version in ["2", "4"] {
         let home = Home::new();
         let world = home.world();
@@ -238,7 +238,7 @@ fn what_the_repository_holds_is_not_kept_twice_and_comes_back_all_the_same() {
 }
 
 #[test]
-fn what_a_command_changed_and_pruned_from_the_repository_is_said_to_be_lost() {
+fn content_pruned_from_git_is_reported_as_lost() {
     let home = Home::new();
     let world = home.world();
     let folder = world.folder();
@@ -265,7 +265,7 @@ fn without_data(world: &crate::world::World) -> crate::world::Tree {
 }
 
 #[test]
-fn a_worktree_whose_data_lies_elsewhere_is_not_kept_twice() {
+fn a_linked_worktree_is_not_stored_twice() {
     let home = Home::new();
     let world = home.world();
     let main = world.base.join("out/main");
@@ -291,7 +291,7 @@ fn a_worktree_whose_data_lies_elsewhere_is_not_kept_twice() {
 }
 
 #[test]
-fn submodules_and_worktrees_inside_the_folder_come_back() {
+fn nested_submodules_and_worktrees_are_restored() {
     let home = Home::new();
     let world = home.world();
     let (folder, library) = (world.folder(), world.base.join("out/library"));

@@ -50,7 +50,7 @@ fn filled(home: &Home) -> (World, BlobHash, BlobHash) {
 }
 
 #[test]
-fn only_what_nothing_refers_to_goes_and_not_while_it_is_new() {
+fn only_old_unreferenced_blobs_are_removed() {
     let home = Home::new();
     let (world, stray, attached) = filled(&home);
     let all = there(&home);
@@ -70,7 +70,7 @@ fn only_what_nothing_refers_to_goes_and_not_while_it_is_new() {
 }
 
 #[test]
-fn beyond_the_budget_the_oldest_go_first_and_that_is_said() {
+fn over_the_budget_the_oldest_content_is_dropped_and_reported() {
     let home = Home::new();
     let (world, _, attached) = filled(&home);
     age(&home.blobs);
@@ -114,7 +114,7 @@ fn a_crash_during_collection_loses_nothing() {
 }
 
 #[test]
-fn content_that_is_put_again_while_it_is_collected_stays() {
+fn content_stored_again_during_collection_stays() {
     let home = Home::new();
     let hash = home.blobs.put(b"again").unwrap();
     age(&home.blobs);

@@ -33,7 +33,7 @@ fn pictured(limits: TimeLimits) -> (Home, World) {
 }
 
 #[test]
-fn folders_that_come_go_move_and_change_places_are_followed() {
+fn created_deleted_and_moved_folders_are_watched() {
     for watched in [TimeLimits::default().max_watched, 2, 0] {
         let (_home, world) = pictured(TimeLimits { max_watched: watched, ..TimeLimits::default() });
         let before = world.tree();
@@ -68,7 +68,7 @@ fn folders_that_come_go_move_and_change_places_are_followed() {
 }
 
 #[test]
-fn what_others_do_meanwhile_is_never_lost() {
+fn concurrent_changes_are_never_lost() {
     let (_home, world) = pictured(TimeLimits::default());
     let before = world.tree();
     let task = world.begin();
@@ -117,7 +117,7 @@ fn what_others_do_meanwhile_is_never_lost() {
 }
 
 #[test]
-fn more_events_than_the_system_keeps_mean_that_everything_is_looked_at() {
+fn an_event_overflow_checks_everything() {
     let (_home, world) = pictured(TimeLimits::default());
     let kept: usize =
         fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap().trim().parse().unwrap();
@@ -161,7 +161,7 @@ fn a_change_by_another_name_is_found_at_once_or_when_the_task_ends() {
 }
 
 #[test]
-fn what_the_person_does_between_commands_stays_the_persons() {
+fn changes_between_commands_stay_the_persons() {
     let (_home, world) = pictured(TimeLimits::default());
     let task = world.begin();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
@@ -177,7 +177,7 @@ fn what_the_person_does_between_commands_stays_the_persons() {
 }
 
 #[test]
-fn another_folder_in_the_place_of_the_first_is_looked_at_whole() {
+fn a_replaced_folder_is_checked_completely() {
     let (_home, world) = pictured(TimeLimits::default());
     let task = world.machine.begin_step(world.session, TurnId::new(), &world.folder(), "x").unwrap();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
@@ -193,7 +193,7 @@ fn another_folder_in_the_place_of_the_first_is_looked_at_whole() {
 }
 
 #[test]
-fn what_decides_over_its_neighbours_is_noticed_when_it_comes_and_goes() {
+fn a_change_of_an_exclusion_marker_is_noticed() {
     let (_home, world) = pictured(TimeLimits::default());
     let first = world.command(|folder| {
         fs::create_dir(folder.join("target")).unwrap();

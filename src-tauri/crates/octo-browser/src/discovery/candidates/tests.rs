@@ -79,7 +79,7 @@ fn variables_move_the_folders() {
 }
 
 #[test]
-fn a_named_folder_is_the_only_one_and_its_browser_is_told_by_its_name() {
+fn a_named_folder_is_the_only_candidate_and_names_its_browser() {
     let linux = environment(HostSystem::Linux);
     for (folder, name) in [
         ("/home/ada/.config/google-chrome-beta", "Google Chrome Beta"),
@@ -94,7 +94,7 @@ fn a_named_folder_is_the_only_one_and_its_browser_is_told_by_its_name() {
 }
 
 #[test]
-fn the_port_file_is_read_as_it_is_written_and_nothing_else_is() {
+fn only_a_well_formed_port_file_parses() {
     let read = |text: &str| PortFile::parse(text).map(|file| (file.port, file.path));
     let path = "/devtools/browser/0886be61-cbf5-44e8-b3af-4f7a04158c30";
     assert_eq!(read(&format!("9222\n{path}")), Some((9222, path.to_owned())));
@@ -116,7 +116,7 @@ fn the_port_file_is_read_as_it_is_written_and_nothing_else_is() {
 }
 
 #[test]
-fn programs_are_found_where_they_are_installed() {
+fn installed_programs_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut linux = environment(HostSystem::Linux);
     linux.path = vec!["/nowhere".into(), folder.path().to_owned()];

@@ -25,7 +25,7 @@ async fn message(browser: &mut DuplexStream) -> Value {
 }
 
 #[tokio::test]
-async fn messages_are_whole_however_they_are_cut() {
+async fn messages_are_reassembled_from_any_chunks() {
     // A buffer of seven bytes splits messages in both directions.
     let (link, mut browser) = line(7);
     let mut events = link.events(None);
@@ -41,7 +41,7 @@ async fn messages_are_whole_however_they_are_cut() {
 }
 
 #[tokio::test]
-async fn many_messages_in_one_piece_all_arrive() {
+async fn many_messages_in_one_chunk_all_arrive() {
     let (link, mut browser) = line(1 << 20);
     let mut events = link.events(None);
     let many: String = (0..300).map(|n| format!("{{\"method\":\"A.b\",\"params\":{n}}}\0")).collect();
@@ -53,7 +53,7 @@ async fn many_messages_in_one_piece_all_arrive() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_pipe_fails_what_waits() {
+async fn the_end_of_the_pipe_fails_pending_calls() {
     let (link, mut browser) = line(1 << 16);
     let ended = link.wait_ended();
     let call = {

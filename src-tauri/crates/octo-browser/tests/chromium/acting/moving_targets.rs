@@ -6,7 +6,7 @@ use octo_browser::{ActError, BrowserAct, Page, ScrollTarget, UnsupportedAct, Wai
 use std::time::Duration;
 
 #[tokio::test]
-async fn what_follows_the_pointer_is_not_pressed_and_what_slips_under_it_takes_no_drop() {
+async fn elements_that_follow_the_pointer_are_not_clicked_and_moved_targets_take_no_drop() {
     if chromium().is_none() {
         return;
     }
@@ -55,7 +55,7 @@ async fn is_watched(page: &Page) -> bool {
 }
 
 #[tokio::test]
-async fn an_act_that_was_not_done_or_was_given_up_leaves_nobody_watching() {
+async fn a_failed_or_cancelled_action_leaves_no_observer() {
     if chromium().is_none() {
         return;
     }
@@ -74,7 +74,7 @@ async fn an_act_that_was_not_done_or_was_given_up_leaves_nobody_watching() {
 }
 
 #[tokio::test]
-async fn a_text_is_looked_for_on_the_page_and_not_in_what_its_fields_hold() {
+async fn text_is_searched_on_the_page_and_not_in_field_values() {
     if chromium().is_none() {
         return;
     }

@@ -9,7 +9,7 @@ use octo_browser::{
 use std::time::{Duration, Instant};
 
 #[tokio::test]
-async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
+async fn the_pointer_overlay_is_shown_and_removed() {
     if chromium().is_none() {
         return;
     }
@@ -41,7 +41,7 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
 
 /// The wait ignores the drawn pointer and documents without activity.
 #[tokio::test]
-async fn the_page_is_given_time_where_it_was_acted_in() {
+async fn an_action_waits_for_the_frame_it_acted_in() {
     if chromium().is_none() {
         return;
     }
@@ -68,7 +68,7 @@ async fn the_page_is_given_time_where_it_was_acted_in() {
 /// Time an act takes in addition to the page's own. The figures are printed; the limits are those of a busy
 /// machine.
 #[tokio::test]
-async fn an_act_takes_little_time_of_its_own() {
+async fn an_action_adds_little_time() {
     if chromium().is_none() {
         return;
     }

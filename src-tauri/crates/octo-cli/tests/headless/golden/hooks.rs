@@ -9,7 +9,7 @@ use serde_json::json;
 const MOMENTS: [&str; 5] = ["session_start", "before_tool", "after_tool", "error", "finish"];
 
 #[test]
-fn hooks_are_told_the_same() {
+fn hooks_receive_the_same_bytes() {
     let home = home();
     let hooks: String = MOMENTS
         .iter()

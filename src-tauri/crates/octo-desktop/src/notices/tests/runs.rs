@@ -56,7 +56,7 @@ fn ends() -> Vec<(RunStatus, SessionStatus, Told)> {
 }
 
 #[test]
-fn the_end_of_a_run_is_told_once_and_as_the_run_has_it_whichever_is_heard_first() {
+fn the_end_of_a_run_is_reported_once_in_either_order() {
     for (status, session_ends, expected) in ends() {
         for run_first in [false, true] {
             let (id, session) = (RunId::new(), SessionId::new());
@@ -87,7 +87,7 @@ fn the_end_of_a_run_is_told_once_and_as_the_run_has_it_whichever_is_heard_first(
 }
 
 #[test]
-fn a_run_too_quick_to_be_heard_of_is_heard_before_its_session_ends() {
+fn a_very_short_run_is_reported_before_its_session_ends() {
     let session = SessionId::new();
     let mut notices = Notices::default();
     notices.runs_changed(&[]);
@@ -100,7 +100,7 @@ fn a_run_too_quick_to_be_heard_of_is_heard_before_its_session_ends() {
 }
 
 #[test]
-fn over_its_budget_the_question_goes_and_the_end_is_told() {
+fn a_run_over_budget_withdraws_its_question_and_reports_the_end() {
     let (id, session) = (RunId::new(), SessionId::new());
     let of = NoticeSubject::Session(session);
     let mut notices = Notices::default();
@@ -114,7 +114,7 @@ fn over_its_budget_the_question_goes_and_the_end_is_told() {
 }
 
 #[test]
-fn what_has_no_session_is_told_by_its_run() {
+fn a_run_without_a_session_reports_itself() {
     let skipped = |reason| RunStatus::Skipped { reason };
     let (question, failed) = (NoticeKind::Question, NoticeKind::Failed);
     for (status, expected) in [
@@ -143,7 +143,7 @@ fn what_has_no_session_is_told_by_its_run() {
 }
 
 #[test]
-fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
+fn a_question_at_start_is_reported_and_withdrawn_when_answered() {
     let (asks, old) = (RunId::new(), RunId::new());
     let mut notices = Notices::default();
     let acts =
@@ -162,7 +162,7 @@ fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
 }
 
 #[test]
-fn what_a_task_does_not_tell_leaves_no_earlier_notice() {
+fn an_unreported_end_withdraws_the_earlier_notice() {
     let of = NoticeSubject::Session(SessionId::new());
     let show = |kind| NoticeCommand::Show { of, kind, title: String::new(), run: None };
     let gone = NoticeCommand::Withdraw { of };

@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn what_one_call_wrote_the_next_call_marks(messages in conversation()) {
+    fn the_next_call_marks_what_the_previous_one_wrote(messages in conversation()) {
         // A call is made when the person's side was last; the model answers, then the person's side follows.
         let mut messages = messages;
         messages.push(user(vec![text("now")]));

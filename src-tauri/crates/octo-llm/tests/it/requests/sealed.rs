@@ -17,7 +17,7 @@ fn calling(kept: Option<Value>) -> Message {
 }
 
 #[test]
-fn what_a_server_sealed_goes_back_to_it_and_to_no_other() {
+fn sealed_reasoning_returns_only_to_its_own_server() {
     let signature = json!({ "google": { "thought_signature": "c2ln" } });
     let details = json!([{ "type": "reasoning.encrypted", "data": "RU5D", "index": 0 }]);
     let kept = json!({ "reasoning_details": details, "tool_calls": [signature, null] });
@@ -37,7 +37,7 @@ fn what_a_server_sealed_goes_back_to_it_and_to_no_other() {
 }
 
 #[test]
-fn a_model_that_asks_for_signatures_gets_a_stand_in_where_there_is_none() {
+fn missing_required_signatures_are_substituted() {
     let extras = |model: &str, signatures, kept: Option<Value>| {
         let messages = vec![user(vec![text("1")]), calling(kept)];
         let request = ModelRequest { model: model.to_owned(), ..request(messages) };

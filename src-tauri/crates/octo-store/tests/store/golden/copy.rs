@@ -71,7 +71,7 @@ fn the_events_of_a_session_make_the_same_rows() {
 }
 
 #[test]
-fn what_has_no_events_makes_the_same_rows() {
+fn state_without_events_makes_the_same_rows() {
     const TABLES: &[(&str, &str)] = &[
         ("settings", "settings_json"),
         ("models", "id, entry_json"),

@@ -47,7 +47,7 @@ fn text(text: &str) -> String {
 }
 
 #[test]
-fn every_command_is_read_as_what_it_says() {
+fn every_builtin_command_parses() {
     let counter = Counter::new();
     let folder = counter.bench.folder.clone();
     let body = counter.bench.put("notes/body.md", "- one\n- two\n");
@@ -187,7 +187,7 @@ fn every_command_is_read_as_what_it_says() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_there_is() {
+fn errors_list_the_alternatives() {
     let counter = Counter::new();
     counter.bench.put("binary", [0xff, 0xfe]);
     counter.bench.put("long", vec![b'x'; 50_001]);
@@ -234,7 +234,7 @@ fn what_is_wrong_is_said_with_what_there_is() {
 /// Lines that are meant as builtin commands or only look like them: the handler receives none of them, and none
 /// of them runs a program of the same name.
 #[test]
-fn beside_anything_else_nothing_is_answered_and_nothing_runs() {
+fn a_builtin_command_combined_with_others_is_refused() {
     let counter = Counter::new();
     let program = counter.bench.put("octo", "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran\"\n");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -340,7 +340,7 @@ fn other_lines_are_commands_like_any() {
 
 /// A function or an alias of the same name changes nothing: the shell is not involved.
 #[test]
-fn the_sessions_shell_has_no_part_in_it() {
+fn builtin_commands_do_not_use_the_sessions_shell() {
     let counter = Counter::new();
     let line = "octo() { touch ran; }; alias octo='touch ran'; export -f octo";
     counter.bench.call("terminal", json!({ "command": line })).unwrap();
@@ -350,7 +350,7 @@ fn the_sessions_shell_has_no_part_in_it() {
 
 /// The permission decision used paths relative to the session's folder.
 #[test]
-fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
+fn relative_paths_need_the_sessions_own_folder() {
     let counter = Counter::new();
     std::fs::create_dir(counter.bench.folder.join("sub")).unwrap();
     counter.bench.call("terminal", json!({ "command": "cd sub" })).unwrap();
@@ -366,7 +366,7 @@ fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
 }
 
 #[test]
-fn permission_is_told_what_each_would_touch_and_change() {
+fn effects_name_what_each_command_touches_and_changes() {
     let counter = Counter::new();
     counter.bench.put("b.md", "x");
     let at = |name: &str| vec![counter.bench.folder.join(name)];

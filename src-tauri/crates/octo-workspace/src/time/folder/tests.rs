@@ -2,7 +2,7 @@ use super::*;
 use std::{fs, os::unix::fs::symlink};
 
 #[test]
-fn no_link_on_the_way_is_followed() {
+fn no_link_in_a_path_is_followed() {
     let keep = tempfile::tempdir().unwrap();
     let base = keep.path().canonicalize().unwrap();
     fs::create_dir_all(base.join("real/deep")).unwrap();
@@ -26,7 +26,7 @@ fn no_link_on_the_way_is_followed() {
 }
 
 #[test]
-fn a_held_folder_stays_the_same_one_when_its_path_is_swapped() {
+fn an_open_folder_stays_the_same_when_its_path_is_swapped() {
     let keep = tempfile::tempdir().unwrap();
     let base = keep.path().canonicalize().unwrap();
     fs::create_dir(base.join("d")).unwrap();
@@ -40,7 +40,7 @@ fn a_held_folder_stays_the_same_one_when_its_path_is_swapped() {
 }
 
 #[test]
-fn a_pipe_is_told_without_waiting_for_its_other_end() {
+fn a_pipe_is_recognised_without_blocking() {
     let keep = tempfile::tempdir().unwrap();
     let base = keep.path().canonicalize().unwrap();
     nix::unistd::mkfifo(&base.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();

@@ -16,7 +16,7 @@ fn unsaved(why: UnsavedReason) -> FileImage {
 }
 
 #[test]
-fn every_combination_has_its_verdict() {
+fn every_combination_has_its_decision() {
     use FileImage::Absent;
     let (a, b, c) = (file("a"), file("b"), file("c"));
     let large = unsaved(UnsavedReason::TooLarge);
@@ -117,7 +117,7 @@ fn a_folder_goes_only_when_nothing_stays_in_it() {
 }
 
 #[test]
-fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
+fn missing_parents_are_created_and_nothing_behind_a_link() {
     let mut disk = Memory(BTreeMap::from([(PathBuf::from("/link"), DiskKind::Other)]));
     let steps = vec![
         step("/new/deep/a", FileImage::Absent, file("a")),
@@ -135,7 +135,7 @@ fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
 }
 
 #[test]
-fn a_folder_is_made_after_all_once_what_stood_in_its_way_is_taken_out() {
+fn a_folder_is_created_once_its_obstacle_is_removed() {
     let mut disk = Memory(BTreeMap::from([
         (PathBuf::from("/a"), DiskKind::Folder),
         (PathBuf::from("/a/d"), DiskKind::Other),
@@ -158,7 +158,7 @@ proptest! {
 
     /// For any request, the arranged steps can be carried out on any disk.
     #[test]
-    fn what_is_arranged_can_be_done(
+    fn arranged_steps_can_be_executed(
         present in proptest::collection::vec((0..7usize, any::<bool>()), 0..7),
         wanted in proptest::collection::vec((0..7usize, 0..3u8), 0..7),
     ) {

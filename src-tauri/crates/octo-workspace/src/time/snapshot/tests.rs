@@ -29,7 +29,7 @@ fn picture() -> FolderSnapshot {
 }
 
 #[test]
-fn a_picture_comes_back_whole_or_not_at_all() {
+fn a_snapshot_loads_whole_or_not_at_all() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
     let picture = picture();
@@ -47,7 +47,7 @@ fn a_picture_comes_back_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
+fn changes_are_appended_and_a_torn_end_is_ignored() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
     let mut snapshot_file = SnapshotFile::new(path.clone());
@@ -112,7 +112,7 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
 }
 
 #[test]
-fn what_is_appended_is_bounded() {
+fn appended_changes_are_bounded() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("one");
     let mut snapshot_file = SnapshotFile::new(path.clone());
@@ -131,7 +131,7 @@ fn what_is_appended_is_bounded() {
 }
 
 #[test]
-fn times_too_close_to_the_look_are_not_trusted() {
+fn times_too_close_to_the_snapshot_are_not_trusted() {
     const SECOND: i64 = 1_000_000_000;
     let stamp = |modified, changed| PathStamp { modified, changed, ..PathStamp::default() };
     for (stamp, read_at, expected) in [
@@ -150,7 +150,7 @@ fn times_too_close_to_the_look_are_not_trusted() {
 }
 
 #[test]
-fn what_one_picture_does_not_know_is_no_difference() {
+fn unknown_items_are_no_difference() {
     let file = || vec![item("f", 1, ItemContent::Blob([1; 32]))];
     let with = |folders: Vec<(&str, Vec<SnapshotItem>)>| FolderSnapshot {
         folder: PathBuf::from("/somewhere"),

@@ -85,7 +85,7 @@ proptest! {
 
     /// Compares with a model that copies the whole state at the end of every step.
     #[test]
-    fn random_trees_resolve_to_what_was_there(
+    fn random_trees_resolve_to_the_recorded_state(
         tasks in proptest::collection::vec((any::<usize>(), proptest::collection::vec((0..4usize, 0..5u32), 0..4)), 1..12)
     ) {
         let path = |number: usize| PathBuf::from(format!("/p/{number}"));
