@@ -10,9 +10,11 @@
 
 mod campaign;
 mod crash;
+mod disks;
 mod edges;
 #[cfg(target_os = "linux")]
 mod idle;
+mod restores;
 mod snapshots;
 mod space;
 #[cfg(target_os = "linux")]

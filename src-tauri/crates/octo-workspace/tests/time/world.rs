@@ -172,6 +172,11 @@ impl World {
     }
 }
 
+/// The paths that a restore overwrites although they changed: none.
+pub fn none() -> BTreeSet<PathBuf> {
+    BTreeSet::new()
+}
+
 /// Returns the prepared files a restore left behind; there should be none.
 pub fn leftovers(tree: &Tree) -> Vec<&PathBuf> {
     let is_ours = |path: &&PathBuf| {
