@@ -77,7 +77,8 @@ impl BrowserSession {
             page.begin_focus_emulation().await.map_err(|error| fault(&error))?;
         }
         // If the person was asked about the act, they see where before it is done.
-        let audience = if found.assessment.risks.is_empty() { Audience::Person } else { Audience::AskedPerson };
+        let audience =
+            if found.assessment.risks.is_empty() { Audience::Person } else { Audience::AskedPerson };
         let doing = page.perform_in(&found.document, act, audience);
         let Some(done) = self.while_permitted(ground, found, doing).await? else {
             return self.outcome(work, ground, "Done.").await;

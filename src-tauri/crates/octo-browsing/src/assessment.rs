@@ -153,7 +153,8 @@ impl BrowserSession {
                 let tab = tabs::tab_in_use(work, connected, wish).await?;
                 let address = PageAddress::of(url);
                 let mark = format!("{} {url}", tab.number);
-                let assessment = BrowserAssessment { fingerprint: mark, ..self.leads(work, step, &address, url) };
+                let assessment =
+                    BrowserAssessment { fingerprint: mark, ..self.leads(work, step, &address, url) };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Close => {

@@ -146,7 +146,7 @@ impl Chats {
         runtime.spawn(async move {
             if let Ok(state) = chats.state().await {
                 chats.updates.send(StoredTopic::Settings, Update::Chats { state: Box::new(state) });
-                chats.told.tell();
+                chats.told.notify();
             }
         });
     }

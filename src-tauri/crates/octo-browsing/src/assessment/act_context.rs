@@ -121,7 +121,10 @@ impl ActContext<'_> {
             Err(error) => return Err(faults::fault(&error)),
         };
         found.assessment.target = Some(PageElement { role: known.role, name: known.name });
-        found.assessment.fingerprint.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
+        found
+            .assessment
+            .fingerprint
+            .push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
     }
 

@@ -20,9 +20,9 @@ impl Sessions {
         match request {
             TranscriptRequest::ReadTranscript(call) => {
                 let limit = call.limit.clamp(1, 500);
-                let read =
-                    self
-                    .runtime.base
+                let read = self
+                    .runtime
+                    .base
                     .store
                     .read(move |reader| reader.transcript_part(call.session, call.place, limit));
                 json(read.await?)

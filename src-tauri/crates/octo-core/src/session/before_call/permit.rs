@@ -142,8 +142,7 @@ impl Session {
         let admission = &self.runtime.admission;
         self.turn.with(|turn| {
             let id = turn.id();
-            let ask =
-            || admission.request_permit(id, move || report.send(JobReport::Admitted(id)));
+            let ask = || admission.request_permit(id, move || report.send(JobReport::Admitted(id)));
             turn.permit.ticket.get_or_insert_with(ask);
         });
     }
