@@ -4,9 +4,7 @@ use anyhow::{Context as _, Result};
 use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
-    ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
-    Source, StoredTopic, ToolCall, ToolResult, ToolView, TurnEnd, TurnId, TurnView, Usage,
-};
+    ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo,     Source, StoredTopic, ToolCall, ToolResult, ToolView, TurnEnd, TurnId, TurnView, };
 use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
 use octo_testkit::TempHome;
 use std::sync::Arc;
@@ -78,20 +76,12 @@ pub async fn home() -> Result<SeededHome> {
     let folder = home.work().to_str().context("a path in Unicode")?.to_owned();
     let store = Store::open(&home.octo())?;
     let head = move |n: usize| SessionInfo {
-        id: SessionId::new(),
         title: words(n, 6),
-        folder: folder.clone(),
         profile: Profile::CODING,
         mode: Mode::AskRisky,
         model: Some(model),
-        effort: None,
-        source: Source::Window,
         pinned: n.is_multiple_of(997),
-        status: SessionStatus::Idle,
-        created_at: n as i64,
-        updated_at: n as i64,
-        usage: Usage::default(),
-        read_at: None,
+        ..SessionInfo::new(SessionId::new(), folder.clone(), Source::Window, n as i64)
     };
     for chunk in 1..=SESSIONS / TOGETHER {
         let head = head.clone();
@@ -133,14 +123,7 @@ fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<()
     let id = info.id;
     create(tx, info)?;
     for n in 0..LONG / 4 {
-        let mut turn = TurnView {
-            id: TurnId::new(),
-            started_at: n as i64,
-            ended_at: None,
-            end: None,
-            usage: Usage::default(),
-            undone: false,
-        };
+        let mut turn = TurnView::new(TurnId::new(), n as i64);
         let mut emit = |event: Event| -> Result<(), StoreError> {
             let added = match &event {
                 Event::MessageAdded { message } | Event::MessageStarted { message } => Some(message.id),
@@ -197,7 +180,7 @@ fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<()
 }
 
 fn message(turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
-    let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
+    let meta = Meta::new(origin, 0);
     Message { id: MessageId::new(), turn, role, blocks, meta }
 }
 

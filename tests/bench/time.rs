@@ -2,7 +2,7 @@
 
 use crate::table::{Figures, Table, Unit};
 use anyhow::{Context as _, Result, ensure};
-use octo_protocol::{Mode, Profile, SessionId, SessionInfo, SessionStatus, Source, TurnId, Usage};
+use octo_protocol::{Mode, SessionId, SessionInfo, Source, TurnId};
 use octo_store::{NewSession, Store, ToolsetRow};
 use octo_workspace::{Blobs, TimeLimits, TimeMachine};
 use std::{
@@ -105,20 +105,8 @@ fn create_tree(folder: &Path) -> Result<u64> {
 
 fn session_in(id: SessionId, folder: &Path) -> NewSession {
     let info = SessionInfo {
-        id,
-        title: String::new(),
-        folder: folder.to_string_lossy().into_owned(),
-        profile: Profile::GENERAL,
         mode: Mode::Autonomous,
-        model: None,
-        effort: None,
-        source: Source::Window,
-        pinned: false,
-        status: SessionStatus::Idle,
-        created_at: 0,
-        updated_at: 0,
-        usage: Usage::default(),
-        read_at: None,
+        ..SessionInfo::new(id, folder.to_string_lossy(), Source::Window, 0)
     };
     let toolset = ToolsetRow { hash: "bench".to_owned(), version: 1, tools_json: "[]".to_owned() };
     NewSession { info, system: String::new(), toolset }

@@ -133,7 +133,7 @@ fn placeholder(owing: &[ToolCall], near: &Message) -> Message {
         turn: near.turn,
         role: Role::User,
         blocks: owing.iter().map(|call| Block::ToolResult(missing(call))).collect(),
-        meta: Meta { origin: Origin::Octo, at: near.meta.at, model: None, usage: None, end: None, via: None },
+        meta: Meta::new(Origin::Octo, near.meta.at),
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
 
     fn message(role: Role, blocks: Vec<Block>) -> Message {
         let origin = if role == Role::Assistant { Origin::Model } else { Origin::Octo };
-        let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
+        let meta = Meta::new(origin, 0);
         Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
     }
 

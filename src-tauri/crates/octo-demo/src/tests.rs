@@ -37,7 +37,7 @@ impl Talk {
     }
 
     fn push(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) {
-        let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
+        let meta = Meta::new(origin, 0);
         self.messages.push(Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta });
     }
 

@@ -267,8 +267,7 @@ mod tests {
             .enumerate()
             .map(|(index, text)| {
                 let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
-                let meta =
-                    Meta { origin: Origin::Person, at: 0, model: None, usage: None, end: None, via: None };
+                let meta = Meta::new(Origin::Person, 0);
                 let blocks = vec![Block::Text { text: (*text).to_owned() }];
                 Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
             })

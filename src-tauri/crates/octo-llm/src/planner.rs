@@ -256,8 +256,7 @@ mod tests {
                         _ => text(),
                     })
                     .collect();
-                let meta =
-                    Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None, via: None };
+                let meta = Meta::new(Origin::Octo, 0);
                 Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
             })
             .collect()

@@ -72,6 +72,13 @@ pub struct Meta {
     pub via: Option<ChatService>,
 }
 
+impl Meta {
+    /// Creates the data of a message that no model call produced and no chat service delivered.
+    pub const fn new(origin: Origin, at: Millis) -> Self {
+        Self { origin, at, model: None, usage: None, end: None, via: None }
+    }
+}
+
 /// How a model's message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

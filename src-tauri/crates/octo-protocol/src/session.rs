@@ -93,6 +93,28 @@ pub struct SessionInfo {
     pub read_at: Option<Millis>,
 }
 
+impl SessionInfo {
+    /// Creates the entry of an idle, unread session without a title or a model, in the default profile and mode.
+    pub fn new(id: SessionId, folder: impl Into<String>, source: Source, at: Millis) -> Self {
+        Self {
+            id,
+            title: String::new(),
+            folder: folder.into(),
+            profile: Profile::default(),
+            mode: Mode::default(),
+            model: None,
+            effort: None,
+            source,
+            pinned: false,
+            status: SessionStatus::Idle,
+            created_at: at,
+            updated_at: at,
+            usage: Usage::default(),
+            read_at: None,
+        }
+    }
+}
+
 /// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -149,6 +171,13 @@ pub struct TurnView {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(optional, as = "Option<bool>")]
     pub undone: bool,
+}
+
+impl TurnView {
+    /// Creates the view of a turn that just began.
+    pub fn new(id: TurnId, started_at: Millis) -> Self {
+        Self { id, started_at, ended_at: None, end: None, usage: Usage::default(), undone: false }
+    }
 }
 
 /// How a turn ended.

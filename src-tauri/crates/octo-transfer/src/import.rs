@@ -253,7 +253,7 @@ impl ImportReader<'_> {
             Role::User if is_results => (Origin::Octo, None),
             Role::User => (Origin::Person, None),
         };
-        let meta = Meta { origin, at: message.meta.at, model: None, usage: None, end, via: None };
+        let meta = Meta { end, ..Meta::new(origin, message.meta.at) };
         Ok(Some(Message { id: message.id, turn: message.turn, role: message.role, blocks, meta }))
     }
 

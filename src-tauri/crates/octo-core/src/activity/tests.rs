@@ -164,20 +164,9 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     let (theirs, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
     let work = |session, title: &str, status, since| OtherProcessSession {
         info: octo_protocol::SessionInfo {
-            id: session,
             title: title.into(),
-            folder: "/other".into(),
-            profile: octo_protocol::Profile::GENERAL,
-            mode: octo_protocol::Mode::Ask,
-            model: None,
-            effort: None,
-            source: octo_protocol::Source::Headless,
-            pinned: false,
             status,
-            created_at: 0,
-            updated_at: 0,
-            read_at: None,
-            usage: Usage::default(),
+            ..octo_protocol::SessionInfo::new(session, "/other", octo_protocol::Source::Headless, 0)
         },
         holder: octo_store::Holder { process: 77, started: 1, boot: String::new(), token: "other".into() },
         fork: None,

@@ -5,7 +5,7 @@ use octo_protocol::{
 use proptest::prelude::*;
 
 fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
-    let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
+    let meta = Meta::new(origin, 0);
     Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
 }
 

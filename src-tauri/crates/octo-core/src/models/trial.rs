@@ -90,7 +90,7 @@ async fn time(
 
 fn question(model: String, text: &str, max_output: u64) -> ModelRequest {
     let blocks = vec![Block::Text { text: text.to_owned() }];
-    let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None, via: None };
+    let meta = Meta::new(Origin::Octo, 0);
     let message = Message { id: MessageId::new(), turn: TurnId::new(), role: Role::User, blocks, meta };
     ModelRequest {
         model,

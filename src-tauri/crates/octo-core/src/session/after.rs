@@ -270,7 +270,7 @@ mod tests {
             };
             Block::ToolCall(call)
         });
-        let meta = Meta { origin: Origin::Model, at: 0, model: None, usage: None, end: None, via: None };
+        let meta = Meta::new(Origin::Model, 0);
         let blocks = blocks.into_iter().collect();
         Message { id: MessageId::new(), turn, role: Role::Assistant, blocks, meta }
     }

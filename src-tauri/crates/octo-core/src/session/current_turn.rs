@@ -102,8 +102,7 @@ impl CurrentTurn {
 impl RunningTurn {
     /// Creates a turn that begins now.
     pub(super) fn new(id: TurnId, started_at: Millis, task: TurnStep, cancel: CancellationToken) -> Self {
-        let view =
-            TurnView { id, started_at, ended_at: None, end: None, usage: Usage::default(), undone: false };
+        let view = TurnView::new(id, started_at);
         Self {
             machine: Turn::new(TurnLimits::default()),
             view,

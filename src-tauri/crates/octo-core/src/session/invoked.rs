@@ -28,7 +28,7 @@ pub(crate) fn asked_call(turn: TurnId, wish: &SkillTask) -> (Message, CallView) 
         arguments: json!({ "skill_name": wish.name, "task": wish.task }).to_string(),
     };
     let end = Some(MessageEnd::Complete);
-    let meta = Meta { origin: Origin::Octo, at: now(), model: None, usage: None, end, via: None };
+    let meta = Meta { end, ..Meta::new(Origin::Octo, now()) };
     let id = MessageId::new();
     let view = OpenCall::planned(turn, id, call.clone()).view().clone();
     let message = Message { id, turn, role: Role::Assistant, blocks: vec![Block::ToolCall(call)], meta };

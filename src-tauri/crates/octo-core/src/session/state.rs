@@ -84,7 +84,7 @@ impl Session {
 
     /// Creates a message made by Octo.
     pub(super) fn message(&self, turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
-        let meta = Meta { origin, at: now(), model: None, usage: None, end: None, via: None };
+        let meta = Meta::new(origin, now());
         Message { id: MessageId::new(), turn, role, blocks, meta }
     }
 

@@ -11,8 +11,7 @@ use crate::{
 };
 use octo_protocol::{
     ApiError, Block, Effort, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile,
-    Role, SessionId, SessionInfo, SessionStatus, Source, StoredTopic, TroubleStage, TurnId, TurnView, Usage,
-};
+    Role, SessionId, SessionInfo, SessionStatus, Source, StoredTopic, TroubleStage, TurnId, TurnView, };
 use octo_runtime::now;
 use octo_store::{NewSession, RunRow, StoreError};
 use std::path::PathBuf;
@@ -62,30 +61,16 @@ impl Sessions {
         let at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
-            id,
             title,
-            folder: folder.clone(),
             profile,
             mode,
             model,
             effort,
-            source,
-            pinned: false,
             status: SessionStatus::Running,
-            created_at: at,
-            updated_at: at,
-            usage: Usage::default(),
-            read_at: None,
+            ..SessionInfo::new(id, folder.clone(), source, at)
         };
         let vendor = model.and_then(|id| self.runtime.services.models.vendor_name(id));
-        let turn = TurnView {
-            id: TurnId::new(),
-            started_at: at,
-            ended_at: None,
-            end: None,
-            usage: Usage::default(),
-            undone: false,
-        };
+        let turn = TurnView::new(TurnId::new(), at);
         let mut all = vec![Surroundings::now(vendor, folder.clone()).notice()];
         let facts = serde_json::Map::from_iter([("session".to_owned(), info.id.to_string().into())]);
         let heard = self
@@ -97,7 +82,7 @@ impl Sessions {
         all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);
         let via = chat.map(|(_, via)| via.service());
-        let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None, via };
+        let meta = Meta { via, ..Meta::new(Origin::Person, at) };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         // A slash command's skill is the first step, before any model call.
         let call = wish.map(|wish| asked_call(turn.id, &wish));

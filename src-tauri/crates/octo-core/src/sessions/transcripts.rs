@@ -3,8 +3,7 @@
 use super::{Sessions, unknown_session};
 use crate::{export, naming, reply::json};
 use octo_protocol::{
-    ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, SessionStatus, Source,
-    TranscriptRequest, Usage,
+    ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, Source, TranscriptRequest,
 };
 use octo_runtime::now;
 use octo_store::{NewBranch, NewImport, NewSession, StoreError};
@@ -59,16 +58,13 @@ impl Sessions {
             let origin = tx.session(from)?.ok_or(StoreError::UnknownSession(from))?;
             let moment = now();
             let info = SessionInfo {
-                id: SessionId::new(),
                 title: tx.free_title(&origin.title)?,
-                source,
-                pinned: false,
-                status: SessionStatus::Idle,
-                created_at: moment,
-                updated_at: moment,
-                usage: Usage::default(),
+                profile: origin.profile,
+                mode: origin.mode,
+                model: origin.model,
+                effort: origin.effort,
                 read_at: Some(moment),
-                ..origin
+                ..SessionInfo::new(SessionId::new(), origin.folder, source, moment)
             };
             tx.create_branch(&NewBranch { info: info.clone(), from, at })?;
             Ok(info)
@@ -107,21 +103,14 @@ impl Sessions {
             .map_err(|error| ApiError::new("blob.not_kept").detail(error))?;
         let moment = now();
         let info = SessionInfo {
-            id: SessionId::new(),
             title: incoming.title,
-            folder: folder.display().to_string(),
             profile,
             // Whatever its mode was at its origin.
             mode: Mode::AskRisky,
             model: Some(model),
-            effort: None,
-            source: incoming.source,
-            pinned: false,
-            status: SessionStatus::Idle,
             created_at: incoming.created_at.clamp(0, moment),
-            updated_at: moment,
-            usage: Usage::default(),
             read_at: Some(moment),
+            ..SessionInfo::new(SessionId::new(), folder.display().to_string(), incoming.source, moment)
         };
         let session =
             NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };

@@ -4,25 +4,13 @@ mod runs;
 
 use super::*;
 use SessionStatus::{Failed, Idle, Running, Waiting};
-use octo_protocol::{Mode, Profile, Usage};
 use proptest::prelude::*;
 
 fn line(id: SessionId, status: SessionStatus) -> SessionInfo {
     SessionInfo {
-        id,
         title: "Tidy the notes".to_owned(),
-        folder: "/home/mei/notes".to_owned(),
-        profile: Profile::default(),
-        mode: Mode::default(),
-        model: None,
-        effort: None,
-        source: Source::Window,
-        pinned: false,
         status,
-        created_at: 0,
-        updated_at: 0,
-        read_at: None,
-        usage: Usage::default(),
+        ..SessionInfo::new(id, "/home/mei/notes", Source::Window, 0)
     }
 }
 

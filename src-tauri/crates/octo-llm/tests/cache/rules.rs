@@ -251,7 +251,7 @@ fn outline() -> impl Strategy<Value = Vec<Message>> {
             }
             let role = if person { Role::User } else { Role::Assistant };
             let model = (!person).then(|| models[model]);
-            let meta = Meta { origin: Origin::Octo, at: 0, model, usage: None, end: None, via: None };
+            let meta = Meta { model, ..Meta::new(Origin::Octo, 0) };
             let blocks = vec![Block::Text { text: "x".to_owned() }; blocks];
             Message { id: MessageId::new(), turn, role, blocks, meta }
         };

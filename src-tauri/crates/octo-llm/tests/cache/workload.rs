@@ -154,7 +154,7 @@ impl WorkloadConversation {
     fn push(&mut self, role: Role, blocks: Vec<Block>) {
         let origin = if role == Role::User { Origin::Person } else { Origin::Model };
         let model = (role == Role::Assistant).then_some(self.model);
-        let meta = Meta { origin, at: 0, model, usage: None, end: None, via: None };
+        let meta = Meta { model, ..Meta::new(origin, 0) };
         self.messages.push(Message { id: MessageId::new(), turn: self.turn, role, blocks, meta });
     }
 

@@ -22,7 +22,7 @@ const PROTOCOLS: [Protocol; 4] =
 
 async fn ask(endpoint: Endpoint) -> Result<(), ProviderError> {
     let blocks = vec![Block::Text { text: "hi".to_owned() }];
-    let meta = Meta { origin: Origin::Person, at: 0, model: None, usage: None, end: None, via: None };
+    let meta = Meta::new(Origin::Person, 0);
     let message = Message { id: MessageId::new(), turn: TurnId::new(), role: Role::User, blocks, meta };
     let request = ModelRequest {
         model: "vendor.model-v1:0".to_owned(),

@@ -22,7 +22,7 @@ const PROVIDER: &str = "test@host";
 fn message(role: Role, blocks: Vec<Block>) -> Message {
     let origin = if role == Role::User { Origin::Person } else { Origin::Model };
     let usage = Some(Usage { input: 987_654_321, ..Usage::default() });
-    let meta = Meta { origin, at: 1_780_000_000_123, model: None, usage, end: None, via: None };
+    let meta = Meta { usage, ..Meta::new(origin, 1_780_000_000_123) };
     Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
 }
 

@@ -24,7 +24,7 @@ fn provider(server: &ModelServer, protocol: Protocol) -> Arc<dyn Provider> {
 }
 
 fn message(role: Role, blocks: Vec<Block>) -> Message {
-    let meta = Meta { origin: Origin::Person, at: 0, model: None, usage: None, end: None, via: None };
+    let meta = Meta::new(Origin::Person, 0);
     Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
 }
 

@@ -4,32 +4,16 @@ use octo_protocol::*;
 
 pub fn head(title: &str) -> SessionInfo {
     SessionInfo {
-        id: SessionId::new(),
         title: title.to_owned(),
-        folder: "/home/me/project".to_owned(),
         profile: Profile::CODING,
         mode: Mode::AskRisky,
         model: Some(ModelId::new()),
-        effort: None,
-        source: Source::Window,
-        pinned: false,
-        status: SessionStatus::Idle,
-        created_at: 1_000,
-        updated_at: 1_000,
-        usage: Usage::default(),
-        read_at: None,
+        ..SessionInfo::new(SessionId::new(), "/home/me/project", Source::Window, 1_000)
     }
 }
 
 pub fn turn() -> TurnView {
-    TurnView {
-        id: TurnId::new(),
-        started_at: 2_000,
-        ended_at: None,
-        end: None,
-        usage: Usage::default(),
-        undone: false,
-    }
+    TurnView::new(TurnId::new(), 2_000)
 }
 
 pub fn text(text: &str) -> Block {
@@ -37,14 +21,7 @@ pub fn text(text: &str) -> Block {
 }
 
 pub fn person(turn: TurnId, blocks: Vec<Block>) -> Message {
-    let meta = Meta {
-        origin: Origin::Person,
-        at: 3_000,
-        model: None,
-        usage: None,
-        end: None,
-        via: Some(octo_protocol::ChatService::Telegram),
-    };
+    let meta = Meta { via: Some(octo_protocol::ChatService::Telegram), ..Meta::new(Origin::Person, 3_000) };
     Message { id: MessageId::new(), turn, role: Role::User, blocks, meta }
 }
 
@@ -55,14 +32,7 @@ pub fn octo(turn: TurnId, blocks: Vec<Block>) -> Message {
 }
 
 pub fn model(turn: TurnId) -> Message {
-    let meta = Meta {
-        origin: Origin::Model,
-        at: 4_000,
-        model: Some(ModelId::new()),
-        usage: None,
-        end: None,
-        via: None,
-    };
+    let meta = Meta { model: Some(ModelId::new()), ..Meta::new(Origin::Model, 4_000) };
     Message { id: MessageId::new(), turn, role: Role::Assistant, blocks: Vec::new(), meta }
 }
 

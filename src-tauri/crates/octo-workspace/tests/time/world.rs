@@ -1,8 +1,6 @@
 //! A home with a store, a session's folder and a location outside it.
 
-use octo_protocol::{
-    Mode, Profile, RestoreReport, SessionId, SessionInfo, SessionStatus, Source, StepNumber, TurnId, Usage,
-};
+use octo_protocol::{Mode, RestoreReport, SessionId, SessionInfo, Source, StepNumber, TurnId};
 use octo_store::{NewSession, Store, ToolsetRow};
 use octo_workspace::{Blobs, FileScope, Files, RestoreSelection, StepId, TimeLimits, TimeMachine};
 use std::{
@@ -57,20 +55,8 @@ impl Home {
             fs::create_dir_all(base.join(name)).unwrap();
         }
         let info = SessionInfo {
-            id: session,
-            title: String::new(),
-            folder: base.join("in").to_string_lossy().into_owned(),
-            profile: Profile::GENERAL,
             mode: Mode::Autonomous,
-            model: None,
-            effort: None,
-            source: Source::Window,
-            pinned: false,
-            status: SessionStatus::Idle,
-            created_at: 0,
-            updated_at: 0,
-            usage: Usage::default(),
-            read_at: None,
+            ..SessionInfo::new(session, base.join("in").to_string_lossy(), Source::Window, 0)
         };
         let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
         let new = NewSession { info, system: String::new(), toolset };

@@ -4,7 +4,7 @@ use super::{Attendance, ParentLink, ParentState, Progress, prompt};
 use crate::{builtin::Deed, prompt::Surroundings, session::Runtime};
 use octo_protocol::{
     ApiError, Block, Effort, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId,
-    SessionInfo, SessionStatus, Source, SubAgentOrigin, TurnId, TurnView, Usage,
+    SessionInfo, SessionStatus, Source, SubAgentOrigin, TurnId, TurnView,
 };
 use octo_runtime::now;
 use octo_store::{InheritedContext, NewSubAgent, StoredSubAgent};
@@ -101,20 +101,13 @@ pub(in crate::session) async fn spawn(
     let SubAgentSpec { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = new;
     let (id, at) = (SessionId::new(), now());
     let info = SessionInfo {
-        id,
         title: origin.name.clone(),
-        folder: parent.folder.clone(),
         profile: parent.profile,
         mode,
         model,
         effort,
-        source: Source::SubAgent,
-        pinned: false,
         status: SessionStatus::Running,
-        created_at: at,
-        updated_at: at,
-        usage: Usage::default(),
-        read_at: None,
+        ..SessionInfo::new(id, parent.folder.clone(), Source::SubAgent, at)
     };
     let mut blocks = Vec::new();
     if inherits == InheritedContext::Nothing {
@@ -123,15 +116,8 @@ pub(in crate::session) async fn spawn(
     }
     blocks.push(Block::Notice { kind: NoticeKind::Fork, text: notice });
     blocks.push(Block::Text { text: task });
-    let turn = TurnView {
-        id: TurnId::new(),
-        started_at: at,
-        ended_at: None,
-        end: None,
-        usage: Usage::default(),
-        undone: false,
-    };
-    let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
+    let turn = TurnView::new(TurnId::new(), at);
+    let meta = Meta::new(Origin::Octo, at);
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
     let stored = NewSubAgent { info, link: StoredSubAgent { origin, forbidden }, inherits };
     let holder = runtime.base.lease.clone();
