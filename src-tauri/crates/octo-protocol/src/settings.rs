@@ -36,116 +36,100 @@ pub enum Theme {
     Dark,
 }
 
-/// The settings. Every field has a default, which keeps older and newer files readable.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(default)]
-#[ts(export, export_to = "protocol.ts")]
-pub struct Settings {
-    /// The display language.
-    pub language: Language,
-    /// Light or dark.
-    pub theme: Theme,
-    /// The model new sessions use.
-    pub default_model: Option<ModelId>,
-    /// The model for small side tasks (titles, suggestions); `None` to use the session's own.
-    pub light_model: Option<ModelId>,
-    /// The mode new sessions start in.
-    pub default_mode: Mode,
-    /// The profile new sessions start with.
-    pub default_profile: Profile,
-    /// The size above which Octo compacts a conversation.
-    pub compact_at: CompactionLimit,
-    /// Whether Octo keeps the provider's cache alive through pauses, if that saves money.
-    pub keep_warm: Switch,
-    /// Whether Octo guesses the person's next message.
-    pub suggestions: Switch,
-    /// Whether the system confines commands to the session's folder, if it can.
-    pub confinement: Switch,
-    /// The spending limits at which Octo pauses and asks.
-    pub budgets: Budgets,
-    /// Recently used folders, newest first, at most ten.
-    pub recent_folders: Vec<String>,
-    /// The proxy for connections to models and the web.
-    pub proxy: ProxyChoice,
-    /// Certificates trusted in addition to the system's for connections to models.
-    pub certificates: Option<Box<TrustedCertificates>>,
-    /// The providers of web searches, in the order in which they are tried.
-    pub search: SearchProviders,
-    /// The limits of the trash.
-    pub trash: TrashLimits,
-    /// The browser the agent works in.
-    pub browser: BrowserChoice,
-    /// The secrets that the agent can type by name in the browser; their values are in the keychain.
-    pub site_secrets: Vec<SiteSecret>,
-    /// The chat services through which a person can write to Octo.
-    pub chats: ChatSettings,
-    /// The handling of skills and memories.
-    pub library: LibrarySettings,
-    /// The maximum number of sub-agents that work at once.
-    pub sub_agents: SubAgentLimit,
-    /// The maximum number of turns that run at once; see [`LiveTurnLimit`] for the counting.
-    pub live_turns: LiveTurnLimit,
-    /// System integration.
-    pub desktop: DesktopSettings,
-    /// Whether the person completed or skipped the first-run screen.
-    pub welcomed: bool,
-    /// The progress of the first run.
-    pub onboarding: Onboarding,
-    /// The look of the window, apart from light and dark.
-    pub appearance: Appearance,
-    /// Shortcuts the person chose in place of the defaults.
-    pub shortcuts: ShortcutKeys,
-    /// Whether tasks run on schedule, and the defaults of new ones.
-    pub tasks: TaskSettings,
+/// Declares [`Settings`] and [`SettingsPatch`]. A field with `=> T` is also one of the patch, and `T` is the type
+/// of its new value.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty $(=> $new:ty)?,)*) => {
+        /// The settings. Every field has a default, which keeps older and newer files readable.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+        #[serde(default)]
+        #[ts(export, export_to = "protocol.ts")]
+        pub struct Settings {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        /// A change of settings: only fields that are set change, each as a whole.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+        #[serde(default)]
+        #[ts(export, export_to = "protocol.ts", optional_fields)]
+        pub struct SettingsPatch {
+            $($(
+                #[doc = concat!("See [`Settings::", stringify!($name), "`].")]
+                pub $name: Option<$new>,
+            )?)*
+        }
+
+        impl SettingsPatch {
+            /// Applies the change.
+            pub fn apply(self, settings: &mut Settings) {
+                $($(
+                    if let Some(new) = self.$name {
+                        let new: $new = new;
+                        settings.$name = new.into();
+                    }
+                )?)*
+            }
+        }
+    };
 }
 
-/// A change of settings: only fields that are set change.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(default)]
-#[ts(export, export_to = "protocol.ts", optional_fields)]
-pub struct SettingsPatch {
-    /// See [`Settings::language`].
-    pub language: Option<Language>,
-    /// See [`Settings::theme`].
-    pub theme: Option<Theme>,
-    /// See [`Settings::default_model`].
-    pub default_model: Option<ModelId>,
-    /// See [`Settings::default_mode`].
-    pub default_mode: Option<Mode>,
-    /// See [`Settings::default_profile`].
-    pub default_profile: Option<Profile>,
-    /// See [`Settings::compact_at`].
-    pub compact_at: Option<CompactionLimit>,
-    /// See [`Settings::keep_warm`].
-    pub keep_warm: Option<Switch>,
-    /// See [`Settings::suggestions`].
-    pub suggestions: Option<Switch>,
-    /// See [`Settings::confinement`].
-    pub confinement: Option<Switch>,
-    /// See [`Settings::budgets`].
-    pub budgets: Option<Budgets>,
-    /// See [`Settings::proxy`].
-    pub proxy: Option<ProxyChoice>,
-    /// See [`Settings::trash`].
-    pub trash: Option<TrashLimits>,
-    /// See [`Settings::library`].
-    pub library: Option<LibrarySettings>,
-    /// See [`Settings::sub_agents`].
-    pub sub_agents: Option<SubAgentLimit>,
-    /// See [`Settings::live_turns`].
-    pub live_turns: Option<LiveTurnLimit>,
-    /// See [`Settings::desktop`].
-    pub desktop: Option<DesktopSettings>,
-    /// See [`Settings::welcomed`].
-    pub welcomed: Option<bool>,
-    /// See [`Settings::onboarding`].
-    pub onboarding: Option<Onboarding>,
-    /// See [`Settings::appearance`].
-    pub appearance: Option<Appearance>,
-    /// See [`Settings::shortcuts`]; replaces all of them.
-    pub shortcuts: Option<ShortcutKeys>,
-    /// See [`Settings::tasks`].
-    pub tasks: Option<TaskSettings>,
+settings! {
+    /// The display language.
+    language: Language => Language,
+    /// Light or dark.
+    theme: Theme => Theme,
+    /// The model new sessions use.
+    default_model: Option<ModelId> => ModelId,
+    /// The model for small side tasks (titles, suggestions); `None` to use the session's own.
+    light_model: Option<ModelId>,
+    /// The mode new sessions start in.
+    default_mode: Mode => Mode,
+    /// The profile new sessions start with.
+    default_profile: Profile => Profile,
+    /// The size above which Octo compacts a conversation.
+    compact_at: CompactionLimit => CompactionLimit,
+    /// Whether Octo keeps the provider's cache alive through pauses, if that saves money.
+    keep_warm: Switch => Switch,
+    /// Whether Octo guesses the person's next message.
+    suggestions: Switch => Switch,
+    /// Whether the system confines commands to the session's folder, if it can.
+    confinement: Switch => Switch,
+    /// The spending limits at which Octo pauses and asks.
+    budgets: Budgets => Budgets,
+    /// Recently used folders, newest first, at most ten.
+    recent_folders: Vec<String>,
+    /// The proxy for connections to models and the web.
+    proxy: ProxyChoice => ProxyChoice,
+    /// Certificates trusted in addition to the system's for connections to models.
+    certificates: Option<Box<TrustedCertificates>>,
+    /// The providers of web searches, in the order in which they are tried.
+    search: SearchProviders,
+    /// The limits of the trash.
+    trash: TrashLimits => TrashLimits,
+    /// The browser the agent works in.
+    browser: BrowserChoice,
+    /// The secrets that the agent can type by name in the browser; their values are in the keychain.
+    site_secrets: Vec<SiteSecret>,
+    /// The chat services through which a person can write to Octo.
+    chats: ChatSettings,
+    /// The handling of skills and memories.
+    library: LibrarySettings => LibrarySettings,
+    /// The maximum number of sub-agents that work at once.
+    sub_agents: SubAgentLimit => SubAgentLimit,
+    /// The maximum number of turns that run at once; see [`LiveTurnLimit`] for the counting.
+    live_turns: LiveTurnLimit => LiveTurnLimit,
+    /// System integration.
+    desktop: DesktopSettings => DesktopSettings,
+    /// Whether the person completed or skipped the first-run screen.
+    welcomed: bool => bool,
+    /// The progress of the first run.
+    onboarding: Onboarding => Onboarding,
+    /// The look of the window, apart from light and dark.
+    appearance: Appearance => Appearance,
+    /// Shortcuts the person chose in place of the defaults.
+    shortcuts: ShortcutKeys => ShortcutKeys,
+    /// Whether tasks run on schedule, and the defaults of new ones.
+    tasks: TaskSettings => TaskSettings,
 }
 
 /// Whether a feature is on.

@@ -8,9 +8,7 @@ use crate::{
     reply::json,
     slash,
 };
-use octo_protocol::{
-    About, ApiError, AppRequest, Commands, Language, Profiles, Settings, SettingsPatch, words,
-};
+use octo_protocol::{About, ApiError, AppRequest, Commands, Language, Profiles, words};
 use serde_json::Value;
 
 impl LiveSettings {
@@ -25,7 +23,7 @@ impl LiveSettings {
                 }
                 let retimed = call.patch.tasks.is_some();
                 self.change(move |_, settings| {
-                    apply(settings, call.patch);
+                    call.patch.apply(settings);
                     Ok(())
                 })
                 .await?;
@@ -79,62 +77,5 @@ impl LiveSettings {
             user_home: std::env::home_dir().unwrap_or_default().display().to_string(),
             system_language: system_language.to_owned(),
         }
-    }
-}
-
-fn apply(settings: &mut Settings, patch: SettingsPatch) {
-    let SettingsPatch {
-        language,
-        theme,
-        default_model,
-        default_mode,
-        default_profile,
-        compact_at,
-        keep_warm,
-        suggestions,
-        confinement,
-        budgets,
-        proxy,
-        trash,
-        sub_agents,
-        live_turns,
-        library,
-        desktop,
-        welcomed,
-        onboarding,
-        appearance,
-        shortcuts,
-        tasks,
-    } = patch;
-    settings.compact_at = compact_at.unwrap_or(settings.compact_at);
-    settings.keep_warm = keep_warm.unwrap_or(settings.keep_warm);
-    settings.suggestions = suggestions.unwrap_or(settings.suggestions);
-    settings.confinement = confinement.unwrap_or(settings.confinement);
-    settings.budgets = budgets.unwrap_or(settings.budgets);
-    settings.language = language.unwrap_or(settings.language);
-    settings.theme = theme.unwrap_or(settings.theme);
-    settings.default_model = default_model.or(settings.default_model);
-    settings.default_mode = default_mode.unwrap_or(settings.default_mode);
-    if let Some(profile) = default_profile {
-        settings.default_profile = profile;
-    }
-    settings.trash = trash.unwrap_or(settings.trash);
-    settings.sub_agents = sub_agents.unwrap_or(settings.sub_agents);
-    settings.live_turns = live_turns.unwrap_or(settings.live_turns);
-    settings.library = library.unwrap_or(settings.library);
-    settings.welcomed = welcomed.unwrap_or(settings.welcomed);
-    settings.appearance = appearance.unwrap_or(settings.appearance);
-    settings.tasks = tasks.unwrap_or(settings.tasks);
-    if let Some(shortcuts) = shortcuts {
-        settings.shortcuts = shortcuts;
-    }
-    if let Some(onboarding) = onboarding {
-        settings.onboarding = onboarding;
-    }
-    if let Some(desktop) = desktop {
-        settings.desktop = desktop;
-    }
-    if let Some(proxy) = proxy {
-        settings.proxy = proxy;
     }
 }
