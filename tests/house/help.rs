@@ -5,8 +5,7 @@
 //! `word:side.trash` after the bold words a person sees. Each kind is looked up where the app itself defines
 //! it; a name without a mark is a fault too.
 
-use octo_protocol::Settings;
-use octo_tools::SETTINGS_PAGES;
+use octo_protocol::{Settings, SettingsPage};
 use serde_json::Value;
 use std::{
     fs,
@@ -272,7 +271,8 @@ fn the_help_names_every_command_and_every_key() {
 
 #[test]
 fn the_pages_an_agent_may_offer_are_those_of_the_settings() {
-    let (app, mut offered) = (App::read(), SETTINGS_PAGES.to_vec());
+    let app = App::read();
+    let mut offered: Vec<&str> = SettingsPage::ALL.iter().map(|page| page.name()).collect();
     let mut pages = app.pages();
     offered.sort_unstable();
     pages.sort_unstable();

@@ -3,7 +3,7 @@
 //! A link is untrusted. It is bounded, it may only open something, and its content is shown to the person, who
 //! decides whether to send it.
 
-use octo_protocol::{ApiError, OpenRequest, OpenRequestSource};
+use octo_protocol::{ApiError, OpenRequest, OpenRequestSource, SettingsPage};
 use std::path::Path;
 use url::Url;
 
@@ -39,7 +39,7 @@ fn try_parse(text: &str) -> Result<OpenRequest, ApiError> {
             let session = id.parse().map_err(|_| unknown())?;
             Ok(OpenRequest::OpenSession { session })
         }
-        (Some("settings"), page, None) => match page.unwrap_or("general") {
+        (Some("settings"), page, None) => match page.unwrap_or(SettingsPage::General.name()) {
             page if page.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => {
                 Ok(OpenRequest::OpenSettings { page: page.to_owned() })
             }

@@ -149,7 +149,7 @@ pub enum OpenRequest {
     OpenTasks,
     /// Opens a settings page.
     OpenSettings {
-        /// The page's name, as the page defines it; an unknown name opens the first page.
+        /// The name of a [`crate::SettingsPage`]; an unknown name opens the first page.
         page: String,
     },
     /// Inspects skills in a file. Installs nothing.

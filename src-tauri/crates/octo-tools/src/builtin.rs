@@ -8,7 +8,6 @@ mod command;
 mod grammar;
 
 pub use command::*;
-pub use grammar::SETTINGS_PAGES;
 pub(crate) use grammar::{GROUPS, ParsedCommand, parse};
 
 use crate::ToolError;

@@ -37,8 +37,7 @@ mod write;
 pub use browser_control::*;
 pub use builtin::{
     BrowserQuery, BuiltinCommand, BuiltinCommands, BuiltinGrant, CommandOrigin, MemoryCommand,
-    NoBuiltinCommands, PersonaCommand, SETTINGS_PAGES, SettingsQuery, SkillCommand, SkillSourceRef,
-    TaskCommand, TaskFields,
+    NoBuiltinCommands, PersonaCommand, SettingsQuery, SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
 };
 pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;

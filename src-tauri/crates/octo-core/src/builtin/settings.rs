@@ -19,9 +19,10 @@ pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String
             }
         },
         SettingsQuery::Open { page, proposal } => {
+            let page = page.name();
             let then = match &proposal {
                 Some((key, value)) => {
-                    proposed(&page, key, value)?;
+                    proposed(page, key, value)?;
                     format!(
                         "There the person sees that you propose {key}: {value}, and sets it or leaves it."
                     )
@@ -91,10 +92,12 @@ fn proposed(page: &str, key: &str, value: &str) -> Result<(), ToolError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octo_protocol::SettingsPage;
 
     fn open(page: &str, proposal: Option<(&str, &str)>) -> Result<String, ToolError> {
         let proposal = proposal.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        answer(&Settings::default(), SettingsQuery::Open { page: page.to_owned(), proposal })
+        let page = SettingsPage::by_name(page).unwrap();
+        answer(&Settings::default(), SettingsQuery::Open { page, proposal })
     }
 
     /// Returns the settings the page would save, with the value at the place the list names.

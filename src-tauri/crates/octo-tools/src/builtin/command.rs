@@ -1,6 +1,6 @@
 //! The builtin commands.
 
-use octo_protocol::{LibraryChange, PersonaKind, Switch};
+use octo_protocol::{LibraryChange, PersonaKind, SettingsPage, Switch};
 use std::path::PathBuf;
 
 /// A builtin command, parsed and well-formed. Paths are absolute, with links resolved.
@@ -210,7 +210,7 @@ pub enum SettingsQuery {
     /// Shows a settings page to the person. Changes no setting.
     Open {
         /// The page.
-        page: String,
+        page: SettingsPage,
         /// A setting to propose there, and its value.
         proposal: Option<(String, String)>,
     },

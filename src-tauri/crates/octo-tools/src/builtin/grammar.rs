@@ -8,32 +8,17 @@ use super::{
 };
 use crate::{ToolContext, ToolError, blocking::blocking};
 use clap::{
-    Args, ColorChoice, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, error::ErrorKind,
+    Args, ColorChoice, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+    error::ErrorKind,
 };
-use octo_protocol::PersonaKind;
+use octo_protocol::{PersonaKind, SettingsPage};
 use octo_workspace::resolve;
 use std::path::{Path, PathBuf};
 use url::Url;
 
 /// Second words of the builtin commands.
 pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "task", "browser", "settings"];
-
-/// Settings pages that can be shown to the person, under the names the app uses.
-pub const SETTINGS_PAGES: [&str; 13] = [
-    "models",
-    "general",
-    "behaviour",
-    "tasks",
-    "rules",
-    "browser",
-    "chats",
-    "knowledge",
-    "appearance",
-    "shortcuts",
-    "notifications",
-    "data",
-    "about",
-];
 
 /// Usage of all commands.
 const USAGE: &str = "octo skill list | show NAME | validate PATH | inspect SOURCE | install SOURCE [NAME...] [--replace NAME...] | propose PATH --reason TEXT | export NAME FILE
@@ -163,13 +148,18 @@ enum SettingsLine {
         key: String,
     },
     Open {
-        #[arg(value_parser = PossibleValuesParser::new(SETTINGS_PAGES))]
-        page: String,
+        #[arg(value_parser = settings_page())]
+        page: SettingsPage,
         /// A setting to propose.
         #[arg(requires = "value")]
         key: Option<String>,
         value: Option<String>,
     },
+}
+
+fn settings_page() -> impl TypedValueParser<Value = SettingsPage> {
+    let names = SettingsPage::ALL.iter().map(|page| page.name());
+    PossibleValuesParser::new(names).try_map(|name| SettingsPage::by_name(&name).ok_or("no page"))
 }
 
 /// A command whose text may still be in a file.

@@ -5,7 +5,7 @@ use crate::{
     SettingsQuery, SkillCommand, SkillSourceRef, TaskCommand, TaskFields,
     testing::{Bench, RecordingCommands},
 };
-use octo_protocol::{CommandState, LibraryChange, PersonaKind, Switch, ToolView};
+use octo_protocol::{CommandState, LibraryChange, PersonaKind, SettingsPage, Switch, ToolView};
 use serde_json::json;
 use std::{os::unix::fs::PermissionsExt, path::PathBuf};
 
@@ -167,12 +167,12 @@ fn every_builtin_command_parses() {
         ("octo settings show theme", BuiltinCommand::Settings(SettingsQuery::Show { key: text("theme") })),
         (
             "octo settings open browser",
-            BuiltinCommand::Settings(SettingsQuery::Open { page: text("browser"), proposal: None }),
+            BuiltinCommand::Settings(SettingsQuery::Open { page: SettingsPage::Browser, proposal: None }),
         ),
         (
             "octo settings open appearance theme dark",
             BuiltinCommand::Settings(SettingsQuery::Open {
-                page: text("appearance"),
+                page: SettingsPage::Appearance,
                 proposal: Some((text("theme"), text("dark"))),
             }),
         ),
