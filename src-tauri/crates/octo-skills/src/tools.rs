@@ -1,5 +1,7 @@
 //! Maps the tool names in skills for other programs to Octo's tools.
 
+use octo_protocol::TOOL_NAMES;
+
 /// A tool that a skill requests in `allowed-tools`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolGrant {
@@ -11,38 +13,17 @@ pub struct ToolGrant {
     pub pattern: Option<String>,
 }
 
-/// Octo's tools, and other programs' names for them.
-const TOOLS: &[(&str, &[&str])] = &[
-    (
-        "terminal",
-        &["bash", "bashoutput", "killshell", "killbash", "shell", "powershell", "exec", "run_command"],
-    ),
-    ("file_reader", &["read", "read_file", "notebookread", "view"]),
-    ("write", &["write_file", "create_file"]),
-    ("edit", &["multiedit", "notebookedit", "str_replace", "apply_patch"]),
-    ("glob", &["ls", "list", "find_files"]),
-    ("grep", &["search_files"]),
-    ("web_search", &["websearch"]),
-    ("web_fetch", &["webfetch", "fetch"]),
-    ("todo_manager", &["todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget"]),
-    ("request_user_feedback", &["askuserquestion", "ask_user"]),
-    ("undo_task", &[]),
-    ("redo_task", &[]),
-    ("list_tasks", &[]),
-    ("browser", &["browser_use", "chrome"]),
-    ("trash_manager", &["trash", "delete"]),
-    ("invoke_skill", &["task", "agent", "skill", "slashcommand"]),
-];
-
 /// Returns Octo's tool for a name of any program, ignoring case.
 pub fn octo_tool(name: &str) -> Option<&'static str> {
     let name = name.trim().to_ascii_lowercase().replace('-', "_");
-    TOOLS
+    TOOL_NAMES
         .iter()
-        .find(|(tool, others)| {
-            *tool == name || tool.replace('_', "") == name || others.contains(&name.as_str())
+        .find(|tool| {
+            tool.name == name
+                || tool.name.replace('_', "") == name
+                || tool.skill_aliases.contains(&name.as_str())
         })
-        .map(|(tool, _)| *tool)
+        .map(|tool| tool.name)
 }
 
 impl ToolGrant {

@@ -18,7 +18,7 @@ use crate::{
     write::WriteTool,
 };
 use futures::future::BoxFuture;
-use octo_protocol::ToolView;
+use octo_protocol::{TOOL_NAMES, ToolView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::{path::Path, sync::Arc};
@@ -26,26 +26,6 @@ use std::{path::Path, sync::Arc};
 /// Version of the tool set. Raise it when a name, a description, a schema or the order changes: sessions are
 /// frozen with a version.
 const TOOLSET_VERSION: u32 = 6;
-
-/// Tool names that models know from elsewhere. Looked up after the exact name.
-const ALIASES: &[(&str, &[&str])] = &[
-    ("terminal", &["shell", "bash", "exec", "execute", "run_command", "run", "command"]),
-    ("file_reader", &["read", "read_file", "filereader", "file_read", "cat"]),
-    ("write", &["write_file", "create_file", "file_write"]),
-    ("edit", &["file_edit", "replace", "replace_in_file", "str_replace"]),
-    ("glob", &["find_files", "list_files", "file_glob", "search_filenames"]),
-    ("grep", &["search_files", "search_in_files", "find_in_files", "search_code"]),
-    ("web_search", &["search", "websearch", "internet_search", "online_search"]),
-    ("web_fetch", &["fetch", "webfetch", "browse", "url_fetch", "http_get"]),
-    ("todo_manager", &["todo", "task_manager"]),
-    ("request_user_feedback", &["ask_user", "user_feedback", "ask"]),
-    ("invoke_skill", &["skill", "run_skill"]),
-    ("undo_task", &["undo"]),
-    ("redo_task", &["redo"]),
-    ("list_tasks", &["tasks", "task_history"]),
-    ("browser", &["browser_use", "web_browser", "chrome"]),
-    ("trash_manager", &["rm", "delete", "trash", "remove"]),
-];
 
 /// Definition of a tool for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,9 +106,9 @@ impl Toolset {
         let by_name =
             |wanted: &str| self.tools.iter().find(|tool| tool.name().eq_ignore_ascii_case(wanted)).cloned();
         by_name(name).or_else(|| {
-            let meant =
-                ALIASES.iter().find(|(_, names)| names.iter().any(|alias| alias.eq_ignore_ascii_case(name)));
-            meant.and_then(|(tool, _)| by_name(tool))
+            let is_alias = |alias: &&str| alias.eq_ignore_ascii_case(name);
+            let meant = TOOL_NAMES.iter().find(|tool| tool.aliases.iter().any(is_alias));
+            meant.and_then(|tool| by_name(tool.name))
         })
     }
 
