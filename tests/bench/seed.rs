@@ -4,7 +4,9 @@ use anyhow::{Context as _, Result};
 use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
-    ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo,     Source, StoredTopic, ToolCall, ToolResult, ToolView, TurnEnd, TurnId, TurnView, };
+    ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, Source,
+    StoredTopic, ToolCall, ToolResult, ToolView, TurnEnd, TurnId, TurnView,
+};
 use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
 use octo_testkit::TempHome;
 use std::sync::Arc;

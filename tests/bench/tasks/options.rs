@@ -1,6 +1,7 @@
 //! Options for the model that runs the tasks.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
+use octo_llm::codec;
 use octo_protocol::{Cost, ModelDraft, Protocol, Secret};
 use std::path::{Path, PathBuf};
 
@@ -81,13 +82,8 @@ impl Model {
 }
 
 fn protocol(name: &str) -> Result<Protocol> {
-    Ok(match name {
-        "anthropic" => Protocol::Anthropic,
-        "openai-chat" => Protocol::OpenaiChat,
-        "openai-responses" => Protocol::OpenaiResponses,
-        "bedrock" => Protocol::Bedrock,
-        other => bail!("there is no protocol {other}"),
-    })
+    let found = Protocol::ALL.into_iter().find(|protocol| codec(*protocol).name == name);
+    found.with_context(|| format!("there is no protocol {name}"))
 }
 
 /// Returns cargo's folder for test output, which is in its build folder.

@@ -1,7 +1,8 @@
 //! Parses the command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use octo_protocol::{Cost, Effort, Mode, Profile, SessionId};
+use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValue};
+use octo_llm::codec;
+use octo_protocol::{Cost, Effort, Mode, Profile, Protocol, SessionId};
 use std::{path::PathBuf, str::FromStr};
 
 /// Default environment variable of the key.
@@ -113,18 +114,38 @@ fn dollars(text: &str) -> Result<Cost, String> {
 }
 
 /// Protocol of the model server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProtocolChoice {
-    /// Anthropic Messages.
-    Anthropic,
-    /// OpenAI Chat Completions.
-    OpenaiChat,
-    /// OpenAI Responses.
-    OpenaiResponses,
-    /// AWS Bedrock Converse; without a key it uses the AWS credentials of the environment or the profile.
-    Bedrock,
+    /// A wire format.
+    Model(Protocol),
     /// The built-in script, without a model.
     Demo,
+}
+
+impl ProtocolChoice {
+    const ALL: [Self; Protocol::ALL.len() + 1] = {
+        let mut all = [Self::Demo; Protocol::ALL.len() + 1];
+        let mut index = 0;
+        while index < Protocol::ALL.len() {
+            all[index] = Self::Model(Protocol::ALL[index]);
+            index += 1;
+        }
+        all
+    };
+}
+
+impl ValueEnum for ProtocolChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Model(protocol) => (codec(*protocol).name, codec(*protocol).description),
+            Self::Demo => ("demo", "The built-in script, without a model"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
 /// Reasoning effort of the model.
@@ -224,7 +245,7 @@ mod tests {
         .unwrap();
         let CliCommand::Exec(exec) = parsed.command else { panic!("exec") };
         assert_eq!(exec.session, Some(SessionChoice::Id(id)));
-        assert_eq!(exec.protocol, Some(ProtocolChoice::OpenaiChat));
+        assert_eq!(exec.protocol, Some(ProtocolChoice::Model(Protocol::OpenaiChat)));
         assert_eq!(exec.headers, ["X-One=1", "x-two=a=b"]);
         assert_eq!(exec.effort.map(Effort::from), Some(Effort::High));
         assert_eq!(exec.budget, Some(Cost::from_nano_dollars(500_000_000)));

@@ -5,6 +5,7 @@ use crate::{
     exit::Failure,
 };
 use octo_core::{KeyStorage, Octo};
+use octo_llm::{Credentials, VendorServer, codec};
 use octo_protocol::{
     ApiError, ErrorCode, GetSettings, HeaderDraft, ModelDraft, ModelEntry, ModelId, Protocol, SaveModel,
     Secret,
@@ -63,10 +64,7 @@ impl ModelChoice {
                     (false, None) => Ok(Self::Demo),
                 };
             }
-            (Some(ProtocolChoice::Anthropic), _) => Protocol::Anthropic,
-            (Some(ProtocolChoice::OpenaiChat), _) => Protocol::OpenaiChat,
-            (Some(ProtocolChoice::OpenaiResponses), _) => Protocol::OpenaiResponses,
-            (Some(ProtocolChoice::Bedrock), _) => Protocol::Bedrock,
+            (Some(ProtocolChoice::Model(protocol)), _) => protocol,
             (None, _)
                 if arguments.base_url.is_some()
                     || arguments.key_env.is_some()
@@ -80,13 +78,11 @@ impl ModelChoice {
         let Some(model) = arguments.model.clone().filter(|model| !model.trim().is_empty()) else {
             return wrong("--protocol needs --model");
         };
-        let base_url = match (&arguments.base_url, protocol) {
+        let codec = codec(protocol);
+        let base_url = match (&arguments.base_url, codec.server) {
             (Some(given), _) => given.clone(),
-            (None, Protocol::Anthropic) => "https://api.anthropic.com".to_owned(),
-            (None, Protocol::OpenaiChat | Protocol::OpenaiResponses) => {
-                "https://api.openai.com/v1".to_owned()
-            }
-            (None, Protocol::Bedrock) => {
+            (None, VendorServer::Address(address)) => address.to_owned(),
+            (None, VendorServer::AwsRegion) => {
                 let region = ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(&variable);
                 match region.filter(|region| !region.trim().is_empty()) {
                     Some(region) => format!("https://bedrock-runtime.{}.amazonaws.com", region.trim()),
@@ -99,8 +95,10 @@ impl ModelChoice {
         let key = variable(key_variable(arguments)).filter(|key| !key.trim().is_empty());
         match ServerLocation::from_address(&base_url) {
             None => wrong("--base-url is not an http or https address"),
-            // Bedrock also looks for AWS credentials; the lookup reports missing ones.
-            Some(ServerLocation::Remote) if key.is_none() && protocol != Protocol::Bedrock => {
+            // The lookup of AWS credentials reports missing ones.
+            Some(ServerLocation::Remote)
+                if key.is_none() && codec.credentials != Credentials::BearerOrAws =>
+            {
                 let error = ApiError::new("exec.key_missing").code(ErrorCode::KeyNeeded);
                 Err(Failure::Failed(error.arg("variable", key_variable(arguments))))
             }

@@ -1,11 +1,11 @@
 //! Reads a model's answer from the bytes of its body.
 
 use crate::{
-    Dialect, ErrorClass, ModelEvent, ProviderError, ProviderId, anthropic, bedrock,
+    Dialect, ErrorClass, ModelEvent, ProviderError, ProviderId,
+    codec::{Decode, Framing, codec},
     event_stream::EventStreamReader,
-    openai_chat, openai_responses,
+    openai_chat,
     sse::{SseEvent, SseReader},
-    wire::Decode,
 };
 use octo_protocol::{Block, Protocol};
 use serde::de::IgnoredAny;
@@ -67,17 +67,11 @@ pub enum AnswerProgress {
 impl AnswerReader {
     /// Creates the reader of a new answer from `provider`.
     pub fn new(protocol: Protocol, provider: &ProviderId, dialect: &Dialect) -> Self {
-        let decoder: Box<dyn Decode> = match protocol {
-            Protocol::Anthropic => Box::new(anthropic::Decoder::new(provider.clone(), dialect.unsigned)),
-            Protocol::OpenaiChat => Box::new(openai_chat::Decoder::new(provider.clone())),
-            Protocol::OpenaiResponses => Box::new(openai_responses::Decoder::new(provider.clone())),
-            Protocol::Bedrock => Box::new(bedrock::Decoder::new(provider.clone())),
-        };
-        let reader = match protocol {
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                FrameReader::Text(SseReader::new())
-            }
-            Protocol::Bedrock => FrameReader::Binary(EventStreamReader::default()),
+        let codec = codec(protocol);
+        let decoder = (codec.decoder)(provider, dialect);
+        let reader = match codec.framing {
+            Framing::Text => FrameReader::Text(SseReader::new()),
+            Framing::Binary => FrameReader::Binary(EventStreamReader::default()),
         };
         Self { reader, decoder, next: 0, waiting: BTreeMap::new(), bytes_read: 0 }
     }

@@ -10,13 +10,29 @@ mod encode;
 pub use decode::Decoder;
 pub use encode::encode;
 
+use crate::{
+    Caching,
+    codec::{Codec, Credentials, Framing, VendorServer},
+};
 use reqwest::Url;
 
-/// Protocol version, sent with every request.
-pub(crate) const VERSION: &str = "2023-06-01";
+pub(crate) static CODEC: Codec = Codec {
+    name: "anthropic",
+    description: "Anthropic Messages",
+    server: VendorServer::Address("https://api.anthropic.com"),
+    credentials: Credentials::ApiKey,
+    // The protocol's version.
+    headers: &[("anthropic-version", "2023-06-01")],
+    framing: Framing::Text,
+    caching: Caching::anthropic,
+    url: |base, _| format!("{}/messages", versioned(base)),
+    models_url: |base| Ok(format!("{}/models?limit=1000", versioned(base))),
+    encode,
+    decoder: |provider, dialect| Box::new(Decoder::new(provider.clone(), dialect.unsigned)),
+};
 
-/// Returns the address of requests; the base address may or may not end in `/v1`.
-pub(crate) fn url(base: &Url) -> String {
+/// Returns the base address with `/v1` at its end, whether it had it or not.
+fn versioned(base: &Url) -> String {
     let base = base.as_str().trim_end_matches('/');
-    if base.ends_with("/v1") { format!("{base}/messages") } else { format!("{base}/v1/messages") }
+    if base.ends_with("/v1") { base.to_owned() } else { format!("{base}/v1") }
 }

@@ -17,15 +17,32 @@ pub use encode::encode;
 pub(crate) use credentials::find_auth;
 pub(crate) use sign::UnsignedRequest;
 
+use crate::{
+    Caching, ErrorClass, ProviderError,
+    codec::{Codec, Credentials, Framing, VendorServer},
+};
 use reqwest::Url;
+
+pub(crate) static CODEC: Codec = Codec {
+    name: "bedrock",
+    description: "AWS Bedrock Converse; without a key it uses the AWS credentials of the environment or the profile",
+    server: VendorServer::AwsRegion,
+    credentials: Credentials::BearerOrAws,
+    headers: &[],
+    framing: Framing::Binary,
+    caching: || Caching::NONE,
+    url,
+    models_url: |_| {
+        Err(ProviderError::new(ErrorClass::NotFound, "Bedrock has no list of models at this address."))
+    },
+    encode: |request, provider, _| encode(request, provider),
+    decoder: |provider, _| Box::new(Decoder::new(provider.clone())),
+};
 
 /// Service name in a signature.
 const SIGNING_SERVICE: &str = "bedrock";
-/// Media type of the stream's frames, sent in `accept`.
-pub(crate) const FRAME_MEDIA_TYPE: &str = "application/vnd.amazon.eventstream";
-
 /// Returns the address of requests for a model. A model's id may be a whole ARN, with slashes and colons in it.
-pub(crate) fn url(base: &Url, model: &str) -> String {
+fn url(base: &Url, model: &str) -> String {
     let base = base.as_str().trim_end_matches('/');
     let mut url = format!("{base}/model/");
     for byte in model.bytes() {

@@ -1,7 +1,6 @@
 //! Lists a provider's models.
 
-use crate::{Endpoint, ErrorClass, ProviderError, http, redact::Secrets, transport};
-use octo_protocol::Protocol;
+use crate::{Endpoint, ErrorClass, ProviderError, codec::codec, http, redact::Secrets, transport};
 use reqwest::{Response, Url, header};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -25,7 +24,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
     crate::connect(endpoint.clone())?;
     let base = Url::parse(endpoint.base_url.trim())
         .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
-    let url = url(endpoint.protocol, &base)?;
+    let url = (codec(endpoint.protocol).models_url)(&base)?;
     let asked = async {
         let request = transport::client(&endpoint, &base)?.get(url).headers(transport::headers(&endpoint)?);
         let sent = request.header(header::ACCEPT, "application/json").send().await;
@@ -46,18 +45,6 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
     };
     let slow = |_| ProviderError::new(ErrorClass::Network, "The list of models took too long.");
     tokio::time::timeout(LIST_TIMEOUT, asked).await.map_err(slow)?
-}
-
-fn url(protocol: Protocol, base: &Url) -> Result<String, ProviderError> {
-    let base = base.as_str().trim_end_matches('/');
-    match protocol {
-        Protocol::Anthropic if base.ends_with("/v1") => Ok(format!("{base}/models?limit=1000")),
-        Protocol::Anthropic => Ok(format!("{base}/v1/models?limit=1000")),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => Ok(format!("{base}/models")),
-        Protocol::Bedrock => {
-            Err(ProviderError::new(ErrorClass::NotFound, "Bedrock has no list of models at this address."))
-        }
-    }
 }
 
 /// Reads the names in a list in the format of OpenAI and Anthropic. Google's names include a path.

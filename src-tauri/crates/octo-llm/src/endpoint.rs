@@ -1,7 +1,9 @@
 //! A model's endpoint, and the rules for connecting to it.
 
 use crate::{
-    Dialect, ErrorClass, Network, Provider, ProviderError, ProviderId, bedrock::AwsEnvironment,
+    Dialect, ErrorClass, Network, Provider, ProviderError, ProviderId,
+    bedrock::AwsEnvironment,
+    codec::{Credentials, codec},
     transport::Transport,
 };
 use octo_protocol::Protocol;
@@ -35,11 +37,9 @@ impl Endpoint {
     pub fn new(protocol: Protocol, base_url: impl Into<String>, key: Option<SecretString>) -> Self {
         let base_url = base_url.into();
         let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
-        let aws = match protocol {
-            Protocol::Bedrock => AwsEnvironment::from_process(),
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                AwsEnvironment::default()
-            }
+        let aws = match codec(protocol).credentials {
+            Credentials::BearerOrAws => AwsEnvironment::from_process(),
+            Credentials::ApiKey | Credentials::Bearer => AwsEnvironment::default(),
         };
         let (dialect, network) = (dialect.unwrap_or_default(), Network::default());
         Self { protocol, base_url, key, dialect, network, aws }
@@ -51,7 +51,7 @@ impl Endpoint {
     /// contain a token that is one.
     fn sensitivity(&self) -> Sensitivity {
         let secret = self.key.is_some() || !self.network.headers.is_empty();
-        if secret || self.protocol == Protocol::Bedrock {
+        if secret || codec(self.protocol).credentials == Credentials::BearerOrAws {
             Sensitivity::Key
         } else {
             Sensitivity::Conversation
@@ -97,12 +97,7 @@ pub fn keyed_host(base_url: &str) -> Result<String, ProviderError> {
 
 /// Returns the name of a protocol at a host, as in `anthropic@api.anthropic.com`.
 pub(crate) fn provider_id(protocol: Protocol, url: &Url) -> ProviderId {
-    let name = match protocol {
-        Protocol::Anthropic => "anthropic",
-        Protocol::OpenaiChat => "openai-chat",
-        Protocol::OpenaiResponses => "openai-responses",
-        Protocol::Bedrock => "bedrock",
-    };
+    let name = codec(protocol).name;
     let host = url.host_str().unwrap_or_default();
     ProviderId(match url.port() {
         Some(port) => format!("{name}@{host}:{port}"),

@@ -11,12 +11,25 @@ mod sealed;
 pub use decode::Decoder;
 pub use encode::encode;
 
-use reqwest::Url;
+use crate::{
+    Caching,
+    codec::{Codec, Credentials, Framing, VendorServer},
+    wire,
+};
 
 /// Data that ends a stream; the only data that is not JSON.
 pub(crate) const DONE: &str = "[DONE]";
 
-/// Returns the address of requests.
-pub(crate) fn url(base: &Url) -> String {
-    format!("{}/chat/completions", base.as_str().trim_end_matches('/'))
-}
+pub(crate) static CODEC: Codec = Codec {
+    name: "openai-chat",
+    description: "OpenAI Chat Completions",
+    server: VendorServer::Address("https://api.openai.com/v1"),
+    credentials: Credentials::Bearer,
+    headers: &[],
+    framing: Framing::Text,
+    caching: || Caching::NONE,
+    url: |base, _| wire::below(base, "chat/completions"),
+    models_url: |base| Ok(wire::below(base, "models")),
+    encode,
+    decoder: |provider, _| Box::new(Decoder::new(provider.clone())),
+};

@@ -10,9 +10,22 @@ mod encode;
 pub use decode::Decoder;
 pub use encode::encode;
 
-use reqwest::Url;
+use crate::{
+    Caching,
+    codec::{Codec, Credentials, Framing, VendorServer},
+    wire,
+};
 
-/// Returns the address of requests.
-pub(crate) fn url(base: &Url) -> String {
-    format!("{}/responses", base.as_str().trim_end_matches('/'))
-}
+pub(crate) static CODEC: Codec = Codec {
+    name: "openai-responses",
+    description: "OpenAI Responses",
+    server: VendorServer::Address("https://api.openai.com/v1"),
+    credentials: Credentials::Bearer,
+    headers: &[],
+    framing: Framing::Text,
+    caching: || Caching::NONE,
+    url: |base, _| wire::below(base, "responses"),
+    models_url: |base| Ok(wire::below(base, "models")),
+    encode,
+    decoder: |provider, _| Box::new(Decoder::new(provider.clone())),
+};

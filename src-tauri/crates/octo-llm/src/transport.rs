@@ -2,17 +2,19 @@
 
 use crate::{
     AnswerProgress, AnswerReader, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream,
-    Provider, ProviderError, ProviderId, anthropic, bedrock, content_timeout::LastContent, endpoint, http,
-    openai_chat, openai_responses, redact::Secrets,
+    Provider, ProviderError, ProviderId, bedrock,
+    codec::{Credentials, codec},
+    content_timeout::LastContent,
+    endpoint, http,
+    redact::Secrets,
 };
 use futures::stream;
-use octo_protocol::Protocol;
 use reqwest::{
     Client, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::{
     collections::VecDeque,
@@ -111,29 +113,21 @@ pub(crate) fn client(endpoint: &Endpoint, base: &Url) -> Result<Client, Provider
 pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
     // Octo's own are inserted afterwards and override any of the same name.
     let mut headers = endpoint.network.header_map()?;
-    let accepted = match endpoint.protocol {
-        Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => "text/event-stream",
-        Protocol::Bedrock => bedrock::FRAME_MEDIA_TYPE,
-    };
-    headers.insert(ACCEPT, HeaderValue::from_static(accepted));
-    let bearer =
-        |key: &SecretString| Ok((AUTHORIZATION, secret(&format!("Bearer {}", key.expose_secret()))?));
-    let api_key =
-        |key: &SecretString| Ok((HeaderName::from_static("x-api-key"), secret(key.expose_secret())?));
-    match (endpoint.protocol, &endpoint.key) {
-        (Protocol::Anthropic, key) => {
-            headers.insert("anthropic-version", HeaderValue::from_static(anthropic::VERSION));
-            if let Some(key) = key {
-                headers.extend([api_key(key)?]);
-                if endpoint.dialect.key_headers == KeyHeaders::ApiKeyAndBearer {
-                    headers.extend([bearer(key)?]);
-                }
+    let codec = codec(endpoint.protocol);
+    headers.insert(ACCEPT, HeaderValue::from_static(codec.framing.media_type()));
+    for (name, value) in codec.headers {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    let Some(key) = &endpoint.key else { return Ok(headers) };
+    let bearer = || Ok((AUTHORIZATION, secret(&format!("Bearer {}", key.expose_secret()))?));
+    match codec.credentials {
+        Credentials::ApiKey => {
+            headers.insert(HeaderName::from_static("x-api-key"), secret(key.expose_secret())?);
+            if endpoint.dialect.key_headers == KeyHeaders::ApiKeyAndBearer {
+                headers.extend([bearer()?]);
             }
         }
-        (Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock, Some(key)) => {
-            headers.extend([bearer(key)?]);
-        }
-        (Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock, None) => {}
+        Credentials::Bearer | Credentials::BearerOrAws => headers.extend([bearer()?]),
     }
     Ok(headers)
 }
@@ -242,7 +236,8 @@ impl CallContext {
         let body = asked.to_string().into_bytes();
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        if self.endpoint.protocol == Protocol::Bedrock && self.endpoint.key.is_none() {
+        let credentials = codec(self.endpoint.protocol).credentials;
+        if credentials == Credentials::BearerOrAws && self.endpoint.key.is_none() {
             headers.extend(self.auth_headers(&url, &body, secrets).await?);
         }
         let sent = self.client.post(&url).headers(headers).body(body).send().await;
@@ -263,15 +258,9 @@ impl CallContext {
 
     /// Returns the address and the body of the request.
     fn encode(&self, request: &ModelRequest) -> (String, Value) {
-        let (id, dialect, base) = (&self.id, &self.endpoint.dialect, &self.base);
-        match self.endpoint.protocol {
-            Protocol::Anthropic => (anthropic::url(base), anthropic::encode(request, id, dialect)),
-            Protocol::OpenaiChat => (openai_chat::url(base), openai_chat::encode(request, id, dialect)),
-            Protocol::OpenaiResponses => {
-                (openai_responses::url(base), openai_responses::encode(request, id, dialect))
-            }
-            Protocol::Bedrock => (bedrock::url(base, &request.model), bedrock::encode(request, id)),
-        }
+        let codec = codec(self.endpoint.protocol);
+        let body = (codec.encode)(request, &self.id, &self.endpoint.dialect);
+        ((codec.url)(&self.base, &request.model), body)
     }
 
     /// Returns the headers that authenticate a request without a key, from the current AWS environment.

@@ -1,8 +1,9 @@
 //! Shared by the codecs: the content and the ids allowed on the wire.
 
-use crate::{ErrorClass, ModelEvent, ModelRequest, ProviderError, sse::SseEvent};
+use crate::{ErrorClass, ModelRequest, ProviderError};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use octo_protocol::{BlobHash, CallId, NoticeKind, Usage};
+use octo_protocol::{BlobHash, Block, CallId, Message, NoticeKind, Usage};
+use reqwest::Url;
 use serde_json::Value;
 use std::{
     collections::{HashMap, HashSet},
@@ -21,16 +22,6 @@ const DOCUMENT_TYPE: &str = "application/pdf";
 const MAX_ID: usize = 40;
 /// Length of the longest tool name sent: OpenAI takes 64 characters.
 const MAX_NAME: usize = 64;
-
-/// Decoder half of a codec: events in, model events out.
-pub(crate) trait Decode: Send {
-    /// Reads one event of the stream. After an error nothing more may be pushed.
-    fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError>;
-    /// Reads the end of the stream.
-    fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError>;
-    /// Returns whether the stream's terminal event was seen and nothing of value can follow.
-    fn is_done(&self) -> bool;
-}
 
 /// Upper bound of tokens in any call: a larger figure from a provider is nonsense and is capped to this, so
 /// sums over any number of calls do not overflow.
@@ -69,6 +60,11 @@ pub(crate) fn split_usage(share: InclusiveCounts) -> Usage {
     let cache_write = write.min(whole - cache_read);
     let input = whole - cache_read - cache_write;
     Usage { input, cache_read, cache_write, output: share.output.unwrap_or(0) }
+}
+
+/// Returns an address below the base address.
+pub(crate) fn below(base: &Url, path: &str) -> String {
+    format!("{}/{path}", base.as_str().trim_end_matches('/'))
 }
 
 /// Parses the JSON of an event.
@@ -133,6 +129,33 @@ pub(crate) fn file_mention(path: &str) -> String {
 /// them, otherwise instead of them.
 pub(crate) fn document_mention(path: &str) -> String {
     format!("Attached document: {path}")
+}
+
+/// Returns the content of a message in the order that Anthropic's models require: results first, since they must
+/// open the message that answers calls, then the other blocks, each document after its mention. A message without
+/// any content but reasoning gets [`NOTHING`] as well: it could not be the last message, and the sent bytes must
+/// not depend on later messages.
+pub(crate) fn results_first(
+    message: &Message,
+    text: fn(&str) -> Value,
+    is_reasoning: fn(&Value) -> bool,
+    mut encode: impl FnMut(&Block) -> Option<Value>,
+) -> Vec<Value> {
+    let mut content: Vec<Value> = Vec::with_capacity(message.blocks.len());
+    let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
+    for block in message.blocks.iter().filter(is_result) {
+        content.extend(encode(block));
+    }
+    for block in message.blocks.iter().filter(|block| !is_result(block)) {
+        if let Block::Document { path, .. } = block {
+            content.push(text(&document_mention(path)));
+        }
+        content.extend(encode(block));
+    }
+    if content.iter().all(is_reasoning) {
+        content.push(text(NOTHING));
+    }
+    content
 }
 
 /// Returns a document's bytes in base64; `None` if the model takes none, or the bytes are gone.

@@ -20,6 +20,11 @@ pub enum Protocol {
     Bedrock,
 }
 
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenaiChat, Self::OpenaiResponses, Self::Bedrock];
+}
+
 /// A connected model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export, export_to = "protocol.ts")]

@@ -26,7 +26,7 @@ fn the_answer_goes_to_standard_output_and_the_session_to_standard_error() {
 
 #[test]
 fn every_protocol_takes_effort_and_headers() {
-    for protocol in ["anthropic", "openai-chat", "openai-responses", "bedrock"] {
+    for protocol in octo_protocol::Protocol::ALL.map(|protocol| octo_llm::codec(protocol).name) {
         let home = TempHome::new();
         let script = Script::new().call("read", json!({ "path": "a.txt" })).text("Read.").text("Again.");
         let server = ModelServer::start(script);

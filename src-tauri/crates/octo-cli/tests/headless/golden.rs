@@ -10,6 +10,7 @@ mod normal;
 
 use crate::support::{BINARY, ExecResult, environment, exec};
 use normal::Normal;
+use octo_llm::codec;
 use octo_protocol::{
     Block, Mode, ModelDraft, ModelEntry, Profile, Protocol, Request, SaveModel, SessionInfo, StartSession,
 };
@@ -20,13 +21,6 @@ use std::{
     path::PathBuf,
     process::{Command, Stdio},
 };
-
-const FORMS: [(&str, Protocol); 4] = [
-    ("anthropic", Protocol::Anthropic),
-    ("openai-chat", Protocol::OpenaiChat),
-    ("openai-responses", Protocol::OpenaiResponses),
-    ("bedrock", Protocol::Bedrock),
-];
 
 /// What Bedrock's requests are signed with.
 const CREDENTIALS: [(&str, &str); 3] =
@@ -91,7 +85,7 @@ fn member<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 #[test]
 fn every_wire_form_sends_the_same_bytes_and_exec_prints_the_same_lines() {
-    for (form, _) in FORMS {
+    for form in Protocol::ALL.map(|protocol| codec(protocol).name) {
         let home = home();
         let server = ModelServer::start(script());
         let url = server.url();
@@ -166,7 +160,8 @@ impl Lines {
 
 #[test]
 fn serve_writes_the_same_lines_in_every_wire_form() {
-    for (form, protocol) in FORMS {
+    for protocol in Protocol::ALL {
+        let form = codec(protocol).name;
         let home = home();
         let server = ModelServer::start(script());
         let mut serve = Lines::start(&home);

@@ -11,7 +11,8 @@ use crate::{
 };
 use octo_protocol::{
     ApiError, Block, Effort, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile,
-    Role, SessionId, SessionInfo, SessionStatus, Source, StoredTopic, TroubleStage, TurnId, TurnView, };
+    Role, SessionId, SessionInfo, SessionStatus, Source, StoredTopic, TroubleStage, TurnId, TurnView,
+};
 use octo_runtime::now;
 use octo_store::{NewSession, RunRow, StoreError};
 use std::path::PathBuf;

@@ -1,9 +1,8 @@
 //! Decodes Anthropic's stream into model events.
 
 use crate::{
-    BilledUsage, BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
-    sse::SseEvent,
-    wire::{self, Decode},
+    BilledUsage, BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning,
+    codec::Decode, http, sse::SseEvent, wire,
 };
 use octo_protocol::{Block, CallId, Replay, ToolCall};
 use serde_json::Value;
@@ -50,45 +49,6 @@ impl Decoder {
             finish: FinishReason::Stop,
             done: false,
         }
-    }
-
-    /// Reads one event.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error that an `error` event reports, classified by its type, and
-    /// [`crate::ErrorClass::Malformed`] when the event is not JSON or contradicts earlier ones. After an error
-    /// nothing more may be pushed.
-    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        if self.done || event.data.is_empty() {
-            return Ok(Vec::new());
-        }
-        let data = wire::json(&event.data)?;
-        let kind = data.get("type").and_then(Value::as_str).unwrap_or(&event.event);
-        match kind {
-            "message_start" => Ok(self.merge_usage(data.pointer("/message/usage"))),
-            "content_block_start" => self.start(&data),
-            "content_block_delta" => self.delta(&data),
-            "content_block_stop" => self.stop(&data),
-            "message_delta" => {
-                if let Some(reason) = data.pointer("/delta/stop_reason").and_then(Value::as_str) {
-                    self.finish = finish_reason(reason);
-                }
-                Ok(self.merge_usage(data.get("usage")))
-            }
-            "message_stop" => self.end(),
-            "error" => Err(http::object_error(data.get("error").unwrap_or(&data))),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Reads the end of the stream.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`crate::ErrorClass::CutOff`] when `message_stop` never arrived.
-    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
 
     fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
@@ -245,11 +205,30 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::push(self, event)
+        if self.done || event.data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let data = wire::json(&event.data)?;
+        let kind = data.get("type").and_then(Value::as_str).unwrap_or(&event.event);
+        match kind {
+            "message_start" => Ok(self.merge_usage(data.pointer("/message/usage"))),
+            "content_block_start" => self.start(&data),
+            "content_block_delta" => self.delta(&data),
+            "content_block_stop" => self.stop(&data),
+            "message_delta" => {
+                if let Some(reason) = data.pointer("/delta/stop_reason").and_then(Value::as_str) {
+                    self.finish = finish_reason(reason);
+                }
+                Ok(self.merge_usage(data.get("usage")))
+            }
+            "message_stop" => self.end(),
+            "error" => Err(http::object_error(data.get("error").unwrap_or(&data))),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::finish(self)
+        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
 
     fn is_done(&self) -> bool {

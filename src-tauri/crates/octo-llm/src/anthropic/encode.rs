@@ -92,23 +92,7 @@ struct Encoder<'a> {
 
 impl Encoder<'_> {
     fn message(&mut self, message: &Message) -> Value {
-        let mut content: Vec<Value> = Vec::with_capacity(message.blocks.len());
-        // Results must open the message that answers calls.
-        let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
-        for block in message.blocks.iter().filter(is_result) {
-            content.extend(self.block(block));
-        }
-        for block in message.blocks.iter().filter(|block| !is_result(block)) {
-            if let Block::Document { path, .. } = block {
-                content.push(text(&wire::document_mention(path)));
-            }
-            content.extend(self.block(block));
-        }
-        if !content.iter().any(|block| !is_reasoning(block)) {
-            // A message that contains only reasoning gets one as well: it could not be the last message, and
-            // the sent bytes must not depend on later messages.
-            content.push(text(wire::EMPTY_MESSAGE));
-        }
+        let content = wire::results_first(message, text, is_reasoning, |block| self.block(block));
         let role = match message.role {
             Role::User => "user",
             Role::Assistant => "assistant",

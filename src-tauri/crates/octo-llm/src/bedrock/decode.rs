@@ -1,11 +1,8 @@
 //! Decodes Bedrock's stream into model events.
 
 use crate::{
-    BilledUsage, BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
-    event_stream::EXCEPTION,
-    http,
-    sse::SseEvent,
-    wire::{self, Decode},
+    BilledUsage, BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId, codec::Decode,
+    event_stream::EXCEPTION, http, sse::SseEvent, wire,
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
@@ -52,45 +49,6 @@ impl Decoder {
     /// Creates the decoder of a new answer from `provider`.
     pub fn new(provider: ProviderId) -> Self {
         Self { provider, open: BTreeMap::new(), next: 0, finish: None, done: false }
-    }
-
-    /// Reads one event.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error that an exception reports, classified by its name, and [`ErrorClass::Malformed`] when
-    /// the event is not JSON or contradicts earlier ones, or the model's output was not an answer. After an
-    /// error nothing more may be pushed.
-    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        if self.done || event.data.is_empty() {
-            return Ok(Vec::new());
-        }
-        let data = wire::json(&event.data)?;
-        match event.event.as_str() {
-            "contentBlockStart" => self.start(&data),
-            "contentBlockDelta" => self.delta(&data),
-            "contentBlockStop" => self.stop(&data),
-            "messageStop" => self.end_message(&data),
-            "metadata" => Ok(self.end(&data)),
-            EXCEPTION => Err(http::exception_error(&data)),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Reads the end of the stream: the figures after the message may be missing.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ErrorClass::CutOff`] when the message's own end never arrived.
-    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        match (self.done, self.finish) {
-            (true, _) => Ok(Vec::new()),
-            (false, Some(reason)) => {
-                self.done = true;
-                Ok(vec![ModelEvent::Finished(reason)])
-            }
-            (false, None) => Err(wire::cut_off()),
-        }
     }
 
     fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
@@ -248,11 +206,30 @@ impl BedrockContent {
 
 impl Decode for Decoder {
     fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::push(self, event)
+        if self.done || event.data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let data = wire::json(&event.data)?;
+        match event.event.as_str() {
+            "contentBlockStart" => self.start(&data),
+            "contentBlockDelta" => self.delta(&data),
+            "contentBlockStop" => self.stop(&data),
+            "messageStop" => self.end_message(&data),
+            "metadata" => Ok(self.end(&data)),
+            EXCEPTION => Err(http::exception_error(&data)),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::finish(self)
+        match (self.done, self.finish) {
+            (true, _) => Ok(Vec::new()),
+            (false, Some(reason)) => {
+                self.done = true;
+                Ok(vec![ModelEvent::Finished(reason)])
+            }
+            (false, None) => Err(wire::cut_off()),
+        }
     }
 
     fn is_done(&self) -> bool {

@@ -73,7 +73,7 @@ fn point(life: CacheLifetime) -> Value {
 
 /// Inserts the point after the last block that is not reasoning, since reasoning takes none.
 fn insert_point(content: &mut Vec<Value>, life: CacheLifetime) {
-    if let Some(last) = content.iter().rposition(|block| block.get("reasoningContent").is_none()) {
+    if let Some(last) = content.iter().rposition(|block| !is_reasoning(block)) {
         content.insert(last + 1, point(life));
     }
 }
@@ -88,25 +88,8 @@ struct Encoder<'a> {
 
 impl Encoder<'_> {
     fn content(&mut self, message: &Message) -> Vec<Value> {
-        let mut content: Vec<Value> = Vec::with_capacity(message.blocks.len());
-        // Results must open the message that answers calls.
-        let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
-        for block in message.blocks.iter().filter(is_result) {
-            content.extend(self.block(block));
-        }
-        for block in message.blocks.iter().filter(|block| !is_result(block)) {
-            if let Block::Document { path, .. } = block {
-                // The server also refuses a document without accompanying text.
-                content.push(text(&wire::document_mention(path)));
-            }
-            content.extend(self.block(block));
-        }
-        if content.iter().all(|block| block.get("reasoningContent").is_some()) {
-            // A message that contains only reasoning gets one as well: it could not be the last message, and
-            // the sent bytes must not depend on later messages.
-            content.push(text(wire::EMPTY_MESSAGE));
-        }
-        content
+        // The server also refuses a document without accompanying text.
+        wire::results_first(message, text, is_reasoning, |block| self.block(block))
     }
 
     fn block(&mut self, block: &Block) -> Option<Value> {
@@ -178,4 +161,8 @@ impl Encoder<'_> {
 
 fn text(text: &str) -> Value {
     json!({ "text": text })
+}
+
+fn is_reasoning(block: &Value) -> bool {
+    block.get("reasoningContent").is_some()
 }

@@ -5,9 +5,11 @@ use super::{
     sealed::{CALL_FIELD, ReasoningDetails},
 };
 use crate::{
-    BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, http,
+    BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId,
+    codec::Decode,
+    http,
     sse::SseEvent,
-    wire::{self, Decode, InclusiveCounts},
+    wire::{self, InclusiveCounts},
 };
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -65,51 +67,6 @@ impl Decoder {
             next: 0,
             finish: None,
             done: false,
-        }
-    }
-
-    /// Reads one event.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error that an error object in the stream reports, classified by its type, and
-    /// [`crate::ErrorClass::Malformed`] when the event is not JSON or a call has no name. After an error
-    /// nothing more may be pushed.
-    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        let text = event.data.trim();
-        if self.done || text.is_empty() {
-            return Ok(Vec::new());
-        }
-        if text == super::DONE {
-            return self.end();
-        }
-        let data = wire::json(text)?;
-        if let Some(error) = data.get("error").filter(|error| !error.is_null()) {
-            return Err(http::object_error(error));
-        }
-        if event.event == "error" {
-            return Err(http::object_error(&data));
-        }
-        let mut events = Vec::new();
-        if let Some(choice) = data.pointer("/choices/0") {
-            self.choice(choice, &mut events)?;
-        }
-        if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
-            events.push(ModelEvent::Usage(usage_of(usage).into()));
-        }
-        Ok(events)
-    }
-
-    /// Reads the end of the stream and returns the answer's last events, for servers that send no `[DONE]`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`crate::ErrorClass::CutOff`] when neither `[DONE]` nor a finish reason ever arrived.
-    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        match (self.done, self.finish) {
-            (true, _) => Ok(Vec::new()),
-            (false, Some(_)) => self.end(),
-            (false, None) => Err(wire::cut_off()),
         }
     }
 
@@ -283,11 +240,36 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::push(self, event)
+        let text = event.data.trim();
+        if self.done || text.is_empty() {
+            return Ok(Vec::new());
+        }
+        if text == super::DONE {
+            return self.end();
+        }
+        let data = wire::json(text)?;
+        if let Some(error) = data.get("error").filter(|error| !error.is_null()) {
+            return Err(http::object_error(error));
+        }
+        if event.event == "error" {
+            return Err(http::object_error(&data));
+        }
+        let mut events = Vec::new();
+        if let Some(choice) = data.pointer("/choices/0") {
+            self.choice(choice, &mut events)?;
+        }
+        if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
+            events.push(ModelEvent::Usage(usage_of(usage).into()));
+        }
+        Ok(events)
     }
 
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::finish(self)
+        match (self.done, self.finish) {
+            (true, _) => Ok(Vec::new()),
+            (false, Some(_)) => self.end(),
+            (false, None) => Err(wire::cut_off()),
+        }
     }
 
     fn is_done(&self) -> bool {

@@ -4,9 +4,11 @@
 //! counts only where it continues the streamed text: shown text is never taken back.
 
 use crate::{
-    BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId, http,
+    BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
+    codec::Decode,
+    http,
     sse::SseEvent,
-    wire::{self, Decode, InclusiveCounts},
+    wire::{self, InclusiveCounts},
 };
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::Value;
@@ -55,52 +57,6 @@ impl Decoder {
             refused: false,
             done: false,
         }
-    }
-
-    /// Reads one event.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error that `error` and `response.failed` report, classified by its code, and
-    /// [`ErrorClass::Malformed`] when the event is not JSON or contradicts earlier ones. After an error nothing
-    /// more may be pushed.
-    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        let text = event.data.trim();
-        // Some servers end this stream in the same way as Chat Completions.
-        if self.done || text.is_empty() || text == crate::openai_chat::DONE {
-            return Ok(Vec::new());
-        }
-        let data = wire::json(text)?;
-        match data.get("type").and_then(Value::as_str).unwrap_or(&event.event) {
-            "response.output_item.added" => self.start(&data),
-            "response.output_text.delta"
-            | "response.refusal.delta"
-            | "response.function_call_arguments.delta"
-            | "response.reasoning_summary_text.delta"
-            | "response.reasoning_text.delta" => self.append_delta(&data),
-            "response.content_part.added" | "response.reasoning_summary_part.added" => self.next_part(&data),
-            "response.output_item.done" => self.stop(&data),
-            "response.completed" => self.complete(&data),
-            "response.incomplete" => self.incomplete(&data),
-            "response.failed" => Err(match data.pointer("/response/error").filter(has_text) {
-                Some(error) => http::object_error(error),
-                None => ProviderError::new(ErrorClass::Overloaded, "The server failed and did not say why."),
-            }),
-            "error" => Err(http::object_error(data.get("error").filter(has_text).unwrap_or(&data))),
-            _ => match data.get("error").filter(has_text) {
-                Some(error) => Err(http::object_error(error)),
-                None => Ok(Vec::new()),
-            },
-        }
-    }
-
-    /// Reads the end of the stream.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ErrorClass::CutOff`] when no terminal event ever arrived.
-    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
 
     fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
@@ -235,11 +191,37 @@ impl ResponsesItem {
 
 impl Decode for Decoder {
     fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::push(self, event)
+        let text = event.data.trim();
+        // Some servers end this stream in the same way as Chat Completions.
+        if self.done || text.is_empty() || text == crate::openai_chat::DONE {
+            return Ok(Vec::new());
+        }
+        let data = wire::json(text)?;
+        match data.get("type").and_then(Value::as_str).unwrap_or(&event.event) {
+            "response.output_item.added" => self.start(&data),
+            "response.output_text.delta"
+            | "response.refusal.delta"
+            | "response.function_call_arguments.delta"
+            | "response.reasoning_summary_text.delta"
+            | "response.reasoning_text.delta" => self.append_delta(&data),
+            "response.content_part.added" | "response.reasoning_summary_part.added" => self.next_part(&data),
+            "response.output_item.done" => self.stop(&data),
+            "response.completed" => self.complete(&data),
+            "response.incomplete" => self.incomplete(&data),
+            "response.failed" => Err(match data.pointer("/response/error").filter(has_text) {
+                Some(error) => http::object_error(error),
+                None => ProviderError::new(ErrorClass::Overloaded, "The server failed and did not say why."),
+            }),
+            "error" => Err(http::object_error(data.get("error").filter(has_text).unwrap_or(&data))),
+            _ => match data.get("error").filter(has_text) {
+                Some(error) => Err(http::object_error(error)),
+                None => Ok(Vec::new()),
+            },
+        }
     }
 
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        Decoder::finish(self)
+        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
 
     fn is_done(&self) -> bool {

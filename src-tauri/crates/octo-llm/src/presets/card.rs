@@ -1,7 +1,7 @@
 //! Facts about one model at one address.
 
 use super::file::{Preset, PresetTable};
-use crate::{CacheKind, CacheLifetime, Caching, Prices};
+use crate::{CacheKind, CacheLifetime, Caching, Prices, codec};
 use octo_protocol::{CachingFacts, Effort, ModelFacts, Protocol};
 
 /// Facts about one model at one address.
@@ -44,7 +44,7 @@ impl ModelCard {
             documents: false,
             tools: true,
             efforts: Vec::new(),
-            caching: common_caching(protocol),
+            caching: (codec(protocol).caching)(),
             prices: None,
         }
     }
@@ -71,14 +71,6 @@ impl ModelCard {
                 CacheKind::Chance { .. } => CachingFacts::Chance,
             },
         }
-    }
-}
-
-/// Returns the caching assumed for an unknown provider of the protocol.
-fn common_caching(protocol: Protocol) -> Caching {
-    match protocol {
-        Protocol::Anthropic => Caching::anthropic(),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock => Caching::NONE,
     }
 }
 

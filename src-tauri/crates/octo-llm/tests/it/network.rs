@@ -17,9 +17,6 @@ use tokio_rustls::{
 };
 use tokio_util::sync::CancellationToken;
 
-const PROTOCOLS: [Protocol; 4] =
-    [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
-
 async fn ask(endpoint: Endpoint) -> Result<(), ProviderError> {
     let blocks = vec![Block::Text { text: "hi".to_owned() }];
     let meta = Meta::new(Origin::Person, 0);
@@ -57,7 +54,7 @@ fn with_headers(headers: &[(&str, &str)]) -> Network {
 
 #[tokio::test]
 async fn custom_headers_are_sent_with_octos_own() {
-    for protocol in PROTOCOLS {
+    for protocol in Protocol::ALL {
         let server = ModelServer::start(Reply::text("hi"));
         let network = with_headers(&[("X-Team", " blue "), ("user-agent", "other/1.0")]);
         ask(endpoint(protocol, &server, network)).await.unwrap();
@@ -79,7 +76,7 @@ async fn header_values_do_not_appear_in_errors() {
         Reply::raw(400, "text/plain", format!("bad header x-tenant={value}")),
         Reply::text("x").then_error("overloaded_error", format!("tenant {value} is overloaded")),
     ] {
-        for protocol in PROTOCOLS {
+        for protocol in Protocol::ALL {
             let server = ModelServer::start(reply.clone());
             let network = with_headers(&[("x-tenant", value)]);
             let error = ask(endpoint(protocol, &server, network)).await.unwrap_err();
@@ -102,7 +99,7 @@ async fn a_header_with_a_newline_is_refused_before_anything_is_sent() {
 async fn a_server_on_this_machine_is_reached_without_the_proxy() {
     // Nothing listens there: a request through it would fail.
     let proxy = || Proxy::Manual(SecretString::from("http://127.0.0.1:9"));
-    for protocol in PROTOCOLS {
+    for protocol in Protocol::ALL {
         let server = ModelServer::start(Reply::text("hi"));
         let network = Network { proxy: proxy(), ..Network::default() };
         ask(endpoint(protocol, &server, network)).await.unwrap();

@@ -16,8 +16,6 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-test-0123456789";
-const PROTOCOLS: [Protocol; 4] =
-    [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
 
 fn provider(server: &ModelServer, protocol: Protocol) -> Arc<dyn Provider> {
     connect(Endpoint::new(protocol, server.url(), Some(SecretString::from(KEY)))).unwrap()
@@ -88,7 +86,7 @@ async fn failure(server: &ModelServer, protocol: Protocol) -> ProviderError {
 
 #[tokio::test]
 async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
-    for protocol in PROTOCOLS {
+    for protocol in Protocol::ALL {
         let server = ModelServer::start_with(
             Script::new()
                 .reply(
@@ -162,7 +160,7 @@ async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
 
 #[tokio::test]
 async fn requests_carry_their_headers() {
-    for protocol in PROTOCOLS {
+    for protocol in Protocol::ALL {
         let server = ModelServer::start(Reply::text("hi"));
         ask(&*provider(&server, protocol), &[user("hi")]).await.finish.unwrap();
         let request = &server.requests()[0];
@@ -235,7 +233,7 @@ async fn statuses_and_waits_reach_the_caller() {
         (Reply::text("half of it").cut_after(300, StreamCut::Abort), ErrorClass::Network, None),
     ];
     for (reply, class, seconds) in cases {
-        for protocol in PROTOCOLS {
+        for protocol in Protocol::ALL {
             let server = ModelServer::start(reply.clone());
             let error = failure(&server, protocol).await;
             assert_eq!(error.class, class, "{protocol:?} {reply:?}: {error}");
@@ -268,7 +266,7 @@ async fn keys_do_not_appear_in_errors() {
         Reply::raw(400, "text/plain", format!("{}{KEY}", "y".repeat(190))),
         Reply::text("x").then_error("overloaded_error", format!("{padding}{KEY}")),
     ] {
-        for protocol in PROTOCOLS {
+        for protocol in Protocol::ALL {
             let error = failure(&ModelServer::start(reply.clone()), protocol).await;
             assert!(!error.message.contains("sk-te"), "{protocol:?}: {error}");
             assert!(error.message.chars().count() <= 500);
@@ -287,7 +285,7 @@ async fn a_huge_error_body_is_read_in_part() {
 
 #[tokio::test]
 async fn text_arrives_while_the_stream_is_open_and_cancelling_closes_it() {
-    for protocol in PROTOCOLS {
+    for protocol in Protocol::ALL {
         let gate = Gate::new();
         let server = ModelServer::start(Reply::text("one two three").in_chunks(3).hold_after(1, &gate));
         let cancel = CancellationToken::new();
@@ -360,7 +358,7 @@ async fn finish_reasons_are_decoded() {
         (ReplyFinish::Length, FinishReason::Length),
         (ReplyFinish::Refusal, FinishReason::Refused),
     ] {
-        for protocol in PROTOCOLS {
+        for protocol in Protocol::ALL {
             let server = ModelServer::start(Reply::text("x").finish(finish));
             assert_eq!(
                 ask(&*provider(&server, protocol), &[user("hi")]).await.finish,
@@ -399,7 +397,7 @@ async fn the_server_refuses_what_a_strict_provider_refuses() {
         ("the model last", vec![user("a"), asked()]),
         ("the model first", vec![asked(), message(Role::User, vec![result(1), result(2)])]),
     ] {
-        for protocol in PROTOCOLS {
+        for protocol in Protocol::ALL {
             let server = ModelServer::start(Reply::text("never"));
             let error = ask(&*provider(&server, protocol), &messages).await.finish.unwrap_err();
             assert_eq!(error.class, ErrorClass::Invalid, "{what} {protocol:?}: {error}");
@@ -415,7 +413,7 @@ async fn the_server_notices_every_change_of_a_frozen_prefix() {
         let said = vec![Block::Text { text: answer.to_owned() }];
         vec![user(first), message(Role::Assistant, said), user("more")]
     };
-    for protocol in PROTOCOLS {
+    for protocol in Protocol::ALL {
         for (what, change) in [
             (
                 "system_changed",

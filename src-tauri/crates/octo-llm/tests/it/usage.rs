@@ -1,8 +1,8 @@
 //! Nonsense usage reported by a provider: never a panic, never a wrapped number, always consistent sums.
 
 use octo_llm::{
-    ModelEvent, ProviderId, UnsignedReasoning, anthropic, bedrock, openai_chat, openai_responses,
-    sse::SseEvent,
+    Decode as _, ModelEvent, ProviderId, UnsignedReasoning, anthropic, bedrock, openai_chat,
+    openai_responses, sse::SseEvent,
 };
 use octo_protocol::Usage;
 use proptest::prelude::*;
