@@ -1,10 +1,33 @@
 //! Replies as Anthropic Messages streams.
 
 use crate::{
-    ServedRequest,
+    CachePolicy, ServedRequest,
+    cache::segments,
+    pairing,
+    recorded::{self, text_of},
     reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces},
+    server_format::{AnswerCount, ServerFormat, at_path, must_stream},
 };
 use serde_json::{Value, json};
+
+pub(crate) static FORMAT: ServerFormat = ServerFormat {
+    model_in_path: |path| at_path(path, "/v1/messages"),
+    key_header: ("x-api-key", ""),
+    model: recorded::model_in_body,
+    system: |request| request.body.get("system").map(text_of).unwrap_or_default(),
+    frozen_system: |request| request.body["system"].clone(),
+    messages: "messages",
+    tools: "/tools",
+    answers: AnswerCount::Each,
+    check: must_stream,
+    check_messages: pairing::anthropic,
+    segments: segments::anthropic,
+    policy: CachePolicy::anthropic,
+    content_type: "text/event-stream; charset=utf-8",
+    error,
+    error_header: None,
+    render: |reply| render(reply.number, reply.model, reply.parts, reply.end, reply.chunks, reply.served),
+};
 
 fn frame(data: &Value, is_piece: bool) -> ReplyFrame {
     let name = data["type"].as_str().unwrap_or_default();
@@ -12,7 +35,7 @@ fn frame(data: &Value, is_piece: bool) -> ReplyFrame {
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
-pub(crate) fn render(
+fn render(
     number: usize,
     model: &str,
     parts: &[ReplyPart],
@@ -100,6 +123,6 @@ pub(crate) fn render(
 }
 
 /// Returns an error, used both as a body and as an event.
-pub(crate) fn error(name: &str, message: &str) -> Value {
+fn error(name: &str, message: &str) -> Value {
     json!({ "type": "error", "error": { "type": name, "message": message }, "request_id": "req_test" })
 }

@@ -1,15 +1,43 @@
 //! Replies as Bedrock Converse streams, in binary frames.
 
 use crate::{
-    ServedRequest,
+    CachePolicy, RecordedRequest, ServedRequest,
+    cache::segments,
+    pairing,
+    recorded::text_of,
     reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces},
+    server_format::{AnswerCount, ServerFormat},
 };
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use serde_json::{Value, json};
 
-/// Content type of a body made of frames.
-pub(crate) const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
+pub(crate) static FORMAT: ServerFormat = ServerFormat {
+    model_in_path: model_of,
+    key_header: ("authorization", "Bearer "),
+    model: |request| &request.model_in_path,
+    system: |request| request.body.get("system").map(text_of).unwrap_or_default(),
+    frozen_system: |request| request.body["system"].clone(),
+    messages: "messages",
+    tools: "/toolConfig/tools",
+    answers: AnswerCount::Each,
+    check,
+    check_messages: pairing::bedrock,
+    segments: segments::converse,
+    policy: CachePolicy::bedrock,
+    content_type: "application/vnd.amazon.eventstream",
+    error: |_, message| error(message),
+    error_header: Some("x-amzn-errortype"),
+    render: |reply| render(reply.number, reply.parts, reply.end, reply.chunks, reply.served),
+};
+
+/// Refuses calls without definitions of the tools.
+fn check(request: &RecordedRequest) -> Result<(), String> {
+    if request.tool_list().is_none() && request.body["messages"].to_string().contains("\"toolUse\"") {
+        return Err("toolConfig must be defined when toolUse blocks are used".to_owned());
+    }
+    Ok(())
+}
 
 /// Encodes one binary frame.
 pub(crate) fn frame(kind: &str, name: &str, payload: &Value) -> Vec<u8> {
@@ -30,7 +58,7 @@ fn event(name: &str, payload: &Value, is_piece: bool) -> ReplyFrame {
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
-pub(crate) fn render(
+fn render(
     number: usize,
     parts: &[ReplyPart],
     end: &ReplyEnd,
@@ -107,12 +135,12 @@ pub(crate) fn render(
 }
 
 /// Returns an error as a body; its name travels in a header.
-pub(crate) fn error(message: &str) -> Value {
+fn error(message: &str) -> Value {
     json!({ "message": message })
 }
 
 /// Returns the model id in a request's path, or `None` for other paths.
-pub(crate) fn model_of(path: &str) -> Option<String> {
+fn model_of(path: &str) -> Option<String> {
     let path = path.strip_prefix("/v1").unwrap_or(path);
     let segment = path.strip_prefix("/model/")?.strip_suffix("/converse-stream")?;
     if segment.is_empty() || segment.contains('/') {

@@ -7,10 +7,12 @@
 
 mod diagnosis;
 mod policy;
-mod segments;
+pub(crate) mod segments;
 mod simulator;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use segments::Segment;
 
 pub use diagnosis::{CacheReadMiss, MissReason};
 pub use policy::{

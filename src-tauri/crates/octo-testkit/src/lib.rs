@@ -32,6 +32,7 @@ mod reply;
 mod script;
 mod serve;
 mod server;
+mod server_format;
 mod telegram;
 mod wire;
 

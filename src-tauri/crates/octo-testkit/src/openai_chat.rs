@@ -1,15 +1,42 @@
 //! Replies as OpenAI Chat Completions streams.
 
-use crate::reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces};
+use crate::{
+    CachePolicy, RecordedRequest,
+    cache::segments,
+    pairing, recorded,
+    reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces},
+    server_format::{AnswerCount, ServerFormat, at_path, must_stream},
+};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
+
+pub(crate) static FORMAT: ServerFormat = ServerFormat {
+    model_in_path: |path| at_path(path, "/v1/chat/completions"),
+    key_header: ("authorization", "Bearer "),
+    model: recorded::model_in_body,
+    system: RecordedRequest::system_messages,
+    frozen_system: |request| Value::String(request.system()),
+    messages: "messages",
+    tools: "/tools",
+    answers: AnswerCount::Each,
+    check: must_stream,
+    check_messages: pairing::openai_chat,
+    segments: segments::chat,
+    policy: CachePolicy::openai,
+    content_type: "text/event-stream; charset=utf-8",
+    error,
+    error_header: None,
+    render: |reply| {
+        render(reply.number, reply.model, reply.parts, reply.end, reply.chunks, reply.served.usage)
+    },
+};
 
 fn frame(data: &Value, is_piece: bool) -> ReplyFrame {
     ReplyFrame { bytes: format!("data: {data}\n\n").into_bytes(), is_piece }
 }
 
 /// Renders a message's stream. `number` makes its ids unique.
-pub(crate) fn render(
+fn render(
     number: usize,
     model: &str,
     parts: &[ReplyPart],

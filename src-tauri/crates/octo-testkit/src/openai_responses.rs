@@ -1,11 +1,42 @@
 //! Replies as OpenAI Responses streams.
 
-use crate::reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces};
+use crate::{
+    CachePolicy,
+    cache::segments,
+    pairing,
+    recorded::{self, text_of},
+    reply::{ReplyEnd, ReplyFinish, ReplyFrame, ReplyPart, output_tokens, pieces},
+    server_format::{AnswerCount, ServerFormat, at_path, must_stream},
+};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
 
+pub(crate) static FORMAT: ServerFormat = ServerFormat {
+    model_in_path: |path| at_path(path, "/v1/responses"),
+    key_header: ("authorization", "Bearer "),
+    model: recorded::model_in_body,
+    system: |request| match request.body.get("instructions") {
+        Some(instructions) => text_of(instructions),
+        None => request.system_messages(),
+    },
+    frozen_system: |request| Value::String(request.system()),
+    messages: "input",
+    tools: "/tools",
+    answers: AnswerCount::Runs,
+    check: must_stream,
+    check_messages: pairing::openai_responses,
+    segments: segments::responses,
+    policy: CachePolicy::openai,
+    content_type: "text/event-stream; charset=utf-8",
+    error,
+    error_header: None,
+    render: |reply| {
+        render(reply.number, reply.model, reply.parts, reply.end, reply.chunks, reply.served.usage)
+    },
+};
+
 /// Renders a message's stream. `number` makes its ids unique.
-pub(crate) fn render(
+fn render(
     number: usize,
     model: &str,
     parts: &[ReplyPart],
@@ -109,6 +140,6 @@ impl NumberedFrames {
 }
 
 /// Returns an error as a body.
-pub(crate) fn error(name: &str, message: &str) -> Value {
+fn error(name: &str, message: &str) -> Value {
     json!({ "error": { "message": message, "type": name, "param": null, "code": null } })
 }

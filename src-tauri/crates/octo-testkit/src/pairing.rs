@@ -1,12 +1,11 @@
 //! Requests a real provider refuses: unpaired calls, results out of order, empty text.
 
-use crate::recorded::role;
-use octo_protocol::Protocol;
+use crate::{recorded::role, server_format::ServerFormat};
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// Checks a conversation as strictly as the strictest known server of the protocol.
-pub(crate) fn check(protocol: Protocol, messages: &[Value]) -> Result<(), String> {
+pub(crate) fn check(format: &ServerFormat, messages: &[Value]) -> Result<(), String> {
     let first = messages.first().ok_or("the conversation is empty")?;
     if role(first) != "user" {
         return Err(format!("the conversation begins with a message of {:?}", role(first)));
@@ -14,12 +13,7 @@ pub(crate) fn check(protocol: Protocol, messages: &[Value]) -> Result<(), String
     if messages.last().is_some_and(|last| role(last) == "assistant") {
         return Err("the conversation ends with a message of the model".to_owned());
     }
-    match protocol {
-        Protocol::Anthropic => anthropic(messages),
-        Protocol::OpenaiChat => openai_chat(messages),
-        Protocol::OpenaiResponses => openai_responses(messages),
-        Protocol::Bedrock => bedrock(messages),
-    }
+    (format.check_messages)(messages)
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -46,7 +40,7 @@ fn no_empty_text(place: usize, blocks: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-fn anthropic(messages: &[Value]) -> Result<(), String> {
+pub(crate) fn anthropic(messages: &[Value]) -> Result<(), String> {
     let mut seen = HashSet::new();
     let mut owed: Vec<&str> = Vec::new();
     let mut place = 0;
@@ -98,7 +92,7 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-fn openai_chat(messages: &[Value]) -> Result<(), String> {
+pub(crate) fn openai_chat(messages: &[Value]) -> Result<(), String> {
     let mut owed: Vec<&str> = Vec::new();
     for (place, message) in messages.iter().enumerate() {
         no_empty_text(place, blocks(message))?;
@@ -146,7 +140,7 @@ fn openai_chat(messages: &[Value]) -> Result<(), String> {
 }
 
 /// Items: results directly after their calls and in the same order; reasoning is always followed by its item.
-fn openai_responses(items: &[Value]) -> Result<(), String> {
+pub(crate) fn openai_responses(items: &[Value]) -> Result<(), String> {
     let mut seen = HashSet::new();
     let mut owed: Vec<&str> = Vec::new();
     for (place, item) in items.iter().enumerate() {
@@ -206,7 +200,7 @@ fn openai_responses(items: &[Value]) -> Result<(), String> {
 
 /// The same rules as Anthropic's in Bedrock's format. In addition, sides must alternate and a cache point needs
 /// something before it.
-fn bedrock(messages: &[Value]) -> Result<(), String> {
+pub(crate) fn bedrock(messages: &[Value]) -> Result<(), String> {
     if let Some(place) = messages.windows(2).position(|pair| role(&pair[0]) == role(&pair[1])) {
         return Err(format!("messages.{}: roles must alternate", place + 1));
     }

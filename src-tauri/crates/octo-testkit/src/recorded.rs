@@ -1,5 +1,6 @@
 //! A request as the server received it.
 
+use crate::server_format::{AnswerCount, server_format};
 use octo_protocol::Protocol;
 use serde_json::Value;
 
@@ -44,39 +45,23 @@ impl RecordedRequest {
 
     /// Returns the requested model.
     pub fn model(&self) -> &str {
-        match self.protocol {
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                self.body.get("model").and_then(Value::as_str).unwrap_or_default()
-            }
-            Protocol::Bedrock => &self.model_in_path,
-        }
+        (server_format(self.protocol).model)(self)
     }
 
     /// Returns the system prompt.
     pub fn system(&self) -> String {
-        match self.protocol {
-            Protocol::Anthropic | Protocol::Bedrock => {
-                self.body.get("system").map(text_of).unwrap_or_default()
-            }
-            Protocol::OpenaiChat => self.system_messages(),
-            Protocol::OpenaiResponses => match self.body.get("instructions") {
-                Some(instructions) => text_of(instructions),
-                None => self.system_messages(),
-            },
-        }
+        (server_format(self.protocol).system)(self)
     }
 
-    fn system_messages(&self) -> String {
+    /// Returns the text of the system messages, for a format that has them among the conversation.
+    pub(crate) fn system_messages(&self) -> String {
         let system = self.all_messages().iter().filter(|message| is_system(message));
         system.map(|message| text_of(&message["content"])).collect()
     }
 
     fn all_messages(&self) -> &[Value] {
-        let field = match self.protocol {
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::Bedrock => "messages",
-            Protocol::OpenaiResponses => "input",
-        };
-        self.body.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        let messages = self.body.get(server_format(self.protocol).messages);
+        messages.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the conversation without the system prompt: messages, or items (OpenAI Responses).
@@ -91,11 +76,9 @@ impl RecordedRequest {
     pub fn answers(&self) -> usize {
         let by_model = |message: &Value| role(message) == "assistant";
         let messages = self.messages();
-        match self.protocol {
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::Bedrock => {
-                messages.iter().filter(|message| by_model(message)).count()
-            }
-            Protocol::OpenaiResponses => messages
+        match server_format(self.protocol).answers {
+            AnswerCount::Each => messages.iter().filter(|message| by_model(message)).count(),
+            AnswerCount::Runs => messages
                 .chunk_by(|one, next| by_model(one) == by_model(next))
                 .filter(|run| run.first().is_some_and(by_model))
                 .count(),
@@ -134,10 +117,7 @@ impl RecordedRequest {
 
     /// Returns the tools as they were sent.
     pub(crate) fn tool_list(&self) -> Option<&Value> {
-        match self.protocol {
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => self.body.get("tools"),
-            Protocol::Bedrock => self.body.pointer("/toolConfig/tools"),
-        }
+        self.body.pointer(server_format(self.protocol).tools)
     }
 
     fn since_answer(&self) -> &[Value] {
@@ -146,6 +126,11 @@ impl RecordedRequest {
             messages.iter().rposition(|message| role(message) == "assistant").map_or(0, |last| last + 1);
         messages.get(start..).unwrap_or_default()
     }
+}
+
+/// Returns the model that the body names.
+pub(crate) fn model_in_body(request: &RecordedRequest) -> &str {
+    request.body.get("model").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns a message's role; an item without one (OpenAI Responses) gets the role of the side that produces its

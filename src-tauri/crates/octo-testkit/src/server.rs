@@ -3,12 +3,13 @@
 mod answer_plan;
 
 use crate::{
-    RecordedRequest, Reply, Script, anthropic, bedrock,
+    RecordedRequest, Reply, Script,
     board::Board,
     cache::{CachePolicy, CacheReadMiss, CacheSimulator, ServedRequest},
-    openai_chat, openai_responses,
+    openai_chat,
     prefix_check::Conversations,
     reply::{ReplyFrame, ReplyKind, StreamCut},
+    server_format::{RenderedReply, server_format},
 };
 use answer_plan::{AnswerPlan, plan_answer};
 use bytes::Bytes;
@@ -252,9 +253,8 @@ impl Drop for ModelServer {
 
 /// Creates a cache for each protocol.
 fn caches(options: &ServerOptions) -> Vec<(Protocol, CacheSimulator)> {
-    let protocols = [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
     let policy = |protocol| options.cache.clone().unwrap_or_else(|| CachePolicy::for_protocol(protocol));
-    protocols.map(|protocol| (protocol, CacheSimulator::new(policy(protocol)))).into()
+    Protocol::ALL.map(|protocol| (protocol, CacheSimulator::new(policy(protocol)))).into()
 }
 
 fn cache_of(state: &mut State, protocol: Protocol) -> &mut CacheSimulator {
@@ -312,16 +312,9 @@ async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Respon
         return plain(400, "text/plain", b"no body".to_vec(), &[]);
     };
     let path = head.uri.path().to_owned();
-    let model_in_path = bedrock::model_of(&path);
-    let protocol = if path == "/v1/messages" {
-        Protocol::Anthropic
-    } else if path == "/v1/chat/completions" {
-        Protocol::OpenaiChat
-    } else if path == "/v1/responses" {
-        Protocol::OpenaiResponses
-    } else if model_in_path.is_some() {
-        Protocol::Bedrock
-    } else {
+    let called =
+        Protocol::ALL.into_iter().find_map(|one| Some((one, (server_format(one).model_in_path)(&path)?)));
+    let Some((protocol, model_in_path)) = called else {
         return plain(
             404,
             "application/json",
@@ -334,7 +327,6 @@ async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Respon
     let body = serde_json::from_slice(&raw).unwrap_or(Value::Null);
     let (plan, watch) = shared.board.update(|state| {
         let number = state.requests.len();
-        let model_in_path = model_in_path.unwrap_or_default();
         let request = RecordedRequest { number, protocol, path, model_in_path, headers, raw, body };
         state.requests.push(request.clone());
         state.outcomes.push(AnswerOutcome::Open);
@@ -358,20 +350,14 @@ async fn perform(
     mut served: ServedRequest,
     mut watch: OutcomeGuard,
 ) -> Response<Body> {
+    let format = server_format(protocol);
     match reply.kind {
         // A client that disconnects drops this future, and the watch with it.
         ReplyKind::Hang => std::future::pending().await,
         ReplyKind::Error { status, name, message } => {
-            let body = match protocol {
-                Protocol::Anthropic => anthropic::error(&name, &message),
-                Protocol::OpenaiChat => openai_chat::error(&name, &message),
-                Protocol::OpenaiResponses => openai_responses::error(&name, &message),
-                Protocol::Bedrock => bedrock::error(&message),
-            };
+            let body = (format.error)(&name, &message);
             let mut headers = reply.headers;
-            if protocol == Protocol::Bedrock {
-                headers.push(("x-amzn-errortype".to_owned(), name));
-            }
+            headers.extend(format.error_header.map(|header| (header.to_owned(), name)));
             watch.outcome = AnswerOutcome::Sent;
             plain(status, "application/json", body.to_string().into_bytes(), &headers)
         }
@@ -380,22 +366,9 @@ async fn perform(
             plain(status, &content_type, body, &reply.headers)
         }
         ReplyKind::Message { parts, end } => {
-            let frames = match protocol {
-                Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, &served),
-                Protocol::OpenaiChat => {
-                    openai_chat::render(number, model, &parts, &end, reply.chunks, served.usage)
-                }
-                Protocol::OpenaiResponses => {
-                    openai_responses::render(number, model, &parts, &end, reply.chunks, served.usage)
-                }
-                Protocol::Bedrock => bedrock::render(number, &parts, &end, reply.chunks, &served),
-            };
-            let content_type = match protocol {
-                Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                    "text/event-stream; charset=utf-8"
-                }
-                Protocol::Bedrock => bedrock::CONTENT_TYPE,
-            };
+            let (parts, end, chunks) = (&parts, &end, reply.chunks);
+            let frames =
+                (format.render)(&RenderedReply { number, model, parts, end, chunks, served: &served });
             let shared = watch.shared.clone();
             shared.board.update(|state| cache_of(state, protocol).stream(&mut served));
             let (sender, receiver) = mpsc::channel(1);
@@ -412,7 +385,7 @@ async fn perform(
                 });
             let body =
                 StreamBody::new(pieces.map(|piece: io::Result<Bytes>| piece.map(hyper::body::Frame::data)));
-            respond(200, content_type, BodyExt::boxed(body), &reply.headers)
+            respond(200, format.content_type, BodyExt::boxed(body), &reply.headers)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The rules of providers' caches, as data.
 
+use crate::server_format::server_format;
 use octo_protocol::{Protocol, Usage};
 use std::time::Duration;
 
@@ -290,15 +291,13 @@ impl CachePolicy {
         Self { write_mode: CacheWriteMode::Never, prices: CachePrices::FREE_WRITES, ..Self::anthropic() }
     }
 
-    /// Returns the policy of the protocol's vendor. A server's clock does not run on its own, so requests are
-    /// not counted per minute.
+    /// OpenAI's own servers. A server's clock does not run on its own, so requests are not counted per minute.
+    pub(crate) fn openai() -> Self {
+        Self { routing: Routing::ByKey { per_minute: None }, ..Self::openai_automatic() }
+    }
+
+    /// Returns the policy of the protocol's vendor.
     pub fn for_protocol(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Anthropic => Self::anthropic(),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                Self { routing: Routing::ByKey { per_minute: None }, ..Self::openai_automatic() }
-            }
-            Protocol::Bedrock => Self::bedrock(),
-        }
+        (server_format(protocol).policy)()
     }
 }

@@ -1,5 +1,6 @@
 //! A request of any protocol as the sequence of segments its cache sees.
 
+use crate::server_format::server_format;
 use octo_protocol::Protocol;
 use serde_json::{Map, Value};
 
@@ -17,7 +18,7 @@ pub(super) struct Segments {
 }
 
 #[derive(Debug)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     pub(super) section: Section,
     pub(super) side: SegmentSide,
     pub(super) run: SegmentRun,
@@ -62,12 +63,7 @@ const MARKER_FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
 impl Segments {
     pub(super) fn parse(protocol: Protocol, body: &Value) -> Self {
-        let all = match protocol {
-            Protocol::Anthropic => anthropic(body),
-            Protocol::OpenaiChat => chat(body),
-            Protocol::OpenaiResponses => responses(body),
-            Protocol::Bedrock => converse(body),
-        };
+        let all = (server_format(protocol).segments)(body);
         let effort = ["/output_config/effort", "/reasoning_effort", "/reasoning/effort"];
         let more = "/additionalModelRequestFields";
         let effort = effort.iter().map(|path| body.pointer(path).or(body.pointer(&format!("{more}{path}"))));
@@ -101,7 +97,7 @@ fn blocks(content: &Value) -> Vec<Value> {
     }
 }
 
-fn anthropic(body: &Value) -> Vec<Segment> {
+pub(crate) fn anthropic(body: &Value) -> Vec<Segment> {
     let fixed =
         |section| move |block: Value| Segment::new(section, SegmentSide::Fixed, SegmentRun::Alone, block);
     let mut all: Vec<Segment> = list(body, "/tools").cloned().map(fixed(Section::Tools)).collect();
@@ -128,7 +124,7 @@ fn anthropic(body: &Value) -> Vec<Segment> {
     all
 }
 
-fn converse(body: &Value) -> Vec<Segment> {
+pub(crate) fn converse(body: &Value) -> Vec<Segment> {
     let mut all: Vec<Segment> = Vec::new();
     let mut add = |section, side, block: &Value| {
         let Some(point) = block.get("cachePoint") else {
@@ -154,7 +150,7 @@ fn converse(body: &Value) -> Vec<Segment> {
     all
 }
 
-fn chat(body: &Value) -> Vec<Segment> {
+pub(crate) fn chat(body: &Value) -> Vec<Segment> {
     let tool =
         |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, SegmentRun::Alone, tool.clone());
     let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
@@ -176,7 +172,7 @@ fn chat(body: &Value) -> Vec<Segment> {
     all
 }
 
-fn responses(body: &Value) -> Vec<Segment> {
+pub(crate) fn responses(body: &Value) -> Vec<Segment> {
     let tool =
         |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, SegmentRun::Alone, tool.clone());
     let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();

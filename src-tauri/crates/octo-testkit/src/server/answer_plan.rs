@@ -1,8 +1,9 @@
 //! Decides which requests a strict provider would accept, and how they are answered.
 
 use super::{PrefixRule, RequestFault, ServerOptions, State, cache_of};
-use crate::{RecordedRequest, Reply, cache::ServedRequest, pairing, prefix_check::Prefix};
-use octo_protocol::Protocol;
+use crate::{
+    RecordedRequest, Reply, cache::ServedRequest, pairing, prefix_check::Prefix, server_format::server_format,
+};
 use serde_json::Value;
 
 /// The planned answer, decided in one step so that parallel requests cannot mix.
@@ -39,13 +40,10 @@ fn check_and_serve(
     options: &ServerOptions,
     request: &RecordedRequest,
 ) -> Result<ServedRequest, Box<Reply>> {
+    let format = server_format(request.protocol);
     if let Some(key) = &options.key {
-        let carried = match request.protocol {
-            Protocol::Anthropic => request.header("x-api-key") == Some(key),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock => {
-                request.header("authorization") == Some(&format!("Bearer {key}"))
-            }
-        };
+        let (name, before) = format.key_header;
+        let carried = request.header(name) == Some(&format!("{before}{key}"));
         if !carried {
             return Err(Box::new(Reply::error(401, "authentication_error", "invalid x-api-key")));
         }
@@ -54,10 +52,7 @@ fn check_and_serve(
         if options.prefix == PrefixRule::Free {
             return Ok(());
         }
-        let system = match request.protocol {
-            Protocol::Anthropic | Protocol::Bedrock => request.body["system"].clone(),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses => Value::String(request.system()),
-        };
+        let system = (format.frozen_system)(request);
         let tools = request.tool_list().unwrap_or(&Value::Null);
         state.conversations.accept(Prefix::new(tools, &system, request.messages()))
     });
@@ -74,9 +69,8 @@ fn check(request: &RecordedRequest) -> Result<(), String> {
     if !request.body.is_object() {
         return Err("the body is no JSON object".to_owned());
     }
-    if request.protocol != Protocol::Bedrock && request.body["stream"] != true {
-        return Err("this server only streams".to_owned());
-    }
+    let format = server_format(request.protocol);
+    (format.check)(request)?;
     if request.model().is_empty() {
         return Err("no model".to_owned());
     }
@@ -86,11 +80,5 @@ fn check(request: &RecordedRequest) -> Result<(), String> {
     if limit.unwrap_or(0) == 0 {
         return Err("no limit of output tokens".to_owned());
     }
-    if request.protocol == Protocol::Bedrock
-        && request.tool_list().is_none()
-        && request.body["messages"].to_string().contains("\"toolUse\"")
-    {
-        return Err("toolConfig must be defined when toolUse blocks are used".to_owned());
-    }
-    pairing::check(request.protocol, request.messages())
+    pairing::check(format, request.messages())
 }
