@@ -6,7 +6,7 @@
 
 mod wire;
 
-use crate::{ChatError, InboundUpdate, Person, Post, ServiceRefusal};
+use crate::{ChatClient, ChatError, InboundUpdate, Person, Post, ServiceRefusal};
 use octo_llm::{Network, keyed_host};
 use octo_protocol::ApiError;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
@@ -81,44 +81,6 @@ impl Telegram {
         Ok(Self { client, server, token })
     }
 
-    /// Returns the bot's identity.
-    ///
-    /// # Errors
-    /// Returns [`ChatError::Token`] if the service does not know it.
-    pub async fn me(&self) -> Result<Person, ChatError> {
-        let bot: Bot = self.ask("getMe", &json!({}), ANSWER_WAIT).await?;
-        Ok(Person { id: bot.id.to_string(), name: bot.username.unwrap_or(bot.first_name) })
-    }
-
-    /// Returns the updates from `next` on (`None` means from the first unfetched one), oldest first; nothing if
-    /// there are none during `wait`, at most [`POLL_TIME`]. The service then forgets everything before `next`.
-    ///
-    /// # Errors
-    /// Returns [`ChatError::Conflict`] if another program requests the same.
-    pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<InboundUpdate>, ChatError> {
-        let mut asked = json!({ "timeout": wait.min(POLL_TIME).as_secs(), "allowed_updates": UPDATE_KINDS, "limit": MAX_UPDATES });
-        if let Some(next) = next {
-            asked["offset"] = next.into();
-        }
-        // An unreadable one is skipped, not fetched again and again.
-        let updates: Vec<Value> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
-        Ok(updates.into_iter().filter_map(Update::of).map(Update::read).collect())
-    }
-
-    /// Sends a post to a person's chat.
-    ///
-    /// # Errors
-    /// Returns [`ChatError::Refused`] for example if they blocked the bot.
-    pub async fn send(&self, person: &str, post: &Post) -> Result<(), ChatError> {
-        match self.send_as(person, post, Some("HTML")).await {
-            // The service parses its markup more strictly than documented; the text itself must arrive.
-            Err(ChatError::Refused(refusal)) if refusal.said.contains("can't parse entities") => {
-                self.send_as(person, post, None).await
-            }
-            sent => sent,
-        }
-    }
-
     async fn send_as(&self, person: &str, post: &Post, markup: Option<&str>) -> Result<(), ChatError> {
         let mut sent = json!({
             "chat_id": person,
@@ -138,48 +100,6 @@ impl Telegram {
             sent["reply_markup"] = json!({ "inline_keyboard": rows.collect::<Vec<_>>() });
         }
         self.ask::<SentMessage>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
-    }
-
-    /// Shows a typing indicator in a person's chat for about five seconds.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::send`].
-    pub async fn typing(&self, person: &str) -> Result<(), ChatError> {
-        let asked = json!({ "chat_id": person, "action": "typing" });
-        self.ask::<bool>("sendChatAction", &asked, ANSWER_WAIT).await.map(drop)
-    }
-
-    /// Ends the wait of the person who pressed a button, with an optional text.
-    ///
-    /// # Errors
-    /// Returns [`ChatError::Refused`] if the press is too old.
-    pub async fn acknowledge(&self, press: &str, words: &str) -> Result<(), ChatError> {
-        let asked = json!({ "callback_query_id": press, "text": words });
-        self.ask::<bool>("answerCallbackQuery", &asked, ANSWER_WAIT).await.map(drop)
-    }
-
-    /// Downloads a file that was attached to a message.
-    ///
-    /// # Errors
-    /// Returns [`ChatError::Refused`] if it no longer exists, or is larger than `most` bytes.
-    pub async fn file(&self, file: &str, most: u64) -> Result<Vec<u8>, ChatError> {
-        let found: File = self.ask("getFile", &json!({ "file_id": file }), ANSWER_WAIT).await?;
-        let Some(path) = found.file_path else {
-            return Err(refused(404, "the service keeps no such file"));
-        };
-        // The service's path becomes part of an address with the token: it must not lead anywhere else.
-        let is_plain = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
-            && path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
-        if !is_plain {
-            return Err(refused(400, "the service names the file in a way that cannot be followed"));
-        }
-        let place = self.place(&format!("file/bot{}/{path}", self.token.expose_secret()))?;
-        let request = self.client.get(place).timeout(POLL_TIME + ANSWER_WAIT);
-        let mut response = self.exchange(request).await?;
-        if !response.status().is_success() {
-            return Err(refused(response.status().as_u16(), "the file cannot be fetched"));
-        }
-        read(&mut response, most).await
     }
 
     async fn ask<T: DeserializeOwned>(
@@ -225,6 +145,68 @@ impl Telegram {
             let why = causes(error);
             if was_sent { ChatError::Unanswered(why) } else { ChatError::Unreachable(why) }
         })
+    }
+}
+
+impl ChatClient for Telegram {
+    fn known_id(&self) -> Option<&str> {
+        // "123456:ABC": the number is the bot's own.
+        self.token.expose_secret().split(':').next()
+    }
+
+    async fn me(&self) -> Result<Person, ChatError> {
+        let bot: Bot = self.ask("getMe", &json!({}), ANSWER_WAIT).await?;
+        Ok(Person { id: bot.id.to_string(), name: bot.username.unwrap_or(bot.first_name) })
+    }
+
+    async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<InboundUpdate>, ChatError> {
+        let mut asked = json!({ "timeout": wait.min(POLL_TIME).as_secs(), "allowed_updates": UPDATE_KINDS, "limit": MAX_UPDATES });
+        if let Some(next) = next {
+            asked["offset"] = next.into();
+        }
+        // An unreadable one is skipped, not fetched again and again.
+        let updates: Vec<Value> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
+        Ok(updates.into_iter().filter_map(Update::of).map(Update::read).collect())
+    }
+
+    async fn send(&self, person: &str, post: &Post) -> Result<(), ChatError> {
+        match self.send_as(person, post, Some("HTML")).await {
+            // The service parses its markup more strictly than documented; the text itself must arrive.
+            Err(ChatError::Refused(refusal)) if refusal.said.contains("can't parse entities") => {
+                self.send_as(person, post, None).await
+            }
+            sent => sent,
+        }
+    }
+
+    async fn typing(&self, person: &str) -> Result<(), ChatError> {
+        let asked = json!({ "chat_id": person, "action": "typing" });
+        self.ask::<bool>("sendChatAction", &asked, ANSWER_WAIT).await.map(drop)
+    }
+
+    async fn acknowledge(&self, press: &str, words: &str) -> Result<(), ChatError> {
+        let asked = json!({ "callback_query_id": press, "text": words });
+        self.ask::<bool>("answerCallbackQuery", &asked, ANSWER_WAIT).await.map(drop)
+    }
+
+    async fn file(&self, file: &str, most: u64) -> Result<Vec<u8>, ChatError> {
+        let found: File = self.ask("getFile", &json!({ "file_id": file }), ANSWER_WAIT).await?;
+        let Some(path) = found.file_path else {
+            return Err(refused(404, "the service keeps no such file"));
+        };
+        // The service's path becomes part of an address with the token: it must not lead anywhere else.
+        let is_plain = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
+            && path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
+        if !is_plain {
+            return Err(refused(400, "the service names the file in a way that cannot be followed"));
+        }
+        let place = self.place(&format!("file/bot{}/{path}", self.token.expose_secret()))?;
+        let request = self.client.get(place).timeout(POLL_TIME + ANSWER_WAIT);
+        let mut response = self.exchange(request).await?;
+        if !response.status().is_success() {
+            return Err(refused(response.status().as_u16(), "the file cannot be fetched"));
+        }
+        read(&mut response, most).await
     }
 }
 

@@ -31,8 +31,8 @@ mod tell;
 mod telling;
 
 use crate::{base::Base, chats::Chats, models::Models, sessions::Sessions, settings::LiveSettings};
-use octo_chats::Telegram;
-use octo_protocol::{ApiError, ChatAccount, Language, words};
+use octo_chats::ServiceClient;
+use octo_protocol::{ApiError, ChatAccount, ChatService, Language, words};
 use octo_store::ChatRow;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -59,8 +59,10 @@ impl ChatBridge {
 
     /// Begins to receive and deliver messages, for as long as the application runs.
     pub(crate) fn begin(self: &Arc<Self>) {
-        fetch::begin(self);
-        tell::begin(self);
+        for service in ChatService::ALL {
+            fetch::begin(self, service);
+            tell::begin(self, service);
+        }
     }
 
     /// Whether this process does the unattended work.
@@ -73,7 +75,7 @@ impl ChatBridge {
 /// The current account at a service.
 #[derive(Clone)]
 struct Line {
-    telegram: Telegram,
+    client: ServiceClient,
     account: ChatAccount,
 }
 

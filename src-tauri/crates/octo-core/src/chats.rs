@@ -7,31 +7,37 @@ use octo_keys::{KeyRing, SecretKind};
 use pairing::Pairing;
 
 use crate::updates::Updates;
-use octo_chats::{Telegram, server_address};
+use octo_chats::{ChatClient as _, ServiceClient, server_address};
 use octo_llm::Network;
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, ChatState, KeyState, PairedPerson,
-    Secret, StoredTopic, Switch, TelegramDraft, TelegramSettings, Update,
+    Secret, ServiceDraft, ServiceSettings, StoredTopic, Switch, Update,
 };
 use octo_runtime::{Change, now};
 use octo_store::Store;
 use octo_workspace::session_folder;
 use secrecy::SecretString;
 use std::{
+    collections::HashMap,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 use tokio::sync::{Notify, watch};
 
-/// The keychain owner of the token, next to models and search providers.
-const OWNER: &str = "telegram";
+/// Returns the keychain owner of a service's token, next to models and search providers.
+fn owner(service: ChatService) -> &'static str {
+    match service {
+        ChatService::Telegram => "telegram",
+    }
+}
 
 /// The chat state shared by all parts of the application.
 pub(crate) struct Chats {
     store: Store,
     keys: KeyRing,
     settings: Mutex<ChatSettings>,
-    connection: Mutex<ChatConnection>,
+    /// Those that were ever tried.
+    connections: Mutex<HashMap<ChatService, ChatConnection>>,
     /// Counts changes of the settings: waiting tasks start over.
     changed: watch::Sender<u64>,
     /// Signals that a chat continues with another session.
@@ -47,7 +53,7 @@ impl Chats {
             store,
             keys,
             settings: Mutex::new(settings.clone()),
-            connection: Mutex::new(ChatConnection::Off),
+            connections: Mutex::default(),
             changed: watch::Sender::new(0),
             led: Arc::default(),
             told: Change::default(),
@@ -81,11 +87,12 @@ impl Chats {
 
     /// Adapts stored settings to this run: a token kept only for an earlier run is lost.
     pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
-        if let Some(telegram) = &mut settings.telegram {
-            let held = server_address(telegram.server.as_deref())
-                .is_ok_and(|(_, host)| self.keys.holds(OWNER, &host, SecretKind::Key));
-            if matches!(telegram.token, KeyState::ThisRun { .. }) && !held {
-                telegram.token = KeyState::Missing;
+        for service in ChatService::ALL {
+            let Some(known) = settings.of_mut(service) else { continue };
+            let held = server_address(service, known.server.as_deref())
+                .is_ok_and(|(_, host)| self.keys.holds(owner(service), &host, SecretKind::Key));
+            if matches!(known.token, KeyState::ThisRun { .. }) && !held {
+                known.token = KeyState::Missing;
             }
         }
         settings
@@ -96,9 +103,9 @@ impl Chats {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the Telegram settings as this process knows them.
-    pub(crate) fn telegram(&self) -> Option<TelegramSettings> {
-        self.as_of_now(self.stored()).telegram
+    /// Returns a service's settings as this process knows them; `None` if it is not set up.
+    pub(crate) fn service(&self, service: ChatService) -> Option<ServiceSettings> {
+        self.as_of_now(self.stored()).of(service).cloned()
     }
 
     /// Puts settings into effect that another process of the home may have chosen.
@@ -118,23 +125,33 @@ impl Chats {
 
     /// Returns the current chat state.
     pub(crate) async fn state(&self) -> Result<ChatState, ApiError> {
-        let rows = self.store.read(|reader| reader.chats(ChatService::Telegram));
-        let rows = rows.await?;
-        let account = self.telegram().and_then(|telegram| telegram.bot).map(|bot| bot.id);
-        let people = rows.into_iter().filter(|row| Some(&row.account) == account.as_ref()).map(|row| {
-            PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at }
-        });
-        let telegram = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(ChatState { telegram, people: people.collect() })
+        let mut people = Vec::new();
+        for service in ChatService::ALL {
+            let rows = self.store.read(move |reader| reader.chats(service)).await?;
+            let account = self.service(service).and_then(|known| known.bot).map(|bot| bot.id);
+            let paired = rows.into_iter().filter(|row| Some(&row.account) == account.as_ref());
+            people.extend(paired.map(|row| PairedPerson {
+                key: row.key,
+                service: row.service,
+                name: row.name,
+                paired_at: row.paired_at,
+            }));
+        }
+        Ok(ChatState { telegram: self.connection(ChatService::Telegram), people })
     }
 
-    /// Sets the state of the connection and notifies watchers if it changed.
-    pub(crate) fn is_now(self: &Arc<Self>, connection: ChatConnection) {
-        let mut known = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = *known != connection;
-        *known = connection;
+    /// Returns the state of the connection to a service.
+    pub(crate) fn connection(&self, service: ChatService) -> ChatConnection {
+        let known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&service).cloned().unwrap_or(ChatConnection::Off)
+    }
+
+    /// Sets the state of the connection to a service and notifies watchers if it changed.
+    pub(crate) fn is_now(self: &Arc<Self>, service: ChatService, connection: ChatConnection) {
+        let mut known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.insert(service, connection.clone()).unwrap_or(ChatConnection::Off);
         drop(known);
-        if changed {
+        if before != connection {
             self.tell();
         }
     }
@@ -157,14 +174,15 @@ impl Chats {
     /// `chat.*`: the fault of the draft or of the connection to the service.
     pub(crate) async fn test(
         &self,
+        service: ChatService,
         network: &Network,
-        draft: &TelegramDraft,
+        draft: &ServiceDraft,
     ) -> Result<ChatAccount, ApiError> {
         let token = match given(draft) {
             Some(token) => SecretString::from(token.expose().to_owned()),
-            None => self.token(draft.server.as_deref()).await?,
+            None => self.token(service, draft.server.as_deref()).await?,
         };
-        let bot = async { Telegram::new(network, draft.server.as_deref(), token)?.me().await };
+        let bot = async { ServiceClient::new(service, network, draft.server.as_deref(), token)?.me().await };
         let bot = bot.await.map_err(|error| error.to_api())?;
         Ok(ChatAccount { id: bot.id, name: bot.name })
     }
@@ -175,25 +193,26 @@ impl Chats {
     /// `chat.server_wrong`, `chat.token_missing`, `session.folder_*`, `key.not_saved`.
     pub(crate) async fn accept(
         &self,
-        draft: TelegramDraft,
+        service: ChatService,
+        draft: ServiceDraft,
         bot: Option<ChatAccount>,
-    ) -> Result<TelegramSettings, ApiError> {
+    ) -> Result<ServiceSettings, ApiError> {
         let server = draft.server.as_deref().map(str::trim).filter(|server| !server.is_empty());
-        let (address, host) = server_address(server)?;
+        let (address, host) = server_address(service, server)?;
         let folder = session_folder(Path::new(&draft.folder))?;
-        let before = self.telegram();
-        let same_server = |known: &TelegramSettings| {
-            server_address(known.server.as_deref()).is_ok_and(|(_, known)| known == host)
+        let before = self.service(service);
+        let same_server = |known: &ServiceSettings| {
+            server_address(service, known.server.as_deref()).is_ok_and(|(_, known)| known == host)
         };
         let (token, bot) = match given(&draft) {
-            Some(token) => (self.keys.save(OWNER, &host, SecretKind::Key, token).await?, bot),
+            Some(token) => (self.keys.save(owner(service), &host, SecretKind::Key, token).await?, bot),
             None => {
                 let known = before.filter(same_server).filter(|known| known.token != KeyState::Missing);
                 let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
                 (known.token, bot.or(known.bot))
             }
         };
-        Ok(TelegramSettings {
+        Ok(ServiceSettings {
             on: Switch::On,
             token,
             server: server.map(|_| address),
@@ -203,33 +222,49 @@ impl Chats {
         })
     }
 
-    /// Returns the token saved for a server.
-    pub(crate) async fn token(&self, server: Option<&str>) -> Result<SecretString, ApiError> {
-        let (_, host) = server_address(server)?;
-        let found = self.keys.load(OWNER, &host, SecretKind::Key).await?;
+    /// Returns the token saved for a service's server.
+    pub(crate) async fn token(
+        &self,
+        service: ChatService,
+        server: Option<&str>,
+    ) -> Result<SecretString, ApiError> {
+        let (_, host) = server_address(service, server)?;
+        let found = self.keys.load(owner(service), &host, SecretKind::Key).await?;
         found.ok_or_else(|| ApiError::new("chat.token_missing"))
     }
 
-    /// Forgets the token of the present settings. A missing token is not an error.
-    pub(crate) async fn forget(&self) -> Result<(), ApiError> {
-        match self.telegram() {
-            Some(telegram) => self.forget_of(&telegram).await,
+    /// Forgets the tokens of all services. A missing token is not an error.
+    pub(crate) async fn forget_all(&self) -> Result<(), ApiError> {
+        for service in ChatService::ALL {
+            self.forget(service).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the token of a service's present settings. A missing token is not an error.
+    pub(crate) async fn forget(&self, service: ChatService) -> Result<(), ApiError> {
+        match self.service(service) {
+            Some(known) => self.forget_of(service, &known).await,
             None => Ok(()),
         }
     }
 
     /// Forgets the token of former settings if it belongs to another server than the present one.
-    pub(crate) async fn forget_former(&self, before: &TelegramSettings) -> Result<(), ApiError> {
-        let host = |telegram: &TelegramSettings| server_address(telegram.server.as_deref()).ok();
-        match self.telegram() {
+    pub(crate) async fn forget_former(
+        &self,
+        service: ChatService,
+        before: &ServiceSettings,
+    ) -> Result<(), ApiError> {
+        let host = |known: &ServiceSettings| server_address(service, known.server.as_deref()).ok();
+        match self.service(service) {
             Some(now) if host(&now) == host(before) => Ok(()),
-            Some(_) | None => self.forget_of(before).await,
+            Some(_) | None => self.forget_of(service, before).await,
         }
     }
 
-    async fn forget_of(&self, telegram: &TelegramSettings) -> Result<(), ApiError> {
-        let (_, host) = server_address(telegram.server.as_deref())?;
-        self.keys.forget(OWNER, &host, SecretKind::Key).await
+    async fn forget_of(&self, service: ChatService, known: &ServiceSettings) -> Result<(), ApiError> {
+        let (_, host) = server_address(service, known.server.as_deref())?;
+        self.keys.forget(owner(service), &host, SecretKind::Key).await
     }
 
     /// Returns the tokens of all services.
@@ -237,9 +272,22 @@ impl Chats {
     /// # Errors
     /// `key.not_read`: an unreadable secret cannot be removed from an export.
     pub(crate) async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
-        let Some(telegram) = self.telegram() else { return Ok(Vec::new()) };
-        let (_, host) = server_address(telegram.server.as_deref())?;
-        Ok(self.keys.load(OWNER, &host, SecretKind::Key).await?.into_iter().collect())
+        let mut secrets = Vec::new();
+        for service in ChatService::ALL {
+            let Some(known) = self.service(service) else { continue };
+            let (_, host) = server_address(service, known.server.as_deref())?;
+            secrets.extend(self.keys.load(owner(service), &host, SecretKind::Key).await?);
+        }
+        Ok(secrets)
+    }
+
+    /// Returns the service of an account that someone wrote to.
+    fn service_of(&self, account: &str) -> ChatService {
+        let is_its = |service: &ChatService| {
+            self.service(*service).and_then(|known| known.bot).is_some_and(|bot| bot.id == account)
+        };
+        // A code of a bot that is no longer connected is from the oldest service.
+        ChatService::ALL.into_iter().find(is_its).unwrap_or(ChatService::Telegram)
     }
 
     /// Admits the person with this code.
@@ -248,12 +296,13 @@ impl Chats {
     /// `chat.code_unknown`.
     pub(crate) async fn pair(self: &Arc<Self>, code: &str) -> Result<PairedPerson, ApiError> {
         let code = code.to_owned();
+        let chats = Arc::clone(self);
         let paired = self.store.write(move |tx| {
             let mut pairing = Pairing(tx.pairing_codes()?);
             let Some(stranger) = pairing.redeem(&code, now()) else { return Ok(None) };
             tx.replace_pairing_codes(&pairing.0)?;
             let who = (stranger.person.as_str(), stranger.name.as_str());
-            tx.pair(ChatService::Telegram, &stranger.account, who, now()).map(Some)
+            tx.pair(chats.service_of(&stranger.account), &stranger.account, who, now()).map(Some)
         });
         let row = paired.await?;
         let row = row.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
@@ -263,7 +312,7 @@ impl Chats {
     }
 }
 
-fn given(draft: &TelegramDraft) -> Option<Secret> {
+fn given(draft: &ServiceDraft) -> Option<Secret> {
     let token = draft.token.as_ref()?.expose().trim();
     (!token.is_empty()).then(|| Secret::new(token))
 }
@@ -283,6 +332,6 @@ mod tests {
         keys.save("telegram", "https://api.telegram.org", SecretKind::Key, Secret::new("77:token"))
             .await
             .unwrap();
-        assert!(chats.token(None).await.is_ok());
+        assert!(chats.token(ChatService::Telegram, None).await.is_ok());
     }
 }

@@ -13,24 +13,45 @@ pub enum ChatService {
     Telegram,
 }
 
+impl ChatService {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::Telegram];
+}
+
 /// The chat services the person has set up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export, export_to = "protocol.ts")]
 pub struct ChatSettings {
     /// Telegram; `None` if it is not set up.
-    pub telegram: Option<TelegramSettings>,
+    pub telegram: Option<ServiceSettings>,
 }
 
-/// How Octo connects to Telegram. The token is in the keychain, bound to the server.
+impl ChatSettings {
+    /// Returns the settings of a service; `None` if it is not set up.
+    pub fn of(&self, service: ChatService) -> Option<&ServiceSettings> {
+        match service {
+            ChatService::Telegram => self.telegram.as_ref(),
+        }
+    }
+
+    /// Returns the place of a service's settings.
+    pub fn of_mut(&mut self, service: ChatService) -> &mut Option<ServiceSettings> {
+        match service {
+            ChatService::Telegram => &mut self.telegram,
+        }
+    }
+}
+
+/// How Octo connects to a service. The token is in the keychain, bound to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "protocol.ts")]
-pub struct TelegramSettings {
+#[ts(export, export_to = "protocol.ts", rename = "TelegramSettings")]
+pub struct ServiceSettings {
     /// Whether Octo fetches messages.
     pub on: Switch,
     /// Whether a token is stored.
     pub token: KeyState,
-    /// A server other than Telegram's own; `None` for Telegram's.
+    /// A server other than the service's own; `None` for the service's.
     pub server: Option<String>,
     /// The bot the token was tested with; `None` if the person saved it untested.
     pub bot: Option<ChatAccount>,
@@ -50,17 +71,17 @@ pub struct ChatAccount {
     pub name: String,
 }
 
-/// Telegram settings as the person enters them.
+/// A service's settings as the person enters them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "protocol.ts")]
-pub struct TelegramDraft {
+#[ts(export, export_to = "protocol.ts", rename = "TelegramDraft")]
+pub struct ServiceDraft {
     /// The bot's token; `None` to keep the saved one.
     pub token: Option<Secret>,
-    /// See [`TelegramSettings::server`].
+    /// See [`ServiceSettings::server`].
     pub server: Option<String>,
-    /// See [`TelegramSettings::folder`].
+    /// See [`ServiceSettings::folder`].
     pub folder: String,
-    /// See [`TelegramSettings::mode`].
+    /// See [`ServiceSettings::mode`].
     pub mode: Mode,
 }
 

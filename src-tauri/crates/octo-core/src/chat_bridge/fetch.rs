@@ -7,13 +7,12 @@ use super::{
     speak::{SendDelay, connection, pause, say},
 };
 use crate::chats::pairing::{Pairing, Stranger};
-use octo_chats::{ChatError, InboundUpdate, POLL_TIME, Post, Telegram};
+use octo_chats::{ChatClient as _, ChatError, InboundUpdate, POLL_TIME, Post, ServiceClient};
 use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, KeyState, Millis, Switch,
 };
 use octo_runtime::now;
 use octo_store::{ChatRow, FetchPosition, Store};
-use secrecy::ExposeSecret;
 use std::{
     sync::{Arc, Weak},
     time::Duration,
@@ -45,6 +44,7 @@ enum Pause {
 /// The state kept between rounds.
 struct Fetcher {
     bridge: Weak<ChatBridge>,
+    service: ChatService,
     changes: watch::Receiver<u64>,
     /// Signals that another process of the home stored something.
     beside: watch::Receiver<u64>,
@@ -54,10 +54,11 @@ struct Fetcher {
     held: PendingMessages,
 }
 
-pub(super) fn begin(bridge: &Arc<ChatBridge>) {
+pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
     let closing = bridge.base.closing.clone();
     let mut fetcher = Fetcher {
         bridge: Arc::downgrade(bridge),
+        service,
         changes: bridge.chats.changes(),
         beside: bridge.base.neighbours.watch(),
         waits: SendDelay::default(),
@@ -122,7 +123,7 @@ impl Fetcher {
                 return Pause::None;
             }
             () = chosen_elsewhere(&mut self.beside, &store, &known) => return Pause::None,
-            news = line.telegram.news(next, wait) => news,
+            news = line.client.news(next, wait) => news,
         };
         let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
         let batch = match news {
@@ -132,7 +133,7 @@ impl Fetcher {
         match keep(&bridge, &line, batch).await {
             Ok(strangers) => {
                 self.waits.over();
-                bridge.chats.is_now(ChatConnection::Connected);
+                bridge.chats.is_now(self.service, ChatConnection::Connected);
                 for stranger in strangers {
                     greet(&bridge, &line, stranger).await;
                 }
@@ -150,47 +151,47 @@ impl Fetcher {
         let at = now() + Millis::try_from(wait.as_millis()).unwrap_or(0);
         let connection = connection(error, at);
         let is_over = matches!(connection, ChatConnection::Refused { .. });
-        bridge.chats.is_now(connection);
+        bridge.chats.is_now(self.service, connection);
         Pause::For((!is_over).then_some(wait))
     }
 
     async fn plan(&mut self, bridge: &ChatBridge) -> Result<Plan, ChatError> {
         bridge.chats.look().await.map_err(ChatError::Here)?;
-        let Some(telegram) = bridge.chats.telegram().filter(|telegram| telegram.on == Switch::On) else {
-            bridge.chats.is_now(ChatConnection::Off);
+        let service = self.service;
+        let Some(known) = bridge.chats.service(service).filter(|known| known.on == Switch::On) else {
+            bridge.chats.is_now(self.service, ChatConnection::Off);
             return Ok(Plan::Rest(None));
         };
-        if telegram.token == KeyState::Missing {
+        if known.token == KeyState::Missing {
             return Err(ChatError::Way(ApiError::new("chat.token_missing")));
         }
         if !bridge.is_in_charge().await.map_err(ChatError::Here)? {
-            bridge.chats.is_now(ChatConnection::Elsewhere);
+            bridge.chats.is_now(self.service, ChatConnection::Elsewhere);
             return Ok(Plan::Rest(Some(LOOK)));
         }
         let line = match self.line.take() {
             Some(line) => line,
-            None => line(bridge).await?,
+            None => line(bridge, service).await?,
         };
         let account = line.account.clone();
         self.line = Some(line);
-        if telegram.bot.as_ref() != Some(&account) {
-            bridge.learn_bot(account.clone()).await.map_err(ChatError::Here)?;
+        if known.bot.as_ref() != Some(&account) {
+            bridge.learn_account(service, account.clone()).await.map_err(ChatError::Here)?;
         }
-        let service = ChatService::Telegram;
         let fetched = bridge.base.store.read(move |reader| reader.fetch_position(service, &account.id)).await;
         let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
         // A time in the future is from a clock that was ahead.
         let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.fetched_at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next_update);
         // Without a wait the request shows at once whether the connection works.
-        let wait = match bridge.chats.state().await.map_err(ChatError::Here)?.telegram {
+        let wait = match bridge.chats.connection(service) {
             ChatConnection::Connected => POLL_TIME,
             ChatConnection::Reconnecting { .. } => Duration::ZERO,
             ChatConnection::Off
             | ChatConnection::Connecting
             | ChatConnection::Elsewhere
             | ChatConnection::Refused { .. } => {
-                bridge.chats.is_now(ChatConnection::Connecting);
+                bridge.chats.is_now(self.service, ChatConnection::Connecting);
                 Duration::ZERO
             }
         };
@@ -212,25 +213,23 @@ async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, know
 
 /// Returns the account in the settings. Asks the service for its name if the token was never tested or belongs
 /// to another account than the settings say.
-pub(super) async fn line(bridge: &ChatBridge) -> Result<Line, ChatError> {
+pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<Line, ChatError> {
     let missing = || ChatError::Way(ApiError::new("chat.token_missing"));
-    let settings = bridge.chats.telegram().ok_or_else(missing)?;
+    let settings = bridge.chats.service(service).ok_or_else(missing)?;
     let server = settings.server.as_deref();
-    let token = bridge.chats.token(server).await.map_err(|error| match error.key.as_str() {
+    let token = bridge.chats.token(service, server).await.map_err(|error| match error.key.as_str() {
         "key.not_read" => ChatError::Here(error),
         _ => ChatError::Way(error),
     })?;
-    // "123456:ABC": the number is the bot's own.
-    let of = token.expose_secret().split(':').next().unwrap_or_default().to_owned();
-    let telegram = Telegram::new(&bridge.models.reach(), server, token)?;
-    let account = match settings.bot.filter(|bot| bot.id == of) {
-        Some(bot) => bot,
+    let client = ServiceClient::new(service, &bridge.models.reach(), server, token)?;
+    let account = match settings.bot.filter(|account| client.known_id() == Some(&*account.id)) {
+        Some(account) => account,
         None => {
-            let bot = telegram.me().await?;
-            ChatAccount { id: bot.id, name: bot.name }
+            let found = client.me().await?;
+            ChatAccount { id: found.id, name: found.name }
         }
     };
-    Ok(Line { telegram, account })
+    Ok(Line { client, account })
 }
 
 /// Stores the messages of admitted people and the fetch position; returns the people who are not admitted.
@@ -241,7 +240,7 @@ async fn keep(
 ) -> Result<Vec<Stranger>, ApiError> {
     let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
     let fetched = FetchPosition { next_update: last.saturating_add(1), fetched_at: now() };
-    let account = line.account.id.clone();
+    let (service, account) = (line.client.service(), line.account.id.clone());
     let mut letters: Vec<(octo_chats::Person, String)> = Vec::new();
     for one in batch {
         if let (Some(from), Some(letter)) = (one.from, one.letter) {
@@ -252,7 +251,6 @@ async fn keep(
     }
     // The service forgets it with the next request: by then it must survive a power cut.
     let written = bridge.base.store.write_through(move |tx| {
-        let service = ChatService::Telegram;
         let known: Vec<ChatRow> =
             tx.chats(service)?.into_iter().filter(|chat| chat.account == account).collect();
         let mut strangers: Vec<Stranger> = Vec::new();

@@ -11,7 +11,7 @@ use crate::{
     session::ChatOrigin,
     slash::{self, ParsedMessage, SlashCommand},
 };
-use octo_chats::{ButtonPress, ChatError, InboundContent, InboundFile, LARGEST_FILE, Post};
+use octo_chats::{ButtonPress, ChatClient as _, ChatError, InboundContent, InboundFile, LARGEST_FILE, Post};
 use octo_protocol::{
     Answer, AnswerQuestion, ApiError, Block, ErrorCode, QuestionContent, Role, SessionId, SessionInfo,
     SessionStatus,
@@ -65,6 +65,10 @@ pub(super) async fn all(
         // Read for each message: an earlier one may have switched the chat to another session, and its person
         // may be removed meanwhile.
         let chat = store.read(move |reader| reader.chat(of)).await?;
+        // Another service's messages are handled with its own connection.
+        if chat.as_ref().is_some_and(|chat| chat.service != line.client.service()) {
+            continue;
+        }
         // A message to a bot that is no longer connected cannot be answered.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
             let talk = Talk { bridge, line, chat: &chat };
@@ -179,7 +183,7 @@ impl Talk<'_> {
         let session = known.unwrap_or_default();
         match known {
             Some(session) => drop(self.bridge.sessions.open(session).await?),
-            None => self.bridge.may_start_in_chat().await?,
+            None => self.bridge.may_start_in_chat(self.chat.service).await?,
         }
         let mut blocks = Vec::new();
         if !text.trim().is_empty() {
@@ -314,7 +318,7 @@ impl Talk<'_> {
             Err(error) if may_pass(error) => return Err(error.clone()),
             Err(error) => telling::excerpt(&words.error(error), ACKNOWLEDGED),
         };
-        if let Err(error) = self.line.telegram.acknowledge(&press.id, &said).await {
+        if let Err(error) = self.line.client.acknowledge(&press.id, &said).await {
             // It only ends the waiting indicator on the button.
             tracing::debug!(%error, "a press was not acknowledged");
         }
@@ -355,7 +359,7 @@ impl Talk<'_> {
         if file.bytes.is_some_and(|bytes| bytes > LARGEST_FILE) {
             return Err(too_large());
         }
-        let bytes = self.line.telegram.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
+        let bytes = self.line.client.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
             // It is still on the server, and fetching it again costs nothing.
             error @ (ChatError::TooMuch(_) | ChatError::Unreachable(_) | ChatError::Unanswered(_)) => {
                 error.to_api()

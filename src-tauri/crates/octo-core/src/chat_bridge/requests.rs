@@ -3,7 +3,8 @@
 use super::ChatBridge;
 use crate::reply::json;
 use octo_protocol::{
-    Acknowledgement, ApiError, ChatRequest, ChatService, SettingsSnapshot, TelegramSettings,
+    Acknowledgement, ApiError, ChatAccount, ChatRequest, ChatService, ServiceDraft, ServiceSettings,
+    SettingsSnapshot, Switch,
 };
 use serde_json::Value;
 
@@ -13,30 +14,12 @@ impl ChatBridge {
         let chats = &self.chats;
         match request {
             ChatRequest::GetChats(_) => json(chats.state().await?),
-            ChatRequest::TestTelegram(call) => json(chats.test(&self.models.reach(), &call.draft).await?),
+            ChatRequest::TestTelegram(call) => self.test_chat(ChatService::Telegram, call.draft).await,
             ChatRequest::SaveTelegram(call) => {
-                let before = chats.telegram();
-                let telegram = chats.accept(call.draft, call.bot).await?;
-                let snapshot = self.set_telegram(move |known| *known = Some(telegram)).await?;
-                if let Some(before) = before {
-                    chats.forget_former(&before).await?;
-                }
-                json(snapshot)
+                self.save_chat(ChatService::Telegram, call.draft, call.bot).await
             }
-            ChatRequest::SwitchTelegram(call) => {
-                let switched = self.set_telegram(move |known| {
-                    if let Some(telegram) = known {
-                        telegram.on = call.on;
-                    }
-                });
-                json(switched.await?)
-            }
-            ChatRequest::RemoveTelegram(_) => {
-                chats.forget().await?;
-                let gone = self.base.store.write(|tx| tx.forget_chats(ChatService::Telegram)).await;
-                gone?;
-                json(self.set_telegram(|known| *known = None).await?)
-            }
+            ChatRequest::SwitchTelegram(call) => self.switch_chat(ChatService::Telegram, call.on).await,
+            ChatRequest::RemoveTelegram(_) => self.remove_chat(ChatService::Telegram).await,
             ChatRequest::PairPerson(call) => json(chats.pair(&call.code).await?),
             ChatRequest::UnpairPerson(call) => {
                 let gone = self.base.store.write(move |tx| tx.unpair(call.person)).await;
@@ -48,13 +31,49 @@ impl ChatBridge {
         }
     }
 
-    async fn set_telegram(
+    async fn test_chat(&self, service: ChatService, draft: ServiceDraft) -> Result<Value, ApiError> {
+        json(self.chats.test(service, &self.models.reach(), &draft).await?)
+    }
+
+    async fn save_chat(
         &self,
-        change: impl FnOnce(&mut Option<TelegramSettings>) + Send + 'static,
+        service: ChatService,
+        draft: ServiceDraft,
+        bot: Option<ChatAccount>,
+    ) -> Result<Value, ApiError> {
+        let chats = &self.chats;
+        let before = chats.service(service);
+        let new = chats.accept(service, draft, bot).await?;
+        let snapshot = self.set_chat(service, move |known| *known = Some(new)).await?;
+        if let Some(before) = before {
+            chats.forget_former(service, &before).await?;
+        }
+        json(snapshot)
+    }
+
+    async fn switch_chat(&self, service: ChatService, on: Switch) -> Result<Value, ApiError> {
+        let switched = self.set_chat(service, move |known| {
+            if let Some(known) = known {
+                known.on = on;
+            }
+        });
+        json(switched.await?)
+    }
+
+    async fn remove_chat(&self, service: ChatService) -> Result<Value, ApiError> {
+        self.chats.forget(service).await?;
+        self.base.store.write(move |tx| tx.forget_chats(service)).await?;
+        json(self.set_chat(service, |known| *known = None).await?)
+    }
+
+    async fn set_chat(
+        &self,
+        service: ChatService,
+        change: impl FnOnce(&mut Option<ServiceSettings>) + Send + 'static,
     ) -> Result<SettingsSnapshot, ApiError> {
         self.settings
             .change(move |_, settings| {
-                change(&mut settings.chats.telegram);
+                change(settings.chats.of_mut(service));
                 Ok(())
             })
             .await?;

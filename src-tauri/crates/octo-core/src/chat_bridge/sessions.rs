@@ -6,7 +6,7 @@ use crate::{
     session::{ChatOrigin, UserMessage},
     sessions::Kind,
 };
-use octo_protocol::{ApiError, Block, ChatAccount, SendOutcome, SessionId, SessionInfo};
+use octo_protocol::{ApiError, Block, ChatAccount, ChatService, SendOutcome, SessionId, SessionInfo};
 use octo_workspace::session_folder;
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,16 @@ use std::path::{Path, PathBuf};
 const NAME: usize = 200;
 
 impl ChatBridge {
-    /// Stores the bot an untested token turned out to belong to.
-    pub(super) async fn learn_bot(&self, bot: ChatAccount) -> Result<(), ApiError> {
+    /// Stores the account an untested token turned out to belong to.
+    pub(super) async fn learn_account(
+        &self,
+        service: ChatService,
+        account: ChatAccount,
+    ) -> Result<(), ApiError> {
         self.settings
             .change(move |_, settings| {
-                if let Some(telegram) = &mut settings.chats.telegram {
-                    telegram.bot = Some(bot);
+                if let Some(known) = settings.chats.of_mut(service) {
+                    known.bot = Some(account);
                 }
                 Ok(())
             })
@@ -40,10 +44,10 @@ impl ChatBridge {
     ///
     /// # Errors
     /// The missing part.
-    pub(super) async fn may_start_in_chat(&self) -> Result<(), ApiError> {
-        let telegram = self.chats.telegram();
-        let telegram = telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
-        session_folder(Path::new(&telegram.folder))?;
+    pub(super) async fn may_start_in_chat(&self, service: ChatService) -> Result<(), ApiError> {
+        let known = self.chats.service(service);
+        let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        session_folder(Path::new(&known.folder))?;
         self.sessions.model_or_default(None).await.map(drop)
     }
 
@@ -57,11 +61,12 @@ impl ChatBridge {
     ) -> Result<SessionInfo, ApiError> {
         let settings = self.base.preferences();
         // As last read from the store: another window may have chosen them.
-        let telegram = self.chats.telegram().ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        let known = self.chats.service(via.service());
+        let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.sessions.model_or_default(None).await?;
-        let folder = session_folder(Path::new(&telegram.folder))?;
+        let folder = session_folder(Path::new(&known.folder))?;
         let kind = Kind::Chat { id, model, chat, via };
-        let begun = self.sessions.start(folder, settings.default_profile, telegram.mode, kind, blocks).await;
+        let begun = self.sessions.start(folder, settings.default_profile, known.mode, kind, blocks).await;
         self.chats.led().notify_one();
         begun
     }

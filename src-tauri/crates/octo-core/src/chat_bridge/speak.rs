@@ -1,7 +1,7 @@
 //! Sending: retried only if it is certain that nothing was done, never if it may have been.
 
 use super::{ChatBridge, Line, Talk, Words};
-use octo_chats::{ChatError, Post};
+use octo_chats::{ChatClient as _, ChatError, Post};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +43,7 @@ pub(super) enum PostResult {
 pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Post) -> PostResult {
     let mut waits = SendDelay::default();
     for _ in 0..TRIES {
-        let wait = match line.telegram.send(person, &post).await {
+        let wait = match line.client.send(person, &post).await {
             Ok(()) => return PostResult::Over,
             Err(ChatError::TooMuch(wait)) if wait <= LONGEST => wait,
             Err(ChatError::TooMuch(_)) => return PostResult::NotYet,
@@ -99,7 +99,7 @@ pub(super) async fn send_all(
         if changes.has_changed().unwrap_or(true) && place > 0 {
             return Sending::Doubtful;
         }
-        let wait = match talk.line.telegram.send(&talk.chat.person, post).await {
+        let wait = match talk.line.client.send(&talk.chat.person, post).await {
             Ok(()) => {
                 waits = SendDelay::default();
                 next = rest.next();

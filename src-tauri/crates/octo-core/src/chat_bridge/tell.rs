@@ -10,7 +10,7 @@ use super::{
     speak::{Sending, send_all},
     telling::{self, ChatUpdate, told},
 };
-use octo_chats::Post;
+use octo_chats::{ChatClient as _, Post};
 use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, StoredTopic};
 use octo_store::ChatRow;
 use std::{
@@ -36,6 +36,7 @@ const GATHER: Duration = Duration::from_millis(200);
 /// The state kept between looks.
 struct Teller {
     bridge: Weak<ChatBridge>,
+    service: ChatService,
     closing: CancellationToken,
     changes: watch::Receiver<u64>,
     /// The sessions with a chat.
@@ -46,13 +47,14 @@ struct Teller {
     typed: HashMap<i64, Instant>,
 }
 
-pub(super) fn begin(bridge: &Arc<ChatBridge>) {
+pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
     let closing = bridge.base.closing.clone();
     let chats = &bridge.chats;
     let (mut events, mut connection, led) = (bridge.base.store.published(), chats.watch(), chats.led());
     let mut beside = bridge.base.neighbours.watch();
     let mut teller = Teller {
         bridge: Arc::downgrade(bridge),
+        service,
         closing: closing.clone(),
         changes: chats.changes(),
         followed: HashSet::new(),
@@ -133,14 +135,15 @@ impl Teller {
         let Some(bridge) = self.bridge.upgrade() else { return Ok(None) };
         self.followed.clear();
         let state = bridge.chats.state().await?;
-        let is_there =
-            matches!(state.telegram, ChatConnection::Connected | ChatConnection::Reconnecting { .. });
+        let service = self.service;
+        let connection = bridge.chats.connection(service);
+        let is_there = matches!(connection, ChatConnection::Connected | ChatConnection::Reconnecting { .. });
         if !is_there || state.people.is_empty() || !bridge.is_in_charge().await? {
             return Ok(Some(Wait::ForNews));
         }
         let known = match self.line.take() {
             Some(known) => Ok(known),
-            None => line(&bridge).await,
+            None => line(&bridge, service).await,
         };
         let line = match known {
             Ok(line) => self.line.insert(line).clone(),
@@ -150,7 +153,7 @@ impl Teller {
             }
         };
         let mut wait = Wait::ForNews;
-        let chats = bridge.base.store.read(|reader| reader.chats(ChatService::Telegram)).await;
+        let chats = bridge.base.store.read(move |reader| reader.chats(service)).await;
         for chat in chats?.into_iter().filter(|chat| line.is_of(chat)) {
             let Some(session) = chat.session else { continue };
             self.followed.insert(session);
@@ -183,7 +186,7 @@ impl Teller {
         let is_shown = self.typed.get(&chat).is_some_and(|at| at.elapsed() < TYPING);
         if !is_shown {
             self.typed.insert(chat, Instant::now());
-            if let Err(error) = line.telegram.typing(&row.person).await {
+            if let Err(error) = line.client.typing(&row.person).await {
                 tracing::debug!(%error, "that something is written is not shown");
             }
         }

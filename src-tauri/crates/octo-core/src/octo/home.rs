@@ -133,7 +133,7 @@ impl Octo {
             let forgotten = self.services.searching.forget(provider.kind).await;
             outcome = outcome.and(forgotten);
         }
-        let forgotten = self.services.chats.forget().await;
+        let forgotten = self.services.chats.forget_all().await;
         outcome.and(forgotten).and(self.services.browser.secrets().forget_all().await)
     }
 

@@ -5,8 +5,8 @@ use super::rig::{self, Rig, process};
 use octo_core::Octo;
 use octo_protocol::{
     ApiError, ChatConnection, ChatState, DeleteSession, Event, GetChats, GetSettings, ListSessions, Mode,
-    ModelDraft, PairPerson, Protocol, RemoveTelegram, SaveModel, SaveTelegram, Secret, SessionInfo, Source,
-    StoredTopic, Switch, SwitchTelegram, TelegramDraft, TestTelegram, UnpairPerson, Update,
+    ModelDraft, PairPerson, Protocol, RemoveTelegram, SaveModel, SaveTelegram, Secret, ServiceDraft,
+    SessionInfo, Source, StoredTopic, Switch, SwitchTelegram, TestTelegram, UnpairPerson, Update,
 };
 use octo_testkit::{Gate, ModelServer, Reply, Script, TelegramPost, TelegramServer, TempHome};
 use serde_json::json;
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const ADA: i64 = 7;
 const EVE: i64 = 13;
 
-fn draft(rig: &Rig, telegram: &TelegramServer, mode: Mode) -> TelegramDraft {
-    TelegramDraft {
+fn draft(rig: &Rig, telegram: &TelegramServer, mode: Mode) -> ServiceDraft {
+    ServiceDraft {
         token: Some(Secret::new(telegram.token())),
         server: Some(telegram.url()),
         folder: rig.home.work().display().to_string(),
@@ -408,7 +408,7 @@ async fn a_token_that_was_taken_back_is_said_and_a_switch_stops_it() {
         until(&rig.octo, "refused", |state| matches!(state.telegram, ChatConnection::Refused { .. })).await;
     let ChatConnection::Refused { error } = state.telegram else { panic!("refused") };
     assert_eq!(error.key, "chat.token_wrong");
-    let draft = TelegramDraft { token: None, ..draft(&rig, &telegram, Mode::Ask) };
+    let draft = ServiceDraft { token: None, ..draft(&rig, &telegram, Mode::Ask) };
     let wrong = rig.octo.call(TestTelegram { draft: draft.clone() }).await.unwrap_err();
     assert_eq!(wrong.key, "chat.token_wrong");
     let snapshot = rig.octo.call(RemoveTelegram {}).await.expect("removed");
@@ -486,7 +486,7 @@ async fn connect(octo: &Octo, server: &ModelServer) {
 
 /// The keychain of these tests lasts as long as a process, so each process gets the token again.
 async fn reconnect(octo: &Octo, home: &TempHome, telegram: &TelegramServer) {
-    let draft = TelegramDraft {
+    let draft = ServiceDraft {
         token: Some(Secret::new(telegram.token())),
         server: Some(telegram.url()),
         folder: home.work().display().to_string(),

@@ -1,7 +1,7 @@
 //! Requests about chat services.
 
 use super::{Acknowledgement, Request, TypedRequest};
-use crate::{ChatAccount, ChatState, PairedPerson, SettingsSnapshot, Switch, TelegramDraft};
+use crate::{ChatAccount, ChatState, PairedPerson, ServiceDraft, SettingsSnapshot, Switch};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -13,12 +13,12 @@ super::domain! {
         /// Asks the service for the token's bot. Stores nothing.
         TestTelegram {
             /// The entered settings.
-            draft: TelegramDraft,
+            draft: ServiceDraft,
         } -> ChatAccount;
         /// Stores the settings, tested or not, and connects. The token is stored in the keychain.
         SaveTelegram {
             /// The entered settings.
-            draft: TelegramDraft,
+            draft: ServiceDraft,
             /// The bot the token was tested with; `None` if it was not tested.
             bot: Option<ChatAccount>,
         } -> SettingsSnapshot;
