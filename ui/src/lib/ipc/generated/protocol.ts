@@ -3750,7 +3750,7 @@ folder: string | null,
  */
 from: OpenRequestSource, } | { "type": "open_tasks" } | { "type": "open_settings", 
 /**
- * The page's name, as the page defines it; an unknown name opens the first page.
+ * The name of a [`crate::SettingsPage`]; an unknown name opens the first page.
  */
 page: string, } | { "type": "inspect_skills", 
 /**
@@ -5608,7 +5608,12 @@ shortcuts: { [key in WindowShortcut]?: string },
 tasks: TaskSettings, };
 
 /**
- * A change of settings: only fields that are set change.
+ * A page of the settings. Links, the `octo settings` command and the window call it by its name.
+ */
+export type SettingsPage = "models" | "general" | "behaviour" | "tasks" | "rules" | "browser" | "chats" | "knowledge" | "appearance" | "shortcuts" | "notifications" | "data" | "about";
+
+/**
+ * A change of settings: only fields that are set change, each as a whole.
  */
 export type SettingsPatch = { 
 /**
@@ -5688,7 +5693,7 @@ onboarding?: Onboarding,
  */
 appearance?: Appearance, 
 /**
- * See [`Settings::shortcuts`]; replaces all of them.
+ * See [`Settings::shortcuts`].
  */
 shortcuts?: { [key in WindowShortcut]?: string }, 
 /**
@@ -6940,7 +6945,7 @@ running: number,
 waiting: number, };
 
 /**
- * Telegram settings as the person enters them.
+ * A service's settings as the person enters them.
  */
 export type TelegramDraft = { 
 /**
@@ -6948,20 +6953,20 @@ export type TelegramDraft = {
  */
 token: Secret | null, 
 /**
- * See [`TelegramSettings::server`].
+ * See [`ServiceSettings::server`].
  */
 server: string | null, 
 /**
- * See [`TelegramSettings::folder`].
+ * See [`ServiceSettings::folder`].
  */
 folder: string, 
 /**
- * See [`TelegramSettings::mode`].
+ * See [`ServiceSettings::mode`].
  */
 mode: Mode, };
 
 /**
- * How Octo connects to Telegram. The token is in the keychain, bound to the server.
+ * How Octo connects to a service. The token is in the keychain, bound to the server.
  */
 export type TelegramSettings = { 
 /**
@@ -6973,7 +6978,7 @@ on: Switch,
  */
 token: KeyState, 
 /**
- * A server other than Telegram's own; `None` for Telegram's.
+ * A server other than the service's own; `None` for the service's.
  */
 server: string | null, 
 /**
@@ -7184,6 +7189,34 @@ tool: string,
  * The number of calls.
  */
 count: number, };
+
+/**
+ * What a tool does, for counting. The name is that of the page's step kind.
+ */
+export type ToolKind = "look" | "change" | "command" | "browser" | "web" | "skill" | "other";
+
+/**
+ * The kind of each tool, by its name.
+ */
+export type ToolKinds = Readonly<Record<string, ToolKind>>;
+export const TOOL_KINDS: ToolKinds = {
+  terminal: "command",
+  file_reader: "look",
+  write: "change",
+  edit: "change",
+  glob: "look",
+  grep: "look",
+  web_search: "web",
+  web_fetch: "web",
+  todo_manager: "other",
+  request_user_feedback: "other",
+  invoke_skill: "skill",
+  undo_task: "change",
+  redo_task: "change",
+  list_tasks: "look",
+  browser: "browser",
+  trash_manager: "other",
+};
 
 /**
  * The result of a tool call, as the model reads it.
