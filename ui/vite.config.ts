@@ -36,5 +36,5 @@ export default defineConfig({
     // The packages in the page, for the About page; the crates are listed next to them.
     license: { fileName: "notices/page.json" },
   },
-  test: { environment: "node", include: ["src/**/*.test.ts"] },
+  test: { environment: "node", include: ["src/**/*.test.ts"], setupFiles: ["src/lib/testing/all-words.ts"] },
 });

@@ -6,7 +6,7 @@
 //! it; a name without a mark is a fault too.
 
 use octo_protocol::{Settings, SettingsPage};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -40,7 +40,7 @@ impl App {
         }
         Self {
             settings: serde_json::to_value(Settings::default()).unwrap(),
-            words: serde_json::from_str(&text("words/en/ui.json")).unwrap(),
+            words: words(&root.join("words/en")),
             keys: keys(&text("ui/src/lib/app/shortcuts.ts")),
             cli: text("src-tauri/crates/octo-cli/src/args.rs"),
             links: text("src-tauri/crates/octo-desktop/src/links.rs"),
@@ -195,7 +195,14 @@ fn faults(app: &App, text: &str) -> Vec<String> {
 
 fn root() -> PathBuf {
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    above.find(|folder| folder.join("words/en/ui.json").is_file()).expect("the checkout").to_owned()
+    above.find(|folder| folder.join("words/en/start.json").is_file()).expect("the checkout").to_owned()
+}
+
+/// Returns the words of a language from all its files.
+fn words(folder: &Path) -> Value {
+    let files = below(folder).into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let parts = files.flat_map(|text| serde_json::from_str::<Map<String, Value>>(&text).unwrap());
+    Value::Object(parts.collect())
 }
 
 fn below(folder: &Path) -> Vec<PathBuf> {

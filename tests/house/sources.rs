@@ -67,6 +67,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "src-tauri/crates/octo-skills/src/install/write.rs",
         "a skill the person looked at and chose, whole or not at all, in a folder of skills: no tool writes it",
     ),
+    (
+        "src-tauri/crates/octo-protocol/build.rs",
+        "a generated list of the files of words, in the build folder",
+    ),
 ];
 
 /// Functions that write to a disk.

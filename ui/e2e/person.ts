@@ -1,5 +1,5 @@
 /** Helpers that act as the person, for the acceptance tests. */
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Locator, type Page } from "playwright-core";
 import { drive } from "./stage";
@@ -7,9 +7,9 @@ import { drive } from "./stage";
 type Words = Readonly<Record<string, string>>;
 
 function wordsOf(language: "en" | "zh"): Words {
-  const read = (file: string): Words =>
-    JSON.parse(readFileSync(join(import.meta.dirname, "../../words", language, file), "utf8")) as Words;
-  return { ...read("ui.json"), ...read("errors.json") };
+  const folder = join(import.meta.dirname, "../../words", language);
+  const files = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Words);
+  return Object.assign({}, ...files) as Words;
 }
 
 const ENGLISH = wordsOf("en");

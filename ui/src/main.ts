@@ -1,7 +1,7 @@
 import "./styles/index.css";
 import { useTransport } from "$lib/ipc";
 import { shell } from "$lib/ipc/tauri";
-import { speak, systemLanguage } from "$lib/words/words.svelte";
+import { setLanguage, systemLanguage, withWords } from "$lib/words/words.svelte";
 import { platform } from "$lib/app/platform";
 import { mount } from "svelte";
 import App from "./App.svelte";
@@ -16,11 +16,11 @@ async function start(): Promise<void> {
   } else {
     useTransport(shell);
   }
-  await speak(systemLanguage());
+  await setLanguage(systemLanguage());
   const target = document.getElementById("app");
   if (!target) return;
   if (new URLSearchParams(location.search).has("quick")) {
-    const { default: QuickAsk } = await import("./components/start/QuickAsk.svelte");
+    const { default: QuickAsk } = await withWords(import("./components/start/QuickAsk.svelte"), "quick", "errors");
     mount(QuickAsk, { target });
   } else mount(App, { target });
 }

@@ -1,22 +1,14 @@
 //! The single catalogue of the words a person sees, in English and Chinese.
 //!
 //! The JSON files in `words/` at the repository's root are the source; the page imports the same files, except
-//! `chats.json`: only the core writes to chats. Rust uses them wherever there is no page: headless output,
-//! dialogs, notifications, chats.
+//! `chats.json` and `native.json`, which only Rust uses. Rust uses words wherever there is no page: headless
+//! output, dialogs, notifications, chats. A key is in one file only.
 
 use crate::{ApiError, Language};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-const EN: &[&str] = &[
-    include_str!("../../../../words/en/errors.json"),
-    include_str!("../../../../words/en/ui.json"),
-    include_str!("../../../../words/en/chats.json"),
-];
-const ZH: &[&str] = &[
-    include_str!("../../../../words/zh/errors.json"),
-    include_str!("../../../../words/zh/ui.json"),
-    include_str!("../../../../words/zh/chats.json"),
-];
+// `EN` and `ZH`: the texts of all files of a language (see `build.rs`).
+include!(concat!(env!("OUT_DIR"), "/words.rs"));
 
 /// Separates the items of a list argument until rendering replaces it with the language's own separator.
 pub const LIST_SEPARATOR: &str = "\u{1f}";

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// A remark on a skill for the person: a repair, an omission or a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// Message key in `ui.json`, `skills.warning.…` or `skills.error.…`.
+    /// Message key in `skill-problems.json`, `skills.warning.…` or `skills.error.…`.
     pub key: &'static str,
     /// Values of the message's placeholders.
     pub args: BTreeMap<String, String>,

@@ -8,7 +8,7 @@ import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount, type Component } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import BehaviourPage from "../settings/BehaviourPage.svelte";
@@ -55,7 +55,7 @@ async function begin(query = ""): Promise<void> {
 
 beforeEach(async () => {
   document.body.append(target);
-  await speak("en");
+  await setLanguage("en");
 });
 
 afterEach(async () => {
@@ -96,7 +96,7 @@ describe("the page of what runs", () => {
     const spoken = get(testids.activitySpoken);
     expect(spoken.getAttribute("role")).toBe("status");
     await until(() => expect(words(spoken)).toBe("3 working, 3 waiting for you, 1 queued"));
-    await speak("zh");
+    await setLanguage("zh");
     await until(() => expect(words(spoken)).toMatch(/3 项工作中.*3 项等你回答.*1 项排队中/));
   });
 

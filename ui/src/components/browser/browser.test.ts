@@ -7,7 +7,7 @@ import type { Event as Told, LivePage, Question } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
-import { speak, t } from "$lib/words/words.svelte";
+import { setLanguage, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import BrowserPage from "../settings/BrowserPage.svelte";
@@ -85,7 +85,7 @@ function load(): void {
 
 beforeEach(async () => {
   document.body.append(target);
-  await speak("en");
+  await setLanguage("en");
 });
 afterEach(async () => {
   if (shown) await unmount(shown);
@@ -328,7 +328,7 @@ describe("a question about a page", () => {
   });
 
   it.each(["en", "zh"] as const)("has a title and a sentence for every risk (%s)", async (language) => {
-    await speak(language);
+    await setLanguage(language);
     const risks = ["pays", "sends", "deletes", "confirms", "password", "uploads", "downloads"] as const;
     const more = ["carries", "long_address", "script"] as const;
     const said = [...risks, ...more].flatMap((risk) => [t(`ask.page.${risk}`), t(`ask.why.page.${risk}`)]);

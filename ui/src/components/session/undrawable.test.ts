@@ -5,7 +5,7 @@ import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { type Component, mount, unmount } from "svelte";
 import { expect, it, vi } from "vitest";
 import SessionView from "./SessionView.svelte";
@@ -24,7 +24,7 @@ it("of a session that cannot be drawn takes neither its head nor its field along
   const replayed = new Replayed();
   const target = document.createElement("div");
   document.body.append(target);
-  await speak("en");
+  await setLanguage("en");
   await replayed.begin("browser");
   await preferences.begin();
   const conversation = new Conversation(BROWSER_SESSION, () => undefined);

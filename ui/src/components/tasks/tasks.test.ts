@@ -9,7 +9,7 @@ import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import Sidebar from "../sidebar/Sidebar.svelte";
@@ -81,7 +81,7 @@ async function begin(query: string): Promise<void> {
 
 beforeEach(async () => {
   document.body.append(target);
-  await speak("en");
+  await setLanguage("en");
   await begin("");
   await until(() => expect(rows().length).toBeGreaterThan(5));
 });

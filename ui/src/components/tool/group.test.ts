@@ -8,7 +8,7 @@ import type { Step } from "$lib/state/rows";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
-import { speak, t } from "$lib/words/words.svelte";
+import { setLanguage, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 beforeEach(async () => {
   localStorage.clear();
-  await speak("en");
+  await setLanguage("en");
   await replayed.begin("main");
   await preferences.begin();
   here = await open(MAIN);
@@ -118,7 +118,7 @@ describe("a run of tool calls", () => {
     expect(head().getAttribute("aria-expanded")).toBe("true");
     const lines = document.getElementById(head().getAttribute("aria-controls") ?? "");
     expect(lines?.querySelectorAll(`[data-testid=${testids.stepRow}]`).length).toBe(5);
-    await speak("zh");
+    await setLanguage("zh");
     flushSync();
     expect(words(head())).toBe("5 步，0.5 秒 3 次查看、1 处修改、1 条命令 1 步失败+5−2");
   });

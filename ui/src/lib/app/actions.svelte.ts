@@ -32,6 +32,12 @@ function action(words: WordKey | readonly [WordKey, WordKey], rest: Rest): Actio
   return { ...rest, label: keys.map((key) => t(key)).join(": "), also: keys.map(inEnglish).join(": ") };
 }
 
+const THEMES = [
+  ["system", "settings.system"],
+  ["light", "settings.light"],
+  ["dark", "settings.dark"],
+] as const;
+
 /** Returns the commands available now. */
 export function commands(): readonly Action[] {
   const here = navigation.current;
@@ -97,10 +103,10 @@ export function commands(): readonly Action[] {
     action("menu.quit", { id: "quit", icon: "x", run: () => void quit() }),
   );
   const theme = preferences.settings?.theme;
-  for (const next of ["system", "light", "dark"] as const) {
+  for (const [next, title] of THEMES) {
     if (next === theme) continue;
     list.push(
-      action(["settings.theme", `settings.${next}`], {
+      action(["settings.theme", title], {
         id: `theme-${next}`,
         icon: "sun",
         run: () => void preferences.change({ theme: next }),

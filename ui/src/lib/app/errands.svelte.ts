@@ -1,7 +1,7 @@
 /** Open requests from outside the page: links, files, the tray, the system. Each is handled once. */
 import { call, host, onErrand } from "$lib/ipc";
 import type { CloseAction, OpenRequest, WindowRecovery } from "$lib/ipc/types";
-import { lookUp } from "$lib/words/words.svelte";
+import { lookUp, withWords } from "$lib/words/words.svelte";
 import { newDraft } from "./drafts.svelte";
 import { navigation, type SettingsPage } from "./navigation.svelte";
 import { ownWindow } from "./own-window";
@@ -74,7 +74,7 @@ class Errands {
         return;
       case "update_found":
         // Rare, so not part of the startup bundle.
-        (await import("./updates.svelte")).updates.found(errand.offer);
+        (await withWords(import("./updates.svelte"), "settings-about")).updates.found(errand.offer);
         return;
       case "refused":
         toasts.fail(errand.error);

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { type Transport, useTransport } from "$lib/ipc";
 import type { OpenRequest, Request } from "$lib/ipc/types";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { newDraft } from "./drafts.svelte";
 import { errands } from "./errands.svelte";
@@ -36,7 +36,7 @@ const transport: Transport = {
 const of = (type: string) => asked.filter((call) => call.type === type);
 
 beforeEach(async () => {
-  await speak("en");
+  await setLanguage("en");
   asked = [];
   toasts.list = [];
   useTransport(transport);

@@ -11,8 +11,8 @@ import type {
   SettingsSnapshot,
 } from "$lib/ipc/types";
 import { apply, type SettingsState } from "$lib/state/settings";
-import { type Spoken, languageLike } from "$lib/words/languages";
-import { speak } from "$lib/words/words.svelte";
+import { type LanguageCode, matchLanguage } from "$lib/words/languages";
+import { setLanguage } from "$lib/words/words.svelte";
 import { dress } from "./appearance";
 import { chooseKeys } from "./chosen-keys.svelte";
 import { type Following, follow } from "./follow";
@@ -27,7 +27,7 @@ class Preferences {
   userHome = $state("");
   version = $state("");
   home = $state("");
-  systemLanguage = $state<Spoken>("en");
+  systemLanguage = $state<LanguageCode>("en");
   /** The profiles available to sessions. */
   profiles = $state.raw<readonly ProfileInfo[]>([]);
   #following: Following<SettingsState> | undefined;
@@ -39,7 +39,7 @@ class Preferences {
     this.userHome = about.user_home;
     this.version = about.version;
     this.home = about.home;
-    this.systemLanguage = languageLike(about.system_language);
+    this.systemLanguage = matchLanguage(about.system_language);
     await this.#set({ seq: 0, snapshot });
     this.#following?.stop();
     this.#following = follow<SettingsState>({ type: "settings" }, apply, {
@@ -71,7 +71,7 @@ class Preferences {
     const { language, shortcuts } = state.snapshot.settings;
     chooseKeys(shortcuts);
     dress(state.snapshot.settings);
-    return speak(language === "system" ? this.systemLanguage : language);
+    return setLanguage(language === "system" ? this.systemLanguage : language);
   }
 
   get settings() {

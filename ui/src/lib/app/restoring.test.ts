@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import type { RestoreOutcome } from "$lib/ipc/types";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { expect, it } from "vitest";
 import { sayPaused } from "./restoring";
 import { toasts } from "./toasts.svelte";
 
 it("says all tasks that came back paused at once, and nothing of the rest", async () => {
-  await speak("en");
+  await setLanguage("en");
   const back = { id: "1", at: "/home/mei/a" };
   const done: RestoreOutcome = { type: "done", ...back };
   sayPaused([done]);

@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { toasts } from "./toasts.svelte";
 
 beforeEach(async () => {
-  await speak("en");
+  await setLanguage("en");
   vi.useFakeTimers();
   toasts.list = [];
 });

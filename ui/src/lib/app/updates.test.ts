@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import type { UpdateOffer } from "$lib/ipc/types";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
@@ -17,7 +17,7 @@ function become(state: DocumentVisibilityState): void {
 
 beforeEach(async () => {
   vi.useFakeTimers();
-  await speak("en");
+  await setLanguage("en");
   toasts.list = [];
   become("visible");
 });

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, describe, expect, it } from "vitest";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { argumentWords, commandWords } from "./commands";
 
 const model = { name: "model", description: null, description_zh: null, argument: "name", argument_zh: null };
@@ -15,18 +15,18 @@ const notes = {
 };
 
 describe("slash commands", () => {
-  afterEach(() => speak("en"));
+  afterEach(() => setLanguage("en"));
 
   it("are told in the language that is spoken, what is typed as it is", async () => {
     expect([commandWords(notes), argumentWords(notes)]).toEqual(["Notes", "tag"]);
     expect([argumentWords(model), argumentWords(mode)]).toEqual(["name", mode.argument]);
-    await speak("zh");
+    await setLanguage("zh");
     expect([commandWords(notes), argumentWords(notes)]).toEqual(["说明", "标签"]);
     expect([argumentWords(model), argumentWords(mode)]).toEqual(["名称", mode.argument]);
   });
 
   it("fall back to the words a skill has", async () => {
-    await speak("zh");
+    await setLanguage("zh");
     const english = { ...notes, description_zh: null, argument_zh: null };
     expect([commandWords(english), argumentWords(english)]).toEqual(["Notes", "tag"]);
   });

@@ -1,5 +1,5 @@
 /** Formatting of numbers, durations, times and paths. */
-import { type Spoken, languageOf } from "$lib/words/languages";
+import { type LanguageCode, languageOf } from "$lib/words/languages";
 
 /** Formats a number of tokens: 840, 48.2k, 1.21M, 53.6M. */
 export function tokens(n: number): string {
@@ -29,7 +29,7 @@ export function duration(milliseconds: number, units: { s: string; min: string; 
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function dateFormat(language: Spoken, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+function dateFormat(language: LanguageCode, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = language + JSON.stringify(options);
   const known = formats.get(key);
   if (known) return known;
@@ -39,18 +39,18 @@ function dateFormat(language: Spoken, options: Intl.DateTimeFormatOptions): Intl
 }
 
 /** Formats the time of day, 24 hours. */
-export function clock(at: number, language: Spoken): string {
+export function clock(at: number, language: LanguageCode): string {
   return dateFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
 }
 
 /** Formats the day, with the year if it is not this year. */
-export function day(at: number, now: number, language: Spoken): string {
+export function day(at: number, now: number, language: LanguageCode): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
 }
 
 /** Formats the day without its year. */
-export function dayAndMonth(at: number, language: Spoken): string {
+export function dayAndMonth(at: number, language: LanguageCode): string {
   return dateFormat(language, { day: "numeric", month: "short" }).format(at);
 }
 
@@ -65,7 +65,7 @@ export function nextMidnight(at: number): number {
 }
 
 /** Formats the time of day for today and yesterday, the day for anything earlier. */
-export function when(at: number, now: number, language: Spoken): string {
+export function when(at: number, now: number, language: LanguageCode): string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   const before = new Date(midnight);
   before.setDate(before.getDate() - 1);
@@ -73,7 +73,7 @@ export function when(at: number, now: number, language: Spoken): string {
 }
 
 /** Formats day and time, for tooltips. */
-export function fullTime(at: number, language: Spoken): string {
+export function fullTime(at: number, language: LanguageCode): string {
   return dateFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }).format(at);
 }
 

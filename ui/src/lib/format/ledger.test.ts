@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
 import type { BilledCall, CacheMiss, Spending } from "$lib/ipc/types";
 import { nothing } from "$lib/state/spending";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { beforeAll, describe, expect, it } from "vitest";
 import { costBriefly, costWords, missWords } from "./ledger";
 
-beforeAll(() => speak("en"));
+beforeAll(() => setLanguage("en"));
 
 const spent = (part: Partial<Spending>): Spending => ({ ...nothing, calls: 3, ...part });
 const call = (expected_read: number | null, miss: CacheMiss | null): BilledCall => ({
@@ -57,12 +57,12 @@ describe("a miss", () => {
       { class: "provider_silent" },
     ];
     for (const language of ["en", "zh"] as const) {
-      await speak(language);
+      await setLanguage(language);
       const words = classes.map((miss) => missWords(call(null, miss)) ?? "");
       expect(new Set(words).size).toBe(classes.length);
       for (const text of words) expect(text).not.toMatch(/miss\.|\{/);
       expect(words[3]).toContain("7");
     }
-    await speak("en");
+    await setLanguage("en");
   });
 });

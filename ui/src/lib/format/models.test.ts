@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import type { ModelFacts, PriceFacts } from "$lib/ipc/types";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { beforeEach, describe, expect, it } from "vitest";
 import { dollars, factsLine, priceLine } from "./models";
 
@@ -25,7 +25,7 @@ const facts: ModelFacts = {
   caching: "marked_long",
 };
 
-beforeEach(() => speak("en"));
+beforeEach(() => setLanguage("en"));
 
 describe("a price", () => {
   it("keeps the digits that matter", () => {

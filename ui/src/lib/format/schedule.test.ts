@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import type { RunStatus, SkipReason, TaskPlan, TaskRun, Timing } from "$lib/ipc/types";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import { WEEKDAYS } from "../state/schedule";
 import * as words from "./schedule";
@@ -9,7 +9,7 @@ import * as words from "./schedule";
 const NOW = new Date(2026, 10, 21, 14, 2).getTime();
 const at = (day: number, hour: number, minute = 0, month = 10): number =>
   new Date(2026, month, day, hour, minute).getTime();
-afterEach(() => speak("en"));
+afterEach(() => setLanguage("en"));
 
 const weekly = (days: readonly number[], ...times: string[]): Timing => ({
   type: "weekly",
@@ -57,7 +57,7 @@ describe("when a task runs", () => {
   ];
   it.each(table)("%j", async (timing, english, chinese) => {
     expect(words.timingWords(timing, NOW)).toBe(english);
-    await speak("zh");
+    await setLanguage("zh");
     expect(words.timingWords(timing, NOW)).toBe(chinese);
   });
 
@@ -77,14 +77,14 @@ describe("moments", () => {
     [at(2, 9), "2 Nov", "11月2日"],
   ])("%d", async (moment, english, chinese) => {
     expect(words.around(moment, NOW)).toBe(english);
-    await speak("zh");
+    await setLanguage("zh");
     expect(words.around(moment, NOW)).toBe(chinese);
   });
 
   it("of one day share a line", async () => {
     expect(words.nextLines([at(21, 16), at(21, 18), at(22, 8)], NOW)).toEqual(["Today 16:00, 18:00", "Tomorrow 08:00"]);
     expect(words.nextLines([at(23, 8), at(28, 8)], NOW)).toEqual(["Mon 23 Nov 08:00", "Sat 28 Nov 08:00"]);
-    await speak("zh");
+    await setLanguage("zh");
     expect(words.nextLines([at(23, 8), at(23, 20)], NOW)).toEqual(["11月23日周一 08:00、20:00"]);
   });
 });
@@ -122,7 +122,7 @@ describe("a run", () => {
   it.each(table)("%j", async (status, whole, brief) => {
     expect(words.statusWords(run(status), NOW)).toBe(whole);
     expect(words.briefStatus(run(status), NOW)).toBe(brief);
-    await speak("zh");
+    await setLanguage("zh");
     expect(words.statusWords(run(status), NOW)).toMatch(/\p{Script=Han}/u);
     expect(words.briefStatus(run(status), NOW)).toMatch(/\p{Script=Han}/u);
   });
@@ -183,7 +183,7 @@ describe("figures", () => {
     expect(words.limitWords({ ...plan, budget: 2e9, retry: { times: 1, minutes: 5 } })).toBe(
       "$2.00 per run, 10 min, 1 retry",
     );
-    await speak("zh");
+    await setLanguage("zh");
     expect(words.limitWords(plan)).toBe("每次 $0.25、10 分钟、重试 2 次");
   });
 });

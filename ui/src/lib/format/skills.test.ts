@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
 import type { SkillSuggestion } from "$lib/ipc/types";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { beforeAll, describe, expect, it } from "vitest";
 import { costWords, filesWords, lately, lengthWords, warningWords } from "./skills";
 
-beforeAll(() => speak("en"));
+beforeAll(() => setLanguage("en"));
 
 describe("skills in words", () => {
   it("say when something was last used", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { TOOL_KINDS } from "$lib/ipc/generated/protocol";
 import { STEP_KINDS } from "$lib/state/group";
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { countedWork } from "./tool-kinds";
 
 describe("tools that are counted", () => {
@@ -19,8 +19,8 @@ describe("tools that are counted", () => {
       { tool: "file_reader", count: 1 },
     ];
     expect(countedWork(tools)).toBe("3 reads, 1 command");
-    await speak("zh");
+    await setLanguage("zh");
     expect(countedWork(tools)).toBe("3 次查看、1 条命令");
-    await speak("en");
+    await setLanguage("en");
   });
 });

@@ -1,5 +1,5 @@
 /** Mounting components in a test file: they are removed after each test. */
-import { speak } from "$lib/words/words.svelte";
+import { setLanguage } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { Replayed } from "./replayed";
@@ -36,7 +36,7 @@ export function mounted() {
 
   beforeEach(async () => {
     history.replaceState(null, "", "/?fast");
-    await speak("en");
+    await setLanguage("en");
   });
 
   afterEach(close);

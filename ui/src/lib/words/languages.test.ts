@@ -2,19 +2,19 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { languageLike, languageOf, languages } from "./languages";
-import { speak, t, wordsOf } from "./words.svelte";
+import { matchLanguage, languageOf, languages } from "./languages";
+import { setLanguage, t, wordsOf } from "./words.svelte";
 
 const UI = join(import.meta.dirname, "../..");
 
 it("are one list: those of the folders of words, each with its own words and name", async () => {
   expect(languages.map(({ code }) => code)).toEqual(readdirSync(join(UI, "../../words")).sort());
   for (const { code } of languages) {
-    await speak(code);
+    await setLanguage(code);
     expect(t("toast.undo")).toBe((await wordsOf(code))["toast.undo"]);
     expect(document.documentElement.lang).toBe(languageOf(code).page);
   }
-  await speak("en");
+  await setLanguage("en");
   const first = await Promise.all(languages.map(async ({ code }) => (await wordsOf(code))["toast.undo"]));
   expect(new Set(first).size).toBe(languages.length);
 });
@@ -26,7 +26,7 @@ it.each([
   ["en-GB", "en"],
   ["de", "en"],
   ["", "en"],
-])("a system in %s is spoken to in %s", (system, code) => expect(languageLike(system)).toBe(code));
+])("a system in %s is spoken to in %s", (system, code) => expect(matchLanguage(system)).toBe(code));
 
 it("are named nowhere else", () => {
   const sources = readdirSync(UI, { withFileTypes: true, recursive: true })

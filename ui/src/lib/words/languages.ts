@@ -2,34 +2,32 @@
 import type { Language } from "$lib/ipc/types";
 
 /** The properties of a language. */
-interface Known {
+interface LanguageInfo {
   /** Its name in the language itself, so that its speakers recognise it in any setting. */
   readonly name: string;
   /** The page's `lang` attribute. */
   readonly page: string;
   /** The locale for dates. */
   readonly dates: string;
-  /** Loads its words; null for those loaded at start. */
-  readonly read: (() => Promise<{ readonly default: Readonly<Record<string, string>> }>) | null;
 }
 
 /** A language with translations. */
-export type Spoken = Exclude<Language, "system">;
+export type LanguageCode = Exclude<Language, "system">;
 
-const known: Readonly<Record<Spoken, Known>> = {
-  en: { name: "English", page: "en", dates: "en-GB", read: null },
-  zh: { name: "中文", page: "zh-CN", dates: "zh-CN", read: () => import("./chinese") },
+const known: Readonly<Record<LanguageCode, LanguageInfo>> = {
+  en: { name: "English", page: "en", dates: "en-GB" },
+  zh: { name: "中文", page: "zh-CN", dates: "zh-CN" },
 };
 
 /** All languages, in display order. */
-export const languages = Object.entries(known).map(([code, { name }]) => ({ code: code as Spoken, name }));
+export const languages = Object.entries(known).map(([code, { name }]) => ({ code: code as LanguageCode, name }));
 
 /** Returns the properties of a language. */
-export function languageOf(code: Spoken): Known {
+export function languageOf(code: LanguageCode): LanguageInfo {
   return known[code];
 }
 
 /** Returns the best language for a system language tag; English if there is no match. */
-export function languageLike(system: string): Spoken {
+export function matchLanguage(system: string): LanguageCode {
   return languages.find(({ code }) => system.toLowerCase().startsWith(code))?.code ?? "en";
 }

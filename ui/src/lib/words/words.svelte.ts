@@ -1,90 +1,131 @@
 /**
  * The displayed words, in the chosen language. Rust uses the same catalogue; its keys are typed from the English files,
- * so that a missing word does not compile.
+ * so that a missing word does not compile. The start has only the words of `start.json`: a view that loads later brings
+ * its own (see {@link withWords}).
  */
-import enErrors from "@words/en/errors.json";
-import enUi from "@words/en/ui.json";
+import start from "@words/en/start.json";
 import type { ApiError } from "$lib/ipc/types";
-import { type Spoken, languageLike, languageOf } from "./languages";
+import { type LanguageCode, languageOf, matchLanguage } from "./languages";
+import type { WordFile, WordKey } from "./catalogue";
 
-/** A key of the catalogue. */
-export type WordKey = keyof typeof enUi | keyof typeof enErrors;
+export type { WordKey } from "./catalogue";
 /** Keys with a singular and a plural form. */
 export type CountKey = { [K in WordKey]: K extends `${infer Base}.one` ? Base : never }[WordKey];
 /** The values of placeholders. */
 export type WordArgs = Record<string, string | number>;
 
 /** The words of a language by key. */
-type Catalogue = Readonly<Record<string, string>>;
+export type Catalogue = Readonly<Record<string, string>>;
 
-const english: Catalogue = { ...enErrors, ...enUi };
-// English is loaded from the start, as the fallback until another language has loaded.
-const catalogues: Partial<Record<Spoken, Catalogue>> = { en: english };
+// English is also the fallback of other languages.
+const catalogues: Record<LanguageCode, Record<string, string>> = { en: { ...start }, zh: {} };
+/** The files that views have needed so far; a change of language loads them all. */
+let needed: readonly (WordFile | "start")[] = ["start"];
+/** The files being loaded or loaded, by language and name. */
+const loads: Record<string, Promise<void> | undefined> = { "en/start": Promise.resolve() };
 
-let spoken = $state<Spoken>("en");
-let wanted: Spoken = "en";
+let current = $state<LanguageCode>("en");
+let wanted: LanguageCode = "en";
 
 /** Returns the current language. */
-export function language(): Spoken {
-  return spoken;
+export function language(): LanguageCode {
+  return current;
 }
 
 /** Returns the system's language. */
-export function systemLanguage(): Spoken {
-  return languageLike(navigator.language);
+export function systemLanguage(): LanguageCode {
+  return matchLanguage(navigator.language);
 }
 
-/** Returns the words of a language by key, whichever is in use. */
-export async function wordsOf(wanted: Spoken): Promise<Catalogue> {
-  return (await languageOf(wanted).read?.())?.default ?? english;
+/** Adds words to a language. */
+export function addWords(code: LanguageCode, words: Catalogue): void {
+  Object.assign(catalogues[code], words);
 }
 
-/** Changes the language of the page at once; loads its words the first time. */
-export async function speak(next: Spoken): Promise<void> {
+function load(code: LanguageCode, file: WordFile | "start"): Promise<void> {
+  const id = `${code}/${file}`;
+  const known = loads[id];
+  if (known) return known;
+  // The table of all files is not part of the startup bundle.
+  const loading = import("./files").then(({ readFile }) => readFile(code, file)).then((words) => addWords(code, words));
+  loads[id] = loading;
+  // A failed load is tried again by the next view.
+  loading.catch(() => (loads[id] = undefined));
+  return loading;
+}
+
+async function loadNeeded(): Promise<void> {
+  let code;
+  do {
+    code = wanted;
+    await Promise.all(needed.flatMap((file) => [load("en", file), load(wanted, file)]));
+    // Another language may have been chosen in the meantime.
+  } while (code !== wanted);
+}
+
+/** Loads files of words, in English and in the current language. */
+export async function loadWords(...files: readonly WordFile[]): Promise<void> {
+  needed = [...needed, ...files.filter((file) => !needed.includes(file))];
+  await loadNeeded();
+}
+
+/** Returns a view that is being loaded once the words it displays are loaded too. */
+export async function withWords<View>(view: Promise<View>, ...files: readonly WordFile[]): Promise<View> {
+  const [loaded] = await Promise.all([view, loadWords(...files)]);
+  return loaded;
+}
+
+/** Returns all words of a language by key, whichever is in use. */
+export async function wordsOf(code: LanguageCode): Promise<Catalogue> {
+  const { files } = await import("./files");
+  await Promise.all(files.map((file) => load(code, file)));
+  return catalogues[code];
+}
+
+/** Changes the language of the page; loads its words the first time. */
+export async function setLanguage(next: LanguageCode): Promise<void> {
   wanted = next;
-  if (!catalogues[next]) {
-    catalogues[next] = await wordsOf(next);
-    // Another language was chosen in the meantime.
-    if (wanted !== next) return;
-  }
-  spoken = next;
+  await loadNeeded();
+  // Another language was chosen in the meantime.
+  if (wanted !== next) return;
+  current = next;
   document.documentElement.lang = languageOf(next).page;
 }
 
-function words(): Catalogue {
-  return catalogues[spoken] ?? english;
+function template(key: string): string | undefined {
+  return catalogues[current][key] ?? catalogues.en[key];
 }
 
 /** The separator of list items from the core; each language replaces it with its own. */
 const BETWEEN = "\u001f";
 
 /** Replaces `{name}` placeholders; unknown ones stay. */
-export function fill(template: string, args: WordArgs): string {
-  const filled = template.replace(/\{(\w+)\}/g, (whole, name: string) => String(args[name] ?? whole));
-  return filled.replaceAll(BETWEEN, words()["list.comma"] ?? ", ");
+export function fill(text: string, args: WordArgs): string {
+  const filled = text.replace(/\{(\w+)\}/g, (whole, name: string) => String(args[name] ?? whole));
+  return filled.replaceAll(BETWEEN, template("list.comma") ?? ", ");
 }
 
 /** Returns the words for a key. */
 export function t(key: WordKey, args: WordArgs = {}): string {
-  return fill(words()[key] ?? key, args);
+  return fill(template(key) ?? key, args);
 }
 
 /** Returns the English words for a key, which also match searches. */
 export function inEnglish(key: WordKey): string {
-  return english[key] ?? key;
+  return catalogues.en[key] ?? key;
 }
 
 /** Returns the words for a number of things; `{n}` is the number formatted for the language. */
 export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
-  const form = new Intl.PluralRules(spoken).select(n) === "one" ? "one" : "other";
-  const written = new Intl.NumberFormat(spoken).format(n);
-  return fill(words()[`${key}.${form}`] ?? key, { n: written, ...args });
+  const form = new Intl.PluralRules(current).select(n) === "one" ? "one" : "other";
+  const written = new Intl.NumberFormat(current).format(n);
+  return fill(template(`${key}.${form}`) ?? key, { n: written, ...args });
 }
 
 /** Returns the words for a key from the core; null if the catalogue lacks it. */
 export function lookUp(key: string, args: WordArgs = {}): string | null {
-  const template = words()[key];
-  return template === undefined ? null : fill(template, args);
+  const text = template(key);
+  return text === undefined ? null : fill(text, args);
 }
 
 /** Joins sentences with the language's separator, leaving out nulls. */

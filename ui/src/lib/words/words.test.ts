@@ -2,12 +2,14 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import enErrors from "@words/en/errors.json";
-import enUi from "@words/en/ui.json";
-import chinese from "./chinese";
-import { explain, explainBriefly, language, speak, t, tn } from "./words.svelte";
+import { explain, explainBriefly, language, setLanguage, t, tn } from "./words.svelte";
 
-const allWords: Record<"en" | "zh", Record<string, string>> = { en: { ...enErrors, ...enUi }, zh: chinese };
+const WORDS = join(import.meta.dirname, "../../../../words");
+
+function read(code: "en" | "zh", file: string): Record<string, string> {
+  return JSON.parse(readFileSync(join(WORDS, code, file), "utf8")) as Record<string, string>;
+}
+
 const placeholders = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
 
 function sources(folder: string): string[] {
@@ -18,38 +20,43 @@ function sources(folder: string): string[] {
 }
 
 describe("words", () => {
-  it("exist in both languages with the same placeholders", () => {
-    expect(Object.keys(allWords.zh).sort()).toEqual(Object.keys(allWords.en).sort());
-    for (const [key, words] of Object.entries(allWords.en)) {
+  it("are in files of the same names in both languages", () => {
+    expect(readdirSync(join(WORDS, "zh")).sort()).toEqual(readdirSync(join(WORDS, "en")).sort());
+  });
+
+  it.each(readdirSync(join(WORDS, "en")))("of %s exist in both languages with the same placeholders", (file) => {
+    const [english, chinese] = [read("en", file), read("zh", file)];
+    expect(Object.keys(chinese).sort()).toEqual(Object.keys(english).sort());
+    for (const [key, words] of Object.entries(english)) {
       // Languages differ in which plural forms use the number.
       if (/\.(one|other)$/.test(key)) continue;
-      expect(placeholders(allWords.zh[key] ?? ""), key).toEqual(placeholders(words));
+      expect(placeholders(chinese[key] ?? ""), key).toEqual(placeholders(words));
     }
   });
 
   it("are filled and counted", async () => {
-    await speak("en");
+    await setLanguage("en");
     expect(t("run.exit", { code: 101 })).toBe("exit 101");
     expect(tn("count.steps", 1)).toBe("1 step");
     expect(tn("count.lines", 1200)).toBe("1,200 lines");
-    await speak("zh");
+    await setLanguage("zh");
     expect(tn("count.steps", 1)).toBe("1 步");
     expect(document.documentElement.lang).toBe("zh-CN");
-    await speak("en");
+    await setLanguage("en");
   });
 
   it("have the language's own separator between the items of a list the core names", async () => {
     const error = { key: "skill.unknown_near", args: { name: "mdel", near: "/model\u001f/mode" }, retryable: false };
-    await speak("en");
+    await setLanguage("en");
     expect(explain(error)).toContain("/model, /mode?");
-    await speak("zh");
+    await setLanguage("zh");
     expect(explain(error)).toContain("/model、/mode？");
-    await speak("en");
+    await setLanguage("en");
   });
 
   it("are those of the language that was chosen last, though another one comes later", async () => {
-    const chinese = speak("zh");
-    await speak("en");
+    const chinese = setLanguage("zh");
+    await setLanguage("en");
     await chinese;
     expect([language(), t("toast.undo")]).toEqual(["en", "Undo"]);
   });
@@ -58,10 +65,10 @@ describe("words", () => {
     expect(explain({ key: "no.such.key", args: {}, retryable: false })).toContain("no.such.key");
     const full = { key: "store.full", args: {}, retryable: true };
     expect(explainBriefly(full)).toBe("The disk is full.");
-    await speak("zh");
+    await setLanguage("zh");
     expect(explainBriefly(full)).toBe("磁盘已满。");
     expect(explain(full).length).toBeGreaterThan(explainBriefly(full).length);
-    await speak("en");
+    await setLanguage("en");
   });
 
   it("are not written into components", () => {
