@@ -83,7 +83,7 @@ describe("motion", () => {
 
 describe("forced colours", () => {
   it("keep what is chosen, current, on and running apart", async () => {
-    const page = await at("general", { colours: "active" });
+    const page = await at("settings-general", { colours: "active" });
     const looks = (selector: string): Promise<string> =>
       page
         .locator(selector)
@@ -104,6 +104,7 @@ describe("forced colours", () => {
     expect(await looks(".side-list .row[aria-current]")).not.toBe(await looks(".side-list .row:not([aria-current])"));
     expect(await looks('.seg [aria-pressed="true"]')).not.toBe(await looks('.seg [aria-pressed="false"]'));
     await page.locator('[data-page="behaviour"]').click();
+    await page.locator('.switch[aria-checked="true"]').first().waitFor();
     await settled(page);
     const on = await looks('.switch[aria-checked="true"]');
     await page.locator('.switch[aria-checked="true"]').first().click();

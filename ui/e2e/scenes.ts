@@ -91,7 +91,6 @@ const more: Record<string, Scene> = {
       await page.waitForSelector('[data-testid="trash-dialog"][open]');
     },
   },
-  about: { fake: "main", act: (page) => settings(page, "about") },
   "chats-lost": { fake: "main", query: "&chat=lost", act: (page) => settings(page, "chats") },
   files: { fake: "compacted", act: names },
   "link-tip": {

@@ -6,7 +6,7 @@
  * The browser is the system's Chromium (CHROMIUM, default /usr/bin/chromium).
  */
 import axe from "axe-core";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { createServer } from "vite";
@@ -44,10 +44,24 @@ async function onboarding(page, step) {
 async function settingsPage(page, name) {
   await page.getByTestId("open-settings").click();
   await page.locator(`[data-page=${name}]`).first().click();
+  await page.waitForSelector(".settings-page > *");
 }
+
+/** A scene of each page of the settings; those below by the same name do more there. */
+const settingsScenes = Object.fromEntries(
+  [
+    ...readFileSync(new URL("../src/lib/app/settings-pages.ts", import.meta.url), "utf8").matchAll(
+      /^ {4}id: "(\w+)"/gm,
+    ),
+  ].map(([, id = ""]) => [
+    `settings-${id}`,
+    { fake: "main", side: true, act: (/** @type {import("playwright-core").Page} */ page) => settingsPage(page, id) },
+  ]),
+);
 
 /** Each is also an end-to-end scene. */
 export const scenes = {
+  ...settingsScenes,
   main: { fake: "main" },
   permission: { fake: "permission" },
   feedback: { fake: "feedback" },
@@ -122,7 +136,6 @@ export const scenes = {
     },
     side: true,
   },
-  "settings-appearance": { fake: "main", side: true, act: (page) => settingsPage(page, "appearance") },
   "settings-large": {
     fake: "main",
     side: true,
@@ -151,7 +164,6 @@ export const scenes = {
       await page.getByTestId("notices-part").first().click();
     },
   },
-  "settings-tasks": { fake: "main", side: true, act: (page) => settingsPage(page, "tasks") },
   "settings-key": {
     fake: "main",
     side: true,
@@ -171,8 +183,6 @@ export const scenes = {
       await page.getByTestId("folder-row").nth(1).click();
     },
   },
-  "settings-shortcuts": { fake: "main", side: true, act: (page) => settingsPage(page, "shortcuts") },
-  "settings-notifications": { fake: "main", side: true, act: (page) => settingsPage(page, "notifications") },
   "settings-chats": { fake: "main", side: true, query: "&chat=fine", act: (page) => settingsPage(page, "chats") },
   "settings-chat": {
     fake: "main",
@@ -595,12 +605,11 @@ export const scenes = {
       await page.waitForSelector(".library-none");
     },
   },
-  knowledge: {
+  "settings-knowledge": {
     fake: "main",
     side: true,
     async act(page) {
-      await page.getByTestId("open-settings").click();
-      await page.locator('[data-page="knowledge"]').click();
+      await settingsPage(page, "knowledge");
       await page.getByTestId("library-sub-agents").fill("9");
       await page.getByTestId("library-sub-agents").press("Enter");
     },
@@ -660,12 +669,11 @@ export const scenes = {
       await page.locator('[data-testid="certificates"] [role="alert"]').scrollIntoViewIfNeeded();
     },
   },
-  behaviour: {
+  "settings-behaviour": {
     fake: "main",
     side: true,
     async act(page) {
-      await page.getByTestId("open-settings").click();
-      await page.locator(".side-list .row").nth(2).click();
+      await settingsPage(page, "behaviour");
       await page.getByTestId("compact-at-tokens").click();
       await page.getByTestId("compact-tokens").fill("5");
       await page.getByTestId("compact-tokens").press("Enter");
@@ -777,12 +785,11 @@ export const scenes = {
       await page.waitForSelector('[data-testid="step-body"] .body-foot');
     },
   },
-  "browser-settings": {
+  "settings-browser": {
     fake: "main",
     side: true,
     async act(page) {
-      await page.getByTestId("open-settings").click();
-      await page.locator('[data-page="browser"]').click();
+      await settingsPage(page, "browser");
       await page.waitForSelector('[data-testid="browser-choice-chrome"]');
     },
   },
@@ -790,8 +797,7 @@ export const scenes = {
     fake: "main",
     side: true,
     async act(page) {
-      await page.getByTestId("open-settings").click();
-      await page.locator('[data-page="browser"]').click();
+      await settingsPage(page, "browser");
       await page.getByTestId("browser-attach").click();
       await page.getByTestId("browser-examine").click();
       await page.waitForSelector('[data-testid="browser-check-private"]');
@@ -817,7 +823,7 @@ export const scenes = {
       await page.waitForSelector('[data-check="fails"]');
     },
   },
-  settings: {
+  "settings-models": {
     fake: "main",
     side: true,
     async act(page) {
@@ -825,15 +831,7 @@ export const scenes = {
       await page.getByTestId("model-row").first().locator("button[aria-expanded]").click();
     },
   },
-  general: {
-    fake: "main",
-    side: true,
-    async act(page) {
-      await page.getByTestId("open-settings").click();
-      await page.locator(".side-list .row").nth(1).click();
-    },
-  },
-  rules: {
+  "settings-rules": {
     fake: "main",
     side: true,
     async act(page) {

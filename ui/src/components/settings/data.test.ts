@@ -17,7 +17,7 @@ const { asked } = replayed;
 
 describe("a copy that comes back", () => {
   it("is shown with what it holds, and takes its place only once that was agreed to", async () => {
-    open("data");
+    await open("data");
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
     await until(() => expect(get(testids.copyDialog).textContent).toContain("41 sessions"));
@@ -39,7 +39,7 @@ describe("a copy that comes back", () => {
 
   it("that cannot be planned stays open and says why, and one that says no version has none", async () => {
     history.replaceState(null, "", "/?fast&copy=old");
-    open("data");
+    await open("data");
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
     await until(() => expect(get(testids.copyDialog).textContent).toContain(t("data.restore.unknown")));
@@ -52,7 +52,7 @@ describe("a copy that comes back", () => {
 
   it("that a newer Octo made is refused in words", async () => {
     history.replaceState(null, "", "/?fast&copy=newer");
-    open("data");
+    await open("data");
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
     await until(() => expect(target.querySelector("[role=alert]")?.textContent).toContain("newer Octo"));
@@ -62,7 +62,7 @@ describe("a copy that comes back", () => {
 
 describe("another place for Octo's folder", () => {
   it("is asked about before anything is planned", async () => {
-    open("data");
+    await open("data");
     await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataMove).click();
     await until(() => expect(get(testids.dataMove).textContent).toContain(t("data.move.confirm")));
@@ -77,7 +77,7 @@ describe("another place for Octo's folder", () => {
 
   it("that is not empty is refused in words", async () => {
     history.replaceState(null, "", "/?fast&copy=full");
-    open("data");
+    await open("data");
     await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataMove).click();
     await until(() => expect(get(testids.dataMove).textContent).toContain(t("data.move.confirm")));
@@ -88,7 +88,7 @@ describe("another place for Octo's folder", () => {
 
   it("cannot be chosen where the variable says it, and why is there to read", async () => {
     history.replaceState(null, "", "/?fast&home=fixed");
-    open("data");
+    await open("data");
     await until(() => expect(target.textContent).toContain("OCTO_HOME"));
     expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(true);
   });
@@ -96,7 +96,7 @@ describe("another place for Octo's folder", () => {
   it("that was left is deleted only when that is said twice", async () => {
     history.replaceState(null, "", "/?fast&kept&left");
     await replayed.begin("main");
-    open("data");
+    await open("data");
     await until(() => expect(all(testids.dataKept).length).toBe(1));
     get(testids.dataKeptDrop).click();
     flushSync();
@@ -122,7 +122,7 @@ describe("updates", () => {
 
   it("are looked for by themselves only where the person agreed to it", async () => {
     build({ type: "able" });
-    open("about");
+    await open("about");
     await until(() => expect(all(testids.updateByItself).length).toBe(1));
     expect(preferences.settings?.desktop.updates.by_itself).toBe("off");
     get(testids.updateByItself).click();
@@ -131,7 +131,7 @@ describe("updates", () => {
   });
 
   it("have nothing to choose where the build has no place for them, and it says so", async () => {
-    open("about");
+    await open("about");
     await until(() => expect(target.textContent).toContain("has no update server"));
     expect(all(testids.updateByItself)).toEqual([]);
     expect((get(testids.updateLook) as HTMLButtonElement).disabled).toBe(true);
@@ -141,7 +141,7 @@ describe("updates", () => {
     build({ type: "able" });
     await errands.run({ type: "update_found", offer: { version: "9.1.0", notes: "**Herons** nest.", released: null } });
     expect(toasts.list.at(-1)?.text).toContain("9.1.0");
-    open("about");
+    await open("about");
     await until(() => expect(get(testids.updateOffer).textContent).toContain("Herons"));
     expect(asked.some((call) => call.type === "install_update")).toBe(false);
     updates.offer = null;
@@ -157,13 +157,13 @@ describe("updates", () => {
       call.type === "look_for_update" ? new Promise((resolve) => (found = resolve)) : desktop?.(call);
     const install = () => get(testids.updateInstall) as HTMLButtonElement;
     const look = () => get(testids.updateLook) as HTMLButtonElement;
-    open("about");
+    await open("about");
     await until(() => expect(look().disabled).toBe(false));
     expect(install().disabled).toBe(false);
     look().click();
     await until(() => expect(install().disabled).toBe(true));
     await close();
-    open("about");
+    await open("about");
     expect(install().disabled).toBe(true);
     await updates.install("9.1.0");
     found?.({ type: "update", offer: offer("9.2.0") });
@@ -185,7 +185,7 @@ describe("updates", () => {
         return { type: "update_download", download: { version: "9.1.0", came: 5_000_000, of } };
       return desktop?.(call);
     };
-    open("about");
+    await open("about");
     await until(() => expect(all(testids.updateInstall).length).toBe(1));
     get(testids.updateInstall).click();
     get(testids.updateInstall).click();

@@ -29,7 +29,7 @@ describe("the search in settings", () => {
   it("names only rows that stand on their pages", async () => {
     const pages = [...new Set(settingsIndex.map(({ page }) => page))];
     for (const page of pages) {
-      open(page);
+      await open(page);
       for (const { title } of settingsIndex.filter((known) => known.page === page)) {
         if (title.startsWith("settings.page.")) continue;
         const body = target.querySelector(".settings-page");
@@ -40,7 +40,7 @@ describe("the search in settings", () => {
   });
 
   it("opens the page of what is picked and marks the row", async () => {
-    open("models");
+    await open("models");
     const search = get(testids.settingsSearch) as HTMLInputElement;
     search.value = "字";
     search.dispatchEvent(new Event("input", { bubbles: true }));
@@ -55,7 +55,7 @@ describe("the search in settings", () => {
 
 describe("appearance and notifications", () => {
   it("hold at once and are kept", async () => {
-    open("appearance");
+    await open("appearance");
     get(`${testids.textSize}-large`).click();
     await until(() => expect(document.documentElement.dataset["text"]).toBe("large"));
     get(`${testids.density}-roomy`).click();
@@ -66,7 +66,7 @@ describe("appearance and notifications", () => {
   });
 
   it("switches what the system tells of, each by itself", async () => {
-    open("notifications");
+    await open("notifications");
     get(`${testids.notification}-finished`).click();
     await until(() =>
       expect(preferences.settings?.desktop.notices).toEqual({ finished: "off", failed: "on", question: "on" }),
@@ -84,7 +84,7 @@ describe("shortcuts", () => {
   };
 
   it("get keys of the person's own, which hold at once, and their usual ones again", async () => {
-    open("shortcuts");
+    await open("shortcuts");
     const keys = () => get(`${testids.shortcutKeys}-palette`);
     keys().click();
     flushSync();
@@ -102,7 +102,7 @@ describe("shortcuts", () => {
   });
 
   it("take nothing that is needed elsewhere, and say for what", async () => {
-    open("shortcuts");
+    await open("shortcuts");
     const before = asked.length;
     for (const [key, more, said] of [
       ["n", {}, t("keys.new")],
@@ -123,7 +123,7 @@ describe("shortcuts", () => {
 
 describe("tasks", () => {
   it("have what holds for all of them, and what new ones begin with", async () => {
-    open("tasks");
+    await open("tasks");
     get(testids.tasksAtTheirTimes).click();
     await until(() => expect(preferences.settings?.tasks.at_their_times).toBe("off"));
     get(`${testids.tasksMissed}-ask`).click();
@@ -137,7 +137,7 @@ describe("tasks", () => {
 
 describe("the proxy", () => {
   it("is tried as it stands on screen, and what came of it is said of that one alone", async () => {
-    open("models");
+    await open("models");
     get(testids.proxyTest).click();
     await until(() => expect(target.textContent).toContain(t("settings.proxy_works", { host: "github.com" })));
     expect(asked.find((call) => call.type === "try_proxy")).toMatchObject({ proxy: { type: "system" } });
@@ -156,7 +156,7 @@ describe("the proxy", () => {
 
 describe("the data page", () => {
   it("shows every part, and copies where the person says", async () => {
-    open("data");
+    await open("data");
     await until(() => expect(all(testids.dataPart).length).toBe(9));
     expect(all(testids.dataPart)[0]?.dataset["part"]).toBe("blobs");
     get(testids.dataBackUp).click();
@@ -166,7 +166,7 @@ describe("the data page", () => {
 
   it("deletes everything only after the word was typed, and then offers no way back into a dead program", async () => {
     history.replaceState(null, "", "/?fast&left");
-    open("data");
+    await open("data");
     await until(() => expect(all(testids.dataPart).length).toBe(9));
     get(testids.dataErase).click();
     flushSync();
@@ -190,7 +190,7 @@ describe("the data page", () => {
 
   it("keeps everything where another Octo is at work, and says so", async () => {
     history.replaceState(null, "", "/?fast&home=in-use");
-    open("data");
+    await open("data");
     await until(() => expect(all(testids.dataPart).length).toBe(9));
     get(testids.dataErase).click();
     flushSync();
@@ -206,7 +206,7 @@ describe("the data page", () => {
 
 describe("the report", () => {
   it("is shown whole before it is written, and what was shown is written", async () => {
-    open("about");
+    await open("about");
     expect(all(testids.reportSave)).toEqual([]);
     get(testids.reportMake).click();
     await until(() => expect(get(`${testids.reportPart}-log`).textContent).toContain("the home is open"));

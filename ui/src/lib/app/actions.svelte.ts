@@ -148,8 +148,8 @@ export function places(): readonly Action[] {
       shortcut: "settings",
       run: () => navigation.settings(),
     }),
-    ...settingsPages.map(({ id, icon }) =>
-      action(["side.settings", `settings.page.${id}`], {
+    ...settingsPages.map(({ id, icon, title }) =>
+      action(["side.settings", title], {
         id: `settings-${id}`,
         icon,
         run: () => navigation.settings(id),

@@ -1,9 +1,9 @@
 /** Open requests from outside the page: links, files, the tray, the system. Each is handled once. */
 import { call, host, onErrand } from "$lib/ipc";
 import type { CloseAction, OpenRequest, WindowRecovery } from "$lib/ipc/types";
-import { lookUp, withWords } from "$lib/words/words.svelte";
+import { withWords } from "$lib/words/words.svelte";
 import { newDraft } from "./drafts.svelte";
-import { navigation, type SettingsPage } from "./navigation.svelte";
+import { navigation } from "./navigation.svelte";
 import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
@@ -61,9 +61,8 @@ class Errands {
         navigation.tasks();
         return;
       case "open_settings":
-        // A valid page has a title among the words.
-        if (lookUp(`settings.page.${errand.page}`) === null) navigation.settings();
-        else navigation.settings(errand.page as SettingsPage);
+        // Settings are not part of the startup bundle.
+        navigation.settings((await import("./settings-pages")).settingsPageNamed(errand.page) ?? undefined);
         return;
       case "inspect_skills":
         this.skills = errand.path;

@@ -5,22 +5,7 @@ import { newDraft } from "./drafts.svelte";
 import { library } from "./library.svelte";
 import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
-
-/** The pages of the settings. */
-export type SettingsPage =
-  | "models"
-  | "general"
-  | "behaviour"
-  | "tasks"
-  | "rules"
-  | "browser"
-  | "chats"
-  | "knowledge"
-  | "appearance"
-  | "shortcuts"
-  | "notifications"
-  | "data"
-  | "about";
+import type { SettingsPage } from "./settings-pages";
 
 /** A page of the window. */
 export type Place =

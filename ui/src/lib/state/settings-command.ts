@@ -2,8 +2,7 @@
  * The settings offered by an agent's command: `octo settings open PAGE [KEY VALUE]`, which changes nothing on its own.
  * Pure.
  */
-import type { SettingsPage } from "$lib/app/navigation.svelte";
-import { settingsPages } from "$lib/app/settings-pages";
+import { type SettingsPage, settingsPageNamed } from "$lib/app/settings-pages";
 import type { Settings, SettingsPatch, ToolView } from "$lib/ipc/types";
 import list from "../../../../src-tauri/crates/octo-core/src/builtin/proposed-settings.json";
 
@@ -27,8 +26,7 @@ const read = (view: ToolView | null): RegExpExecArray | null =>
 
 /** Returns the page a successful command offers to open; null for an unknown page and any other call. */
 export function offeredPage(view: ToolView | null): SettingsPage | null {
-  const name = read(view)?.[1];
-  return settingsPages.find((page) => page.id === name)?.id ?? null;
+  return settingsPageNamed(read(view)?.[1]);
 }
 
 /** Returns the setting it proposes there; null if there is none, or it is not allowed. */

@@ -2,19 +2,21 @@
 import SettingsView from "$components/settings/SettingsView.svelte";
 import { browser } from "$lib/app/browser.svelte";
 import { library } from "$lib/app/library.svelte";
-import type { SettingsPage } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
-import { beforeEach } from "vitest";
+import type { SettingsPage } from "$lib/app/settings-pages";
+import { beforeEach, expect } from "vitest";
 import { mounted } from "./mounted";
+import { until } from "./stage";
 
 /** Begins the main scene before each test of a file, and closes everything a test opened after it. */
 export function settingsStage() {
   const stage = mounted();
   const props = $state<{ section: SettingsPage }>({ section: "models" });
 
-  function open(section: SettingsPage): void {
+  async function open(section: SettingsPage): Promise<void> {
     props.section = section;
     stage.show(SettingsView, props);
+    await until(() => expect(stage.target.querySelector(".settings-page > *")).toBeTruthy());
   }
 
   beforeEach(async () => {
