@@ -223,7 +223,7 @@ const declared = [
     id: "about",
     icon: "info",
     title: "settings.page.about",
-    load: () => withWords(import("$components/settings/AboutPage.svelte"), "settings-about", "shared"),
+    load: () => withWords(import("$components/settings/AboutPage.svelte"), "settings-about", "settings", "shared"),
     rows: [
       ["about.version"],
       ["about.system"],
