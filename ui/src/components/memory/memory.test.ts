@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { edits } from "$lib/app/edits.svelte";
 import { newDraft } from "$lib/app/drafts.svelte";
-import { knowledge } from "$lib/app/knowledge.svelte";
+import { libraryState } from "$lib/app/library-state.svelte";
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
@@ -47,7 +47,7 @@ beforeEach(async () => {
   await replayed.begin("main");
   await preferences.begin();
   await library.begin();
-  knowledge.begin();
+  libraryState.begin();
   navigation.memory();
   shown = mount(MemoryView, { target });
   await until(() => expect(files()).toHaveLength(3));

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { browser } from "$lib/app/browser.svelte";
-import { knowledge } from "$lib/app/knowledge.svelte";
+import { libraryState } from "$lib/app/library-state.svelte";
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { setUpAgain } from "$lib/app/onboarding.svelte";
@@ -44,7 +44,7 @@ beforeEach(async () => {
   await preferences.begin();
   await library.begin();
   browser.begin();
-  knowledge.begin();
+  libraryState.begin();
 });
 
 describe("the first run", () => {

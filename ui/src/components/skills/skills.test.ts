@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { edits } from "$lib/app/edits.svelte";
 import { newDraft } from "$lib/app/drafts.svelte";
-import { knowledge } from "$lib/app/knowledge.svelte";
+import { libraryState } from "$lib/app/library-state.svelte";
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
@@ -53,7 +53,7 @@ beforeEach(async () => {
   await replayed.begin("main");
   await preferences.begin();
   await library.begin();
-  knowledge.begin();
+  libraryState.begin();
   navigation.skills();
   shown = mount(SkillsView, { target });
   await until(() => expect(names().length).toBeGreaterThan(3));
@@ -255,7 +255,7 @@ describe("a suggestion", () => {
       id: "suggestion-1",
       answer: { type: "accept", text: null },
     });
-    expect(knowledge.suggestions).toBe(1);
+    expect(libraryState.suggestions).toBe(1);
     expect(words(row("release-notes"))).not.toContain("Suggestion");
   });
 

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { agenda } from "$lib/app/agenda.svelte";
+import { tasksState } from "$lib/app/tasks-state.svelte";
 import { newDraft } from "$lib/app/drafts.svelte";
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
@@ -74,7 +74,7 @@ async function begin(query: string): Promise<void> {
   await replayed.begin("main");
   await preferences.begin();
   await library.begin();
-  agenda.begin();
+  tasksState.begin();
   navigation.tasks();
   shown = mount(TasksView, { target });
 }

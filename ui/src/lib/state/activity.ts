@@ -1,6 +1,6 @@
 /** The activity as published by one subscription, and its display groups. Pure. */
 import type { ActivityId, ActivityRow, ActivityState } from "$lib/ipc/types";
-import { wholeState } from "./whole";
+import { wholeState } from "./whole-state";
 
 /** Applies an update of the subscription. */
 export const apply = wholeState<ActivityState>((update) => {

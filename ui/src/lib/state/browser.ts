@@ -1,6 +1,6 @@
 /** The person's browser: whether Octo is attached, and how its work in pages is described. Pure. */
 import type { BrowserActionKind, BrowserState, BrowserView, CallView, PageElement, PageMark } from "$lib/ipc/types";
-import { wholeState } from "./whole";
+import { wholeState } from "./whole-state";
 import type { SessionState } from "./session";
 
 /** Applies an update of the subscription. */

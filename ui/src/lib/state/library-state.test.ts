@@ -1,6 +1,6 @@
 import type { LibraryState, Update } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
-import { apply } from "./knowledge";
+import { apply } from "./library-state";
 
 const state = (revision: number): LibraryState => ({ revision, suggestions: revision * 2 });
 const totals = { things: 1, bytes: 1 };

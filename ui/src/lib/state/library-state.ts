@@ -1,6 +1,6 @@
 /** The library's state as published by one subscription: a revision and the number of pending suggestions. Pure. */
 import type { LibraryState } from "$lib/ipc/types";
-import { wholeState } from "./whole";
+import { wholeState } from "./whole-state";
 
 /** Applies an update of the subscription. */
 export const apply = wholeState<LibraryState>((update) => {

@@ -1,6 +1,6 @@
 /** The state of all tasks as published by one subscription: a revision and the badge's numbers. Pure. */
 import type { TasksState } from "$lib/ipc/types";
-import { wholeState } from "./whole";
+import { wholeState } from "./whole-state";
 
 /** Applies an update of the subscription. */
 export const apply = wholeState<TasksState>((update) => {

@@ -1,6 +1,6 @@
 import type { TasksState, Update } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
-import { apply } from "./agenda";
+import { apply } from "./tasks-state";
 
 const state = (revision: number): TasksState => ({ revision, running: 1, waiting: revision * 2 });
 
