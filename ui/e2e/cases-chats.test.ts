@@ -1,6 +1,6 @@
 /** The acceptance cases of the chat services' settings; the tests carry their numbers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { settings, say } from "./person";
+import { settings, say } from "./actions";
 import { Stage, asked, close } from "./stage";
 
 let stage: Stage;

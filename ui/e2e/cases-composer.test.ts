@@ -1,6 +1,6 @@
 /** The acceptance cases of the message field: queue, attachments, commands and suggestions. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dropFile, pasteScreenshot, say, settings } from "./person";
+import { dropFile, pasteScreenshot, say, settings } from "./actions";
 import { Stage, asked, close, settled, untilFocused } from "./stage";
 
 let stage: Stage;

@@ -1,7 +1,7 @@
 /** The acceptance cases of stored things: the trash, skills, memories, the persona, and the proxy. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { say, settings } from "./person";
+import { say, settings } from "./actions";
 import { Stage, asked, close } from "./stage";
 
 let stage: Stage;

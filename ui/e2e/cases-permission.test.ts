@@ -1,8 +1,8 @@
 /** The acceptance cases of permissions: questions, answers and the mode. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, pick, row, say } from "./person";
+import { current, pick, row, say } from "./actions";
 import { Stage, asked, close, untilFocused } from "./stage";
-import { Telling, command, difference } from "./telling";
+import { TurnScript, command, difference } from "./turn-script";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe("permission", () => {
     const answers = (await asked(page, "answer_question")).map(({ answer }) => answer);
     expect(answers).toEqual([{ type: "session" }, { type: "no", reason: "Not before Thursday" }]);
     // Allows the next call once.
-    const model = new Telling(page, await current(page), "70000000000000000000000000000025");
+    const model = new TurnScript(page, await current(page), "70000000000000000000000000000025");
     await model.message();
     const write = difference("/home/mei/code/harbor/b.rs", "a", "b");
     await model.asks("edit", write, { type: "permission", preview: write, reason: { type: "mode" }, rule: null });
@@ -90,7 +90,7 @@ describe("permission", () => {
     expect(await asked(page, "set_mode")).toMatchObject([{ session, mode: "ask" }]);
     expect(await page.getByTestId("stop").isVisible()).toBe(true);
     // Now even a harmless command asks, and the card gives the reason.
-    const model = new Telling(page, session, "70000000000000000000000000000011");
+    const model = new TurnScript(page, session, "70000000000000000000000000000011");
     await model.message();
     const list = command("ls");
     await model.asks("terminal", list, { type: "permission", preview: list, reason: { type: "mode" }, rule: null });

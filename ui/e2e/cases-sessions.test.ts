@@ -1,7 +1,7 @@
 /** The acceptance cases of sessions: creating, finding, keeping and changing them. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, pasteScreenshot, pick, row, say, tellRuns } from "./person";
+import { current, pasteScreenshot, pick, row, say, publishRuns } from "./actions";
 import { Stage, asked, close, restart, settled, untilFocused } from "./stage";
 
 let stage: Stage;
@@ -174,7 +174,7 @@ describe("sessions", () => {
     const own = await page.getByTestId("session-row").count();
     const unread = { read_at: 0 };
     const waiting = { status: "waiting" };
-    await tellRuns(page, name, [{}, {}, unread, { status: "failed", ...unread }, unread, waiting]);
+    await publishRuns(page, name, [{}, {}, unread, { status: "failed", ...unread }, unread, waiting]);
     const fold = page.getByTestId("runs-row");
     await fold.waitFor();
     // The newest run, the unseen failed one, and above all the waiting one.

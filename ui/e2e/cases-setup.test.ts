@@ -1,6 +1,6 @@
 /** The acceptance cases of onboarding; the tests carry their numbers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { leftInEnglish, pick, say } from "./person";
+import { leftInEnglish, pick, say } from "./actions";
 import { Stage, asked, close, restart, settled } from "./stage";
 
 let stage: Stage;

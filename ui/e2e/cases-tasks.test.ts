@@ -1,9 +1,9 @@
 /** The acceptance cases of scheduled tasks. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, row, say } from "./person";
+import { current, row, say } from "./actions";
 import { Stage, asked, close, drive } from "./stage";
-import { Telling, command } from "./telling";
+import { TurnScript, command } from "./turn-script";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describe("tasks", () => {
     // The person describes the task in a conversation, which starts with the matching command.
     await expect.poll(() => page.getByTestId("composer").inputValue()).toMatch(/^\/\S+/);
     await row(page, "Join two CSV").click();
-    const model = await Telling.begin(page, await current(page), "Every Friday at half past five: the report");
+    const model = await TurnScript.begin(page, await current(page), "Every Friday at half past five: the report");
     await model.message();
     const about = { name: "Weekly report", when: "Fridays, 17:30", zone: "Europe/Berlin", model: "claude-sonnet-4-5" };
     const next = "Fri 27 Nov 17:30, Fri 4 Dec 17:30, Fri 11 Dec 17:30";

@@ -1,10 +1,10 @@
 /** The acceptance cases of an agent's visible work: reasoning, tools, questions and costs. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, pick, row, say } from "./person";
+import { current, pick, row, say } from "./actions";
 import { perform, scenes } from "./scenes";
 import { Stage, asked, close, restart, settled } from "./stage";
-import { Telling, command, difference } from "./telling";
+import { TurnScript, command, difference } from "./turn-script";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => stage.end());
 
 /** Starts a turn in a session. */
-async function telling(page: Page): Promise<Telling> {
-  return Telling.begin(page, await current(page), "Make the upload tests pass");
+async function telling(page: Page): Promise<TurnScript> {
+  return TurnScript.begin(page, await current(page), "Make the upload tests pass");
 }
 
 describe("what is pressed while an answer streams", () => {

@@ -1,9 +1,9 @@
 /** Keyboard use: everything is reachable, visible, and can be left and returned to. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pick, row, say } from "./person";
+import { pick, row, say } from "./actions";
 import { Stage, close, focused, settled, untilFocused } from "./stage";
-import { walk } from "./walk";
+import { walk } from "./tab-walk";
 
 let stage: Stage;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
 /** Tests every second scene, starting with the first: see `every.ts`. */
-import { everyOther } from "./every";
+import { checkEverySecond } from "./check-scenes";
 
-everyOther(0);
+checkEverySecond(0);

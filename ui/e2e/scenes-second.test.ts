@@ -1,4 +1,4 @@
 /** Tests every second scene, starting with the second: see `every.ts`. */
-import { everyOther } from "./every";
+import { checkEverySecond } from "./check-scenes";
 
-everyOther(1);
+checkEverySecond(1);

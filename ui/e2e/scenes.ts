@@ -1,8 +1,8 @@
 /** The scenes of the screenshots, and more that only keys open: each is a page, a dialog or a menu. */
 import type { Page } from "playwright-core";
 import { scenes as pictured } from "../scripts/pictures.mjs";
-import { current, tellRuns } from "./person";
-import { Telling, difference } from "./telling";
+import { current, publishRuns } from "./actions";
+import { TurnScript, difference } from "./turn-script";
 
 /** A recorded session to open and the actions that lead to the scene. */
 export interface Scene {
@@ -28,7 +28,7 @@ export const OF_FILES = [
 
 /** Adds an answer that names files, after a change. */
 async function names(page: Page): Promise<void> {
-  const model = await Telling.begin(page, await current(page), "Draw the uploads");
+  const model = await TurnScript.begin(page, await current(page), "Draw the uploads");
   await model.message();
   const edit = difference("/home/mei/code/harbor/plot.py", "week = 1", "week = 7");
   await model.ends(await model.call("edit", edit), "edit", edit, "done");
@@ -71,7 +71,7 @@ const more: Record<string, Scene> = {
   "folded-runs": {
     fake: "main",
     async act(page) {
-      await tellRuns(page, "Morning brief", [{}, {}, { read_at: 0 }, { status: "failed", read_at: 0 }, {}]);
+      await publishRuns(page, "Morning brief", [{}, {}, { read_at: 0 }, { status: "failed", read_at: 0 }, {}]);
       await page.getByTestId("runs-row").waitFor();
     },
   },

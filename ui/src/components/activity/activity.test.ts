@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 import { activity } from "$lib/app/activity.svelte";
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { pressed } from "$lib/app/shortcuts";
 import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within, words } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until, within, words } from "$lib/testing/dom";
 import { setLanguage } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount, type Component } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -18,7 +18,7 @@ import ActivityView from "./ActivityView.svelte";
 
 const WORKS = "d0000000000000000000000000000001";
 
-const replayed = new Replayed();
+const replayed = new ReplayCore();
 const { asked } = replayed;
 let shown: Record<string, unknown>[] = [];
 const target = document.createElement("div");
@@ -41,14 +41,14 @@ const show = (component: Component): void => {
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  standIn();
+  installStubs();
 });
 
 async function begin(query = ""): Promise<void> {
   history.replaceState(null, "", `/?fast${query}`);
   await replayed.begin("main");
   await preferences.begin();
-  await library.begin();
+  await sessionList.begin();
   activity.begin();
   navigation.activity();
 }
@@ -203,7 +203,7 @@ describe("the page of what runs", () => {
 describe("a session that waits for a place", () => {
   it("says in its row how many are ahead, until it works", async () => {
     await begin("&queued");
-    const info = library.sessions.find(({ id }) => id === WORKS);
+    const info = sessionList.sessions.find(({ id }) => id === WORKS);
     if (!info) throw new Error("not in the list");
     const nothing = (): void => undefined;
     const props = { info, current: false, now: 0, renaming: false, onmenu: nothing, onrenamed: nothing };

@@ -5,16 +5,16 @@ import { preferences } from "$lib/app/preferences.svelte";
 import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
 import type { Event as Told, LivePage, Question } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within, words } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until, within, words } from "$lib/testing/dom";
 import { setLanguage, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import BrowserPage from "../settings/BrowserPage.svelte";
 import SessionView from "../session/SessionView.svelte";
-import { SETTLED } from "../permission/rules";
+import { KEY_DELAY } from "../permission/rules";
 
-const replayed = new Replayed();
+const replayed = new ReplayCore();
 const { asked } = replayed;
 let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
@@ -26,7 +26,7 @@ const types = () => asked.map(({ type }) => type).filter((type) => type !== "mar
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  standIn();
+  installStubs();
   history.replaceState(null, "", "/?fast");
 });
 
@@ -310,7 +310,7 @@ describe("a question about a page", () => {
     // It becomes the next question once the previous one is answered; Enter was meant for the previous one.
     find(testids.questionNo)?.click();
     await until(() => expect(all(testids.question).length).toBe(1));
-    await new Promise((done) => setTimeout(done, SETTLED));
+    await new Promise((done) => setTimeout(done, KEY_DELAY));
     const before = asked.length;
     get(testids.question).dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
     expect(asked.slice(before)).toEqual([]);

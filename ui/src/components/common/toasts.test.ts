@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { until } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until } from "$lib/testing/dom";
 import { flushSync } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import Toasts from "./Toasts.svelte";
 
-const { show, all, target } = mounted();
+const { show, all, target } = mountStage();
 const beside = document.createElement("div");
 
 beforeEach(() => {

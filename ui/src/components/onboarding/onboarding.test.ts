@@ -1,19 +1,19 @@
 // @vitest-environment jsdom
 import { browser } from "$lib/app/browser.svelte";
 import { libraryState } from "$lib/app/library-state.svelte";
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { setUpAgain } from "$lib/app/onboarding.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import type { Settings } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { until } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until } from "$lib/testing/dom";
 import { flushSync } from "svelte";
 import { beforeEach, describe, expect, it } from "vitest";
 import Wizard from "./Wizard.svelte";
 
-const { replayed, target, show, close, all, get } = mounted();
+const { replayed, target, show, close, all, get } = mountStage();
 const press = (id: string): void => {
   get(id).click();
   flushSync();
@@ -42,7 +42,7 @@ const open = (): void => show(Wizard, {});
 beforeEach(async () => {
   await replayed.begin("first-run");
   await preferences.begin();
-  await library.begin();
+  await sessionList.begin();
   browser.begin();
   libraryState.begin();
 });

@@ -1,14 +1,14 @@
 // @vitest-environment jsdom
 import { type Transport, useTransport } from "$lib/ipc";
-import { mounted } from "$lib/testing/mounted";
-import { standIn, until, within, words, write } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { installStubs, until, within, words, write } from "$lib/testing/dom";
 import { testids } from "$lib/testids";
 import { flushSync, mount, unmount } from "svelte";
 import { expect, it } from "vitest";
 import Palette from "./Palette.svelte";
 
-const { target } = mounted();
-standIn();
+const { target } = mountStage();
+installStubs();
 
 /** The pending text searches. */
 const searches: ((hits: unknown) => void)[] = [];

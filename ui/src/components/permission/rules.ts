@@ -28,13 +28,13 @@ export function ruleWords(rule: Rule, home: string): string {
  * Whether yes has to be pressed on its button. Nothing brings back what these do, or it becomes instructions or a
  * command of every shell: so an Enter that was meant for something else must not be a yes; a no by key is always safe.
  */
-export function needsPress(reason: AskReason): boolean {
+export function requiresClick(reason: AskReason): boolean {
   if (reason.type === "library") return reason.change === "install_skills" || reason.change === "write_persona";
   return ["page", "empties_trash", "instructs", "startup"].includes(reason.type);
 }
 
 /** How long a question must have been visible before a key may answer it, in milliseconds. */
-export const SETTLED = 700;
+export const KEY_DELAY = 700;
 
 /** Explains why permission is asked. */
 export function whyAsked(reason: AskReason): string {

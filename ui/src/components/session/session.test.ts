@@ -1,24 +1,24 @@
 // @vitest-environment jsdom
 import { commands } from "$lib/app/actions.svelte";
 import { dialogs } from "$lib/app/dialogs.svelte";
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
-import { nearest } from "$lib/state/palette";
+import { bestMatch } from "$lib/state/palette";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { press, until, words, write } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { press, until, words, write } from "$lib/testing/dom";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
-import { SETTLED } from "../permission/rules";
+import { KEY_DELAY } from "../permission/rules";
 import QuickAsk from "../start/QuickAsk.svelte";
 
 const MAIN = "d0000000000000000000000000000001";
 const PERMISSION = "d0000000000000000000000000000002";
 const FEEDBACK = "d0000000000000000000000000000004";
 
-const { replayed, target, show, all, get } = mounted();
+const { replayed, target, show, all, get } = mountStage();
 
 afterEach(() => navigation.fresh());
 
@@ -77,7 +77,7 @@ describe("sending", () => {
     await until(() => expect([log.dataset["following"], log.scrollTop]).toEqual(["true", 5_000]));
     await up();
     // A change made elsewhere does not disturb the reader.
-    await library.pin(MAIN, true);
+    await sessionList.pin(MAIN, true);
     flushSync();
     expect(log.dataset["following"]).toBe("false");
   });
@@ -123,7 +123,7 @@ describe("the palette's commands", () => {
   it("have all of the menu of the session on screen, and only then; importing always", async () => {
     await open("main");
     expect(ids().filter((id) => ofRow.includes(id))).toEqual(ofRow);
-    const named = (also: string) => nearest(also, commands(), 1)[0]?.id;
+    const named = (also: string) => bestMatch(also, commands(), 1)[0]?.id;
     for (const [typed, id] of [
       ["rename", "rename"],
       ["duplicate", "duplicate"],
@@ -330,7 +330,7 @@ describe("a key", () => {
   let later = 0;
   const begin = performance.now.bind(performance);
   /** Lets a question have been there long enough to be answered. */
-  const settle = (): void => void (later += SETTLED + 1);
+  const settle = (): void => void (later += KEY_DELAY + 1);
   const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
   /** Lays out an element, whose list shows the window's first 500 px. */
   function lay(element: HTMLElement, top: number, bottom: number): void {

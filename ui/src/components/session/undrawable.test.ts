@@ -3,8 +3,8 @@ import { Conversation } from "$lib/app/conversation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within, words } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until, within, words } from "$lib/testing/dom";
 import { setLanguage } from "$lib/words/words.svelte";
 import { type Component, mount, unmount } from "svelte";
 import { expect, it, vi } from "vitest";
@@ -19,9 +19,9 @@ vi.mock("../transcript/Transcript.svelte", () => ({
 }));
 
 it("of a session that cannot be drawn takes neither its head nor its field along", async () => {
-  standIn();
+  installStubs();
   history.replaceState(null, "", "/?fast");
-  const replayed = new Replayed();
+  const replayed = new ReplayCore();
   const target = document.createElement("div");
   document.body.append(target);
   await setLanguage("en");

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { errands } from "$lib/app/errands.svelte";
+import { openRequests } from "$lib/app/open-requests.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { updates } from "$lib/app/updates.svelte";
@@ -7,7 +7,7 @@ import { hostReply } from "$lib/ipc/fake-host";
 import type { Ability, HostReply } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { settingsStage } from "$lib/testing/settings.svelte";
-import { until } from "$lib/testing/stage";
+import { until } from "$lib/testing/dom";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { describe, expect, it } from "vitest";
@@ -139,7 +139,10 @@ describe("updates", () => {
 
   it("that were found are told once with their notes, and install nothing", async () => {
     build({ type: "able" });
-    await errands.run({ type: "update_found", offer: { version: "9.1.0", notes: "**Herons** nest.", released: null } });
+    await openRequests.run({
+      type: "update_found",
+      offer: { version: "9.1.0", notes: "**Herons** nest.", released: null },
+    });
     expect(toasts.list.at(-1)?.text).toContain("9.1.0");
     await open("about");
     await until(() => expect(get(testids.updateOffer).textContent).toContain("Herons"));
@@ -150,7 +153,7 @@ describe("updates", () => {
   it("are not installed while a newer one is looked for, also by who left the page and came back", async () => {
     build({ type: "able" });
     const offer = (version: string) => ({ version, notes: "", released: null });
-    await errands.run({ type: "update_found", offer: offer("9.1.0") });
+    await openRequests.run({ type: "update_found", offer: offer("9.1.0") });
     const desktop = replayed.instead;
     let found: ((reply: unknown) => void) | undefined;
     replayed.instead = (call) =>
@@ -175,7 +178,7 @@ describe("updates", () => {
 
   it("show how far they are, and can be stopped", async () => {
     build({ type: "able" });
-    await errands.run({ type: "update_found", offer: { version: "9.1.0", notes: "", released: null } });
+    await openRequests.run({ type: "update_found", offer: { version: "9.1.0", notes: "", released: null } });
     const desktop = replayed.instead;
     let stop: ((error: unknown) => void) | undefined;
     let of: number | null = null;

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
-import { rowOf } from "$lib/app/settings-mark";
+import { rowOf } from "$lib/app/settings-highlight";
 import { keyOf, pressed } from "$lib/app/shortcuts";
 import { findSettings, settingsIndex } from "$lib/state/settings-index";
 import { testids } from "$lib/testids";
 import { settingsStage } from "$lib/testing/settings.svelte";
-import { until } from "$lib/testing/stage";
+import { until } from "$lib/testing/dom";
 import { t, wordsOf } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { describe, expect, it } from "vitest";

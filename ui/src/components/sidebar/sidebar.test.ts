@@ -1,23 +1,23 @@
 // @vitest-environment jsdom
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import type { SessionInfo } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { drawsAll } from "$lib/testing/measured";
-import { mounted } from "$lib/testing/mounted";
-import { until, words, write } from "$lib/testing/stage";
+import { renderAllRows } from "$lib/testing/fake-layout";
+import { mountStage } from "$lib/testing/mount";
+import { until, words, write } from "$lib/testing/dom";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import Sidebar from "./Sidebar.svelte";
 
-const { replayed, target, show, close, all, get } = mounted();
+const { replayed, target, show, close, all, get } = mountStage();
 
-beforeAll(() => drawsAll(".side-list"));
+beforeAll(() => renderAllRows(".side-list"));
 beforeEach(async () => {
   await replayed.begin("main");
   await preferences.begin();
-  await library.begin();
+  await sessionList.begin();
   show(Sidebar, {});
   await until(() => expect(all(testids.sessionRow).length).toBeGreaterThan(0));
 });
@@ -26,20 +26,20 @@ describe("the list by folders", () => {
   const folders = () => all(testids.folderRow);
   const shownIds = () => all(testids.sessionRow).map((row) => row.dataset["session"]);
   const ofFolder = (folder: string) =>
-    library.sessions.filter((info) => info.folder === folder && !info.pinned && info.status !== "waiting");
+    sessionList.sessions.filter((info) => info.folder === folder && !info.pinned && info.status !== "waiting");
 
   it("has each folder with its sessions, the last used open, and what waits above them", async () => {
     const { settings } = preferences;
     if (!settings) throw new Error("no settings");
     await preferences.change({ appearance: { ...settings.appearance, list: "folder" } });
     await until(() => expect(folders().length).toBeGreaterThan(1));
-    const newest = library.sessions
+    const newest = sessionList.sessions
       .filter((info) => !info.pinned && info.status !== "waiting")
       .toSorted((a, b) => b.updated_at - a.updated_at)[0];
     const first = folders()[0];
     expect(first?.title.endsWith(newest?.folder.split("/").at(-1) ?? "?")).toBe(true);
     await until(() => expect(first?.getAttribute("aria-expanded")).toBe("true"));
-    const apart = library.sessions.filter((info) => info.pinned || info.status === "waiting").map(({ id }) => id);
+    const apart = sessionList.sessions.filter((info) => info.pinned || info.status === "waiting").map(({ id }) => id);
     const inFirst = ofFolder(newest?.folder ?? "").map(({ id }) => id);
     await until(() => expect(new Set(shownIds())).toEqual(new Set([...apart, ...inFirst])));
 
@@ -53,7 +53,7 @@ describe("the list by folders", () => {
     await until(() => expect(shownIds().length).toBeGreaterThan(apart.length));
 
     // A new session appears without a reload.
-    const info = { ...library.sessions[0], id: "f".repeat(32), folder: "/quite/new", pinned: false } as SessionInfo;
+    const info = { ...sessionList.sessions[0], id: "f".repeat(32), folder: "/quite/new", pinned: false } as SessionInfo;
     const told = { ...info, status: "idle" as const, updated_at: Date.now() };
     replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: told });
     await until(() => expect(folders().some((row) => row.title === "/quite/new")).toBe(true));
@@ -81,7 +81,7 @@ describe("runs of a task", () => {
   };
 
   it("unfold and fold by keys, and not while one of them is being renamed", async () => {
-    const untroubled = library.sessions.filter(({ id }) => library.trouble(id) === null);
+    const untroubled = sessionList.sessions.filter(({ id }) => sessionList.trouble(id) === null);
     await tell(untroubled.slice(0, 6), { updated_at: Date.now() });
     expect([runs().length, words(fold())]).toEqual([1, "and 5 earlier runs"]);
     press("ArrowLeft");
@@ -104,15 +104,15 @@ describe("runs of a task", () => {
     await close();
     history.replaceState(null, "", "/?fast&sessions=400");
     await replayed.begin("main");
-    await library.begin();
+    await sessionList.begin();
     show(Sidebar, {});
     const list = get(testids.sessionList);
     Object.defineProperty(list, "clientHeight", { value: 600 });
     await until(() => expect(all(testids.sessionRow).length).toBeGreaterThan(0));
-    const first = [...library.sessions];
+    const first = [...sessionList.sessions];
     expect([first.length, replayed.of("list_sessions").length]).toEqual([100, 0]);
     await tell(first, { updated_at: Date.now() });
-    await until(() => expect(library.sessions.length).toBe(200));
+    await until(() => expect(sessionList.sessions.length).toBe(200));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(replayed.of("list_sessions").length).toBe(1);
   });
@@ -122,7 +122,7 @@ describe("renaming a session in its row", () => {
   const input = () => target.querySelector<HTMLInputElement>(".row-field input");
   async function rename(): Promise<{ info: SessionInfo; field: HTMLInputElement }> {
     const row = get(testids.sessionRow);
-    const info = library.sessions.find(({ id }) => id === row.dataset["session"]);
+    const info = sessionList.sessions.find(({ id }) => id === row.dataset["session"]);
     row.dispatchEvent(new KeyboardEvent("keydown", { key: "F2", bubbles: true }));
     const item = [...target.querySelectorAll<HTMLElement>(".menu-item")].find((known) =>
       known.textContent?.includes(t("session.rename")),
@@ -180,7 +180,7 @@ describe("the marks of a session's row", () => {
     words(row(id).querySelector(`[data-testid=${testids.sessionMarks}]`) ?? row(id));
 
   it("say who began it and its profile, whatever its state is", async () => {
-    const like = library.sessions[0];
+    const like = sessionList.sessions[0];
     if (!like) throw new Error("no session");
     const states: Partial<SessionInfo>[] = [
       { status: "idle", read_at: like.updated_at },
@@ -200,7 +200,7 @@ describe("the marks of a session's row", () => {
   });
 
   it("are none for what the person began for anything, and one of its own for a profile they wrote", async () => {
-    const like = library.sessions[0];
+    const like = sessionList.sessions[0];
     if (!like) throw new Error("no session");
     const list = (change: Partial<SessionInfo>): void =>
       replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: { ...like, ...change } });
@@ -215,7 +215,7 @@ describe("looking for words", () => {
   const said = () => words(target.querySelector(".vh[role=status]") ?? target);
   const hits = (count: number) => ({
     hits: Array.from({ length: count }, (_, at) => ({
-      info: { ...library.sessions[0], id: `s${at}` },
+      info: { ...sessionList.sessions[0], id: `s${at}` },
       message: `m${at}`,
       snippet: "a heron",
       marks: [],
@@ -257,7 +257,7 @@ describe("narrowing the list to a folder", () => {
   it("offers every folder sessions of the list work in, not only the recent ones, and the system's dialog", async () => {
     get(testids.filter).click();
     await until(() => select());
-    for (const { folder } of library.sessions) expect(offered()).toContain(folder);
+    for (const { folder } of sessionList.sessions) expect(offered()).toContain(folder);
     expect(offered().at(-1)).toBe("pick");
 
     replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path: "/srv/long-ago" } : undefined);

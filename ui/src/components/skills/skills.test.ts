@@ -2,19 +2,19 @@
 import { edits } from "$lib/app/edits.svelte";
 import { newDraft } from "$lib/app/drafts.svelte";
 import { libraryState } from "$lib/app/library-state.svelte";
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, words } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until, words } from "$lib/testing/dom";
 import { setLanguage } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import SkillsView from "./SkillsView.svelte";
 
-const replayed = new Replayed();
+const replayed = new ReplayCore();
 const { asked } = replayed;
 let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
@@ -43,7 +43,7 @@ function type(field: HTMLElement, text: string): void {
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  standIn();
+  installStubs();
   history.replaceState(null, "", "/?fast");
 });
 
@@ -52,7 +52,7 @@ beforeEach(async () => {
   await setLanguage("en");
   await replayed.begin("main");
   await preferences.begin();
-  await library.begin();
+  await sessionList.begin();
   libraryState.begin();
   navigation.skills();
   shown = mount(SkillsView, { target });

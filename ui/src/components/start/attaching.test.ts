@@ -1,14 +1,14 @@
 // @vitest-environment jsdom
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { press, until, words, write } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { press, until, words, write } from "$lib/testing/dom";
 import { beforeEach, describe, expect, it } from "vitest";
 import NewSession from "./NewSession.svelte";
 
-const { replayed, show, all, get } = mounted();
+const { replayed, show, all, get } = mountStage();
 const MIB = 1024 * 1024;
 
 /** Returns an event with files; jsdom has no such events. */
@@ -31,7 +31,7 @@ function file(name: string, type: string, bytes = 4): File {
 beforeEach(async () => {
   toasts.list = [];
   await replayed.begin("main");
-  await Promise.all([preferences.begin(), library.begin()]);
+  await Promise.all([preferences.begin(), sessionList.begin()]);
   show(NewSession, { place: "/work" });
 });
 

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { until, words } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until, words } from "$lib/testing/dom";
 import { describe, expect, it } from "vitest";
 import App from "../../App.svelte";
 import QuickAsk from "./QuickAsk.svelte";
 
-const { replayed, target, show, get } = mounted();
+const { replayed, target, show, get } = mountStage();
 
 describe("what pictures are taken of in a replay", () => {
   it("is the question what closing does, when the address asks for it", async () => {

@@ -2,12 +2,12 @@
 import { toasts } from "$lib/app/toasts.svelte";
 import type { DatabaseBackup, Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { until, words } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until, words } from "$lib/testing/dom";
 import { beforeEach, describe, expect, it } from "vitest";
 import App from "../../App.svelte";
 
-const { replayed, show, all, get } = mounted();
+const { replayed, show, all, get } = mountStage();
 const ASIDE = "/home/mei/.octo/octo.db-damaged-2026-11-23-141502";
 
 /** A database that stays damaged until it is replaced. */

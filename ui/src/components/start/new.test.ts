@@ -1,21 +1,21 @@
 // @vitest-environment jsdom
-import { beginning } from "$lib/app/beginning.svelte";
-import { library } from "$lib/app/library.svelte";
+import { newSession } from "$lib/app/new-session.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { press, until, words, write } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { press, until, words, write } from "$lib/testing/dom";
 import { wordsOf } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import App from "../../App.svelte";
 import NewSession from "./NewSession.svelte";
 
-const { replayed, target, show, all, get, close } = mounted();
+const { replayed, target, show, all, get, close } = mountStage();
 
 afterEach(() => {
-  beginning.clear();
+  newSession.clear();
   navigation.fresh();
 });
 
@@ -35,7 +35,7 @@ function pickAnother(menu: string): string {
 describe("a new session", () => {
   it("has the name it is given; without one the core makes it from the first message", async () => {
     await replayed.begin("main");
-    await Promise.all([preferences.begin(), library.begin()]);
+    await Promise.all([preferences.begin(), sessionList.begin()]);
     for (const [name, title] of [
       ["  The release of May ", "The release of May"],
       ["   ", undefined],
@@ -118,13 +118,13 @@ describe("a new session", () => {
 describe("the settings", () => {
   it("lead back to where one was", async () => {
     await replayed.begin("main");
-    await library.begin();
+    await sessionList.begin();
     const back = (): void => {
       navigation.settings("about");
       navigation.settings("data");
       navigation.back();
     };
-    const session = library.sessions.at(-1)?.id ?? "";
+    const session = sessionList.sessions.at(-1)?.id ?? "";
     navigation.session(session);
     back();
     expect(navigation.current?.id).toBe(session);

@@ -1,21 +1,21 @@
 // @vitest-environment jsdom
 import { tasksState } from "$lib/app/tasks-state.svelte";
 import { newDraft } from "$lib/app/drafts.svelte";
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { taskEdits } from "$lib/app/task-edit.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within, words } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until, within, words } from "$lib/testing/dom";
 import { setLanguage } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import Sidebar from "../sidebar/Sidebar.svelte";
 import TasksView from "./TasksView.svelte";
 
-const replayed = new Replayed();
+const replayed = new ReplayCore();
 let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
@@ -66,14 +66,14 @@ async function look(file: string): Promise<void> {
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  standIn();
+  installStubs();
 });
 
 async function begin(query: string): Promise<void> {
   history.replaceState(null, "", `/?fast${query}`);
   await replayed.begin("main");
   await preferences.begin();
-  await library.begin();
+  await sessionList.begin();
   tasksState.begin();
   navigation.tasks();
   shown = mount(TasksView, { target });

@@ -6,8 +6,8 @@ import { preferences } from "$lib/app/preferences.svelte";
 import type { CallView, ToolView } from "$lib/ipc/types";
 import type { Step } from "$lib/state/rows";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within, words } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until, within, words } from "$lib/testing/dom";
 import { setLanguage, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
@@ -18,7 +18,7 @@ import StepGroup from "./StepGroup.svelte";
 const MAIN = "d0000000000000000000000000000001";
 const OTHER = "d0000000000000000000000000000002";
 
-const replayed = new Replayed();
+const replayed = new ReplayCore();
 const target = document.createElement("div");
 const { all, get } = within(target);
 let shown: Record<string, unknown>[] = [];
@@ -27,7 +27,7 @@ let round = 0;
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  standIn();
+  installStubs();
   history.replaceState(null, "", "/?fast");
   document.body.append(target);
 });

@@ -3,8 +3,8 @@ import { provideConversation } from "$lib/app/context";
 import { Conversation } from "$lib/app/conversation.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { failure } from "$lib/ipc/fake-parts";
-import { mounted } from "$lib/testing/mounted";
-import { until, words } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until, words } from "$lib/testing/dom";
 import { type Component, type ComponentProps, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import Markdown from "./Markdown.svelte";
@@ -13,7 +13,7 @@ import UserMessage from "./UserMessage.svelte";
 const MAIN = "d0000000000000000000000000000001";
 const FOLDER = "/home/mei/code/harbor";
 
-const { replayed, target } = mounted();
+const { replayed, target } = mountStage();
 let shown: Record<string, unknown>[] = [];
 let here: Conversation;
 /** Whether loaded files decode as pictures. */

@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
-import { mounted } from "$lib/testing/mounted";
-import { until, words } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until, words } from "$lib/testing/dom";
 import { flushSync, mount, unmount } from "svelte";
 import { expect, it } from "vitest";
 import Markdown from "./Markdown.svelte";
 
-const { target } = mounted();
+const { target } = mountStage();
 const text = "The roots of $ax^2 + bx + c$ cost $5:\n\n$$\nx = \\frac{-b}{2a}\n- c\n$$\n\nThat is all, and";
 
 it("formulas of an answer that streams are set once they are whole, and stay as they are", async () => {

@@ -5,17 +5,17 @@ import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { type Row, rowsOf } from "$lib/state/rows";
 import { testids } from "$lib/testids";
-import { mounted } from "$lib/testing/mounted";
-import { until, words } from "$lib/testing/stage";
+import { mountStage } from "$lib/testing/mount";
+import { until, words } from "$lib/testing/dom";
 import { t } from "$lib/words/words.svelte";
 import { type Component, type ComponentProps, flushSync, mount, unmount } from "svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import TranscriptRow from "./TranscriptRow.svelte";
-import TurnEnd from "./TurnEnd.svelte";
+import TurnFooter from "./TurnFooter.svelte";
 
 const MAIN = "d0000000000000000000000000000001";
 
-const { replayed, target, all, get } = mounted();
+const { replayed, target, all, get } = mountStage();
 let shown: Record<string, unknown> | null = null;
 let here: Conversation;
 
@@ -43,14 +43,14 @@ async function rows(): Promise<readonly Row[]> {
   return here.state ? rowsOf(here.state) : [];
 }
 
-type Props = ComponentProps<typeof TurnEnd>;
+type Props = ComponentProps<typeof TurnFooter>;
 
 /** Mounts the last row of the first turn that has one. */
 async function open(): Promise<Props["turn"]> {
   const end = (await rows()).find((row) => row.kind === "end");
   if (end?.kind !== "end") throw new Error("no turn ended");
   const { turn, figures, how } = end;
-  show<Props>(TurnEnd, { turn, figures, how });
+  show<Props>(TurnFooter, { turn, figures, how });
   return turn;
 }
 

@@ -1,17 +1,17 @@
 // @vitest-environment jsdom
 import { preferences } from "$lib/app/preferences.svelte";
 import { testids } from "$lib/testids";
-import { drawsAll } from "$lib/testing/measured";
-import { mounted } from "$lib/testing/mounted";
-import { press, until } from "$lib/testing/stage";
+import { renderAllRows } from "$lib/testing/fake-layout";
+import { mountStage } from "$lib/testing/mount";
+import { press, until } from "$lib/testing/dom";
 import { flushSync } from "svelte";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import TrashView from "./TrashView.svelte";
 
-const { replayed, show, get, all } = mounted();
+const { replayed, show, get, all } = mountStage();
 const PICKED = "/home/mei/rescued";
 
-beforeAll(() => drawsAll(".pane"));
+beforeAll(() => renderAllRows(".pane"));
 
 /** The row of the entry whose original path is taken. */
 let row: HTMLElement;

@@ -4,7 +4,7 @@ import { host } from "$lib/ipc";
 import { type WordKey, inEnglish, t } from "$lib/words/words.svelte";
 import { branchFrom } from "./branching";
 import { dialogs } from "./dialogs.svelte";
-import { library } from "./library.svelte";
+import { sessionList } from "./session-list.svelte";
 import { navigation } from "./navigation.svelte";
 import { overlay } from "./overlay.svelte";
 import { openWindow } from "./own-window";
@@ -68,7 +68,7 @@ export function commands(): readonly Action[] {
       action(info.pinned ? "palette.unpin" : "palette.pin", {
         id: "pin",
         icon: "pin",
-        run: () => void library.pin(info.id, !info.pinned),
+        run: () => void sessionList.pin(info.id, !info.pinned),
       }),
     );
     if (here.mayBranch)
@@ -117,7 +117,7 @@ export function commands(): readonly Action[] {
 }
 
 async function remove(id: string): Promise<void> {
-  if (await library.remove(id, (restored) => navigation.session(restored.id))) navigation.home(id);
+  if (await sessionList.remove(id, (restored) => navigation.session(restored.id))) navigation.home(id);
 }
 
 async function quit(): Promise<void> {

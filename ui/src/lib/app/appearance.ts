@@ -2,7 +2,7 @@
 import type { Settings } from "$lib/ipc/types";
 
 /** Applies the settings to the page. */
-export function dress(settings: Settings): void {
+export function applyAppearance(settings: Settings): void {
   const page = document.documentElement.dataset;
   if (settings.theme === "system") delete page["theme"];
   else page["theme"] = settings.theme;

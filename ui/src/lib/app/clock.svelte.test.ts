@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { flushSync } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ticking, today } from "./clock.svelte";
+import { everySecond, startOfToday } from "./clock.svelte";
 
 const EVENING = new Date(2026, 4, 9, 23, 58, 30).getTime();
 const MIDNIGHT = new Date(2026, 4, 10).getTime();
@@ -43,7 +43,7 @@ afterEach(() => {
 
 it("a counter has a timer only while it runs and can be seen", () => {
   let runs = $state(false);
-  const seconds = drawn(() => ticking(() => runs));
+  const seconds = drawn(() => everySecond(() => runs));
   pass(10_000);
   expect([seconds, vi.getTimerCount()]).toEqual([[EVENING], 0]);
   runs = true;
@@ -60,7 +60,7 @@ it("a counter has a timer only while it runs and can be seen", () => {
 });
 
 it("the day is drawn once, and again at midnight", () => {
-  const days = drawn(today);
+  const days = drawn(startOfToday);
   pass(89_999);
   expect(days).toEqual([new Date(2026, 4, 9).getTime() + 1]);
   pass(1);
@@ -70,7 +70,7 @@ it("the day is drawn once, and again at midnight", () => {
 });
 
 it("a computer that slept past midnight shows the new day within a minute", () => {
-  const days = drawn(today);
+  const days = drawn(startOfToday);
   // The timers' own clock was suspended in the meantime.
   vi.setSystemTime(MIDNIGHT + 8 * 3_600_000);
   pass(60_000);
@@ -78,7 +78,7 @@ it("a computer that slept past midnight shows the new day within a minute", () =
 });
 
 it("a hidden window waits for no day, and shows the present one when it comes back", () => {
-  const days = drawn(today);
+  const days = drawn(startOfToday);
   become("hidden");
   expect(vi.getTimerCount()).toBe(0);
   pass(3_600_000);

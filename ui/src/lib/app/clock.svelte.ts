@@ -1,6 +1,6 @@
 /** The current time, for running counters and for words that name a day. It pauses in a hidden window. */
 import { midnight, nextMidnight } from "$lib/format/figures";
-import { attention } from "./attention.svelte";
+import { windowVisibility } from "./window-visibility.svelte";
 
 const SECOND = 1_000;
 /**
@@ -9,10 +9,10 @@ const SECOND = 1_000;
 const LONGEST = 60_000;
 
 /** Returns a reader of the current time, updated once a second while `runs` returns true. */
-export function ticking(runs: () => boolean): () => number {
+export function everySecond(runs: () => boolean): () => number {
   let now = $state(Date.now());
   $effect(() => {
-    if (!attention.here || !runs()) return;
+    if (!windowVisibility.visible || !runs()) return;
     now = Date.now();
     const timer = setInterval(() => (now = Date.now()), SECOND);
     return () => clearInterval(timer);
@@ -21,10 +21,10 @@ export function ticking(runs: () => boolean): () => number {
 }
 
 /** Returns a reader of the moment after the last midnight, updated when the day changes. */
-export function today(): () => number {
+export function startOfToday(): () => number {
   let day = $state(midnight(Date.now()));
   $effect(() => {
-    if (!attention.here) return;
+    if (!windowVisibility.visible) return;
     let timer: ReturnType<typeof setTimeout>;
     const look = (): void => {
       const now = Date.now();

@@ -2,7 +2,7 @@
 import type { CompanionRole, ModelEntry, ModelFacts, PresetInfo } from "$lib/ipc/types";
 
 /** A model that could be added as a companion. */
-export interface Offer {
+export interface CompanionOffer {
   readonly role: CompanionRole;
   /** The vendor's name for it. */
   readonly name: string;
@@ -11,10 +11,14 @@ export interface Offer {
 }
 
 /** Returns the companions the presets name for a model, without those already chosen. */
-export function offersFor(entry: ModelEntry, preset: PresetInfo | null, light: string | null): readonly Offer[] {
+export function offersFor(
+  entry: ModelEntry,
+  preset: PresetInfo | null,
+  light: string | null,
+): readonly CompanionOffer[] {
   const model = preset?.models.find(({ name }) => name === entry.model);
   if (!preset || !model) return [];
-  const offer = (role: CompanionRole, name: string | null): readonly Offer[] => {
+  const offer = (role: CompanionRole, name: string | null): readonly CompanionOffer[] => {
     if (name === null || name === entry.model) return [];
     return [{ role, name, facts: preset.models.find((other) => other.name === name)?.facts ?? null }];
   };

@@ -15,6 +15,6 @@ export function conversation(): Conversation {
 }
 
 /** Returns the conversation of this component; null if it is used outside a session. */
-export function sessionAround(): Conversation | null {
+export function optionalConversation(): Conversation | null {
   return getContext<(() => Conversation) | undefined>(key)?.() ?? null;
 }

@@ -15,12 +15,12 @@ import type {
   TurnView,
 } from "$lib/ipc/types";
 import { rowsOf } from "$lib/state/rows";
-import { type Part, after, before, partOf } from "$lib/state/parts";
+import { type Part, after, before, partOf } from "$lib/state/transcript-part";
 import { type SessionState, apply, prepend } from "$lib/state/session";
 import { sumOfCalls } from "$lib/state/spending";
-import type { TimePlace } from "$lib/state/timeline";
+import type { TimeMachineTarget } from "$lib/state/timeline";
 import { SvelteMap } from "svelte/reactivity";
-import { type BegunAnswers, begunIn } from "./begun-answers.svelte";
+import { type AnswerDrafts, answerDraftsOf } from "./answer-drafts.svelte";
 import { sentElsewhere } from "./drafts.svelte";
 import { foldsOf } from "./folds.svelte";
 import { type Following, follow } from "./follow";
@@ -49,7 +49,7 @@ export class Conversation {
   /** The rows the person opened or closed, by key. */
   readonly folds: SvelteMap<string, boolean>;
   /** Unsent answers of the session's cards. */
-  readonly begun: BegunAnswers;
+  readonly begun: AnswerDrafts;
   /** Incremented when the person sends something, so that the view scrolls to it. */
   sent = $state(0);
   /** The last answer, so that the focus moves on from its card; each answer makes a new object. */
@@ -69,7 +69,7 @@ export class Conversation {
   /** The message to scroll to; each jump makes a new object. */
   target = $state.raw<{ message: string } | null>(null);
   /** Where the time machine was opened; null while closed. */
-  timeAt = $state.raw<TimePlace | null>(null);
+  timeAt = $state.raw<TimeMachineTarget | null>(null);
   #taskChanges = $state(0);
   #wanted: string | null = null;
   #following: Following<SessionState> | undefined;
@@ -118,7 +118,7 @@ export class Conversation {
 
   constructor(id: string, ended: () => void) {
     this.id = id;
-    this.begun = begunIn(id);
+    this.begun = answerDraftsOf(id);
     this.folds = foldsOf(id);
     this.#ended = ended;
     this.begin();
@@ -158,7 +158,7 @@ export class Conversation {
   }
 
   /** Opens the time machine. */
-  openTime(at: TimePlace): void {
+  openTime(at: TimeMachineTarget): void {
     this.timeAt ??= at;
   }
 

@@ -3,7 +3,7 @@ import { call } from "$lib/ipc";
 import type { SessionFolder, SessionInfo } from "$lib/ipc/types";
 import { grouped } from "$lib/state/list";
 import { SvelteSet } from "svelte/reactivity";
-import { library } from "./library.svelte";
+import { sessionList } from "./session-list.svelte";
 import { toasts } from "./toasts.svelte";
 
 /** The number of sessions of a folder loaded at once. */
@@ -42,7 +42,7 @@ class FolderList {
 
   /** The sessions in display order. */
   get inView(): readonly SessionInfo[] {
-    const apart = grouped(library.sessions, 0).filter(({ name }) => name === "needs_you" || name === "pinned");
+    const apart = grouped(sessionList.sessions, 0).filter(({ name }) => name === "needs_you" || name === "pinned");
     const open = this.folders.filter(({ path }) => this.isOpen(path));
     return [...apart.flatMap(({ sessions }) => sessions), ...open.flatMap(({ path }) => this.sessionsOf(path))];
   }

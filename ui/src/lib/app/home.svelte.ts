@@ -1,7 +1,7 @@
 /** Octo's home: its size, its backup and its deletion. */
 import { call, host } from "$lib/ipc";
 import type { Diagnostics, HomeBackup, HomeDeletion, HomeSizes } from "$lib/ipc/types";
-import { Doing } from "./doing.svelte";
+import { RequestGuard } from "./request-guard.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -16,7 +16,7 @@ export function reveal(path: string): void {
   void host({ type: "reveal", path }).catch((error: unknown) => toasts.fail(error));
 }
 
-export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
+export class HomeData extends RequestGuard<"measuring" | "copying" | "erasing"> {
   sizes = $state.raw<HomeSizes | null>(null);
   backup = $state.raw<HomeBackup | null>(null);
   erased = $state.raw<HomeDeletion | null>(null);
@@ -47,7 +47,7 @@ export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
 }
 
 /** A diagnostic report: created, previewed, saved. */
-export class Report extends Doing<"making" | "saving"> {
+export class Report extends RequestGuard<"making" | "saving"> {
   made = $state.raw<Diagnostics | null>(null);
   /** The path it was saved to. */
   saved = $state<string | null>(null);

@@ -3,7 +3,7 @@ import { type Transport, useTransport } from "$lib/ipc";
 import { factsOf, fakePresets, fakeServers } from "$lib/ipc/fake-models";
 import type { ModelDraft, ModelEntry, ModelRequest, PresetInfo, Request } from "$lib/ipc/types";
 import { beforeEach, describe, expect, it } from "vitest";
-import { measuring, rate } from "./measuring.svelte";
+import { speedTests, rate } from "./speed-test.svelte";
 import { ModelEdit, protocolOf } from "./model-edit.svelte";
 import { presets } from "./presets.svelte";
 
@@ -261,29 +261,29 @@ describe("timing models", () => {
         ? Promise.reject({ key: "provider.auth", args: {}, retryable: false })
         : speed;
     answer = reply;
-    await measuring.all(["one", "two", "three"]);
-    expect([...measuring.results].map(([model, result]) => [model, result.type])).toEqual([
+    await speedTests.all(["one", "two", "three"]);
+    expect([...speedTests.results].map(([model, result]) => [model, result.type])).toEqual([
       ["one", "speed"],
       ["two", "failed"],
       ["three", "speed"],
     ]);
-    expect(measuring.now).toBeNull();
+    expect(speedTests.now).toBeNull();
   });
 
   it("stops, and the one that was under way leaves no result", async () => {
-    measuring.results.clear();
+    speedTests.results.clear();
     let end: (error: unknown) => void = () => undefined;
     answer = (call) => {
       if (call.type === "measure_model") return new Promise((_, reject) => (end = reject));
       end({ key: "model.measure_stopped", args: {}, retryable: false });
       return {};
     };
-    const all = measuring.all(["one", "two"]);
+    const all = speedTests.all(["one", "two"]);
     await Promise.resolve();
     await Promise.resolve();
-    await measuring.stop();
+    await speedTests.stop();
     await all;
-    expect([measuring.now, measuring.results.size]).toEqual([null, 0]);
+    expect([speedTests.now, speedTests.results.size]).toEqual([null, 0]);
     expect(asked.map((call) => call.type)).toEqual(["measure_model", "stop_measuring"]);
   });
 

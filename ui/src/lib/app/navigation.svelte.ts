@@ -1,9 +1,9 @@
 /** The current page of the window. */
-import { type Trail, stepped, visited } from "$lib/state/trail";
+import { type History, move, visit } from "$lib/state/history";
 import { Conversation } from "./conversation.svelte";
 import { newDraft } from "./drafts.svelte";
-import { library } from "./library.svelte";
-import { ownWindow } from "./own-window";
+import { sessionList } from "./session-list.svelte";
+import { thisWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import type { SettingsPage } from "./settings-pages";
 
@@ -34,12 +34,12 @@ class Navigation {
   searchAsked = $state(0);
   /** The page before the settings. */
   #before: Place | null = null;
-  #trail: Trail<Kept> = { spots: [], at: -1 };
+  #trail: History<Kept> = { spots: [], at: -1 };
 
   #go(place: Exclude<Place, { page: "session" }>): void {
     this.#leave();
     this.place = place;
-    if (place.page !== "welcome") this.#trail = visited(this.#trail, place);
+    if (place.page !== "welcome") this.#trail = visit(this.#trail, place);
   }
 
   #leave(): void {
@@ -48,7 +48,7 @@ class Navigation {
 
   /** Opens a session, optionally at a message. */
   session(id: string, message: string | null = null): void {
-    this.#trail = visited(this.#trail, { page: "session", session: id, message });
+    this.#trail = visit(this.#trail, { page: "session", session: id, message });
     if (this.place.page === "session" && this.place.conversation.id === id) {
       if (message) void this.place.conversation.jump(message);
       return;
@@ -57,7 +57,7 @@ class Navigation {
     const conversation = new Conversation(id, () => this.home(id));
     this.place = { page: "session", conversation };
     // Only the first window persists; further windows are temporary.
-    if (ownWindow.number === 0) localStorage.setItem(LAST, id);
+    if (thisWindow.number === 0) localStorage.setItem(LAST, id);
     if (message) conversation.jumpWhenOpen(message);
   }
 
@@ -117,7 +117,7 @@ class Navigation {
 
   /** Goes to the nearest earlier or later history entry, skipping deleted sessions. */
   step(way: "back" | "forward"): void {
-    const trail = stepped(this.#trail, way, (spot) => spot.page !== "session" || !library.isGone(spot.session));
+    const trail = move(this.#trail, way, (spot) => spot.page !== "session" || !sessionList.isGone(spot.session));
     const spot = trail?.spots[trail.at];
     if (!trail || !spot) return;
     if (spot.page === "session") this.session(spot.session, spot.message);
@@ -132,7 +132,7 @@ class Navigation {
   home(gone: string | null = null): void {
     const last = localStorage.getItem(LAST);
     // The list may still contain the removed session.
-    const sessions = library.sessions.filter((info) => info.id !== gone);
+    const sessions = sessionList.sessions.filter((info) => info.id !== gone);
     const newest = sessions.toSorted((a, b) => b.updated_at - a.updated_at)[0];
     const known = sessions.find((info) => info.id === last) ?? newest;
     if (known) this.session(known.id);
@@ -160,7 +160,7 @@ class Navigation {
   /** The folder of the session on screen, else of the one open last, else the one used last. */
   get folder(): string | null {
     const last = localStorage.getItem(LAST);
-    const known = library.sessions.find((info) => info.id === (this.current?.id ?? last));
+    const known = sessionList.sessions.find((info) => info.id === (this.current?.id ?? last));
     return known?.folder ?? preferences.settings?.recent_folders[0] ?? null;
   }
 

@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until } from "$lib/testing/stage";
+import { ReplayCore } from "$lib/testing/replay-core";
+import { installStubs, until } from "$lib/testing/dom";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { library } from "./library.svelte";
+import { sessionList } from "./session-list.svelte";
 import { navigation } from "./navigation.svelte";
 
-const replayed = new Replayed();
+const replayed = new ReplayCore();
 /** Returns the current page as a word. */
 const here = (): string => {
   const { place } = navigation;
@@ -13,14 +13,14 @@ const here = (): string => {
   return place.page === "settings" ? `settings ${place.section}` : place.page;
 };
 
-beforeAll(standIn);
+beforeAll(installStubs);
 beforeEach(async () => {
   await replayed.begin("main");
-  await library.begin();
+  await sessionList.begin();
 });
 
 it("goes back through what one was at, and forward again", () => {
-  const [first = "", second = ""] = library.sessions.map(({ id }) => id);
+  const [first = "", second = ""] = sessionList.sessions.map(({ id }) => id);
   navigation.session(first);
   navigation.session(second, "m");
   navigation.fresh("/somewhere");
@@ -46,17 +46,17 @@ it("goes back through what one was at, and forward again", () => {
 });
 
 it("leaves out a session that was deleted, until it is restored", async () => {
-  const [first, second] = library.sessions;
+  const [first, second] = sessionList.sessions;
   if (!first || !second) throw new Error("no sessions");
   navigation.session(first.id);
   navigation.session(second.id);
   navigation.memory();
   replayed.core.emit({ type: "sessions" }, { type: "session_removed", id: second.id });
-  await until(() => expect(library.isGone(second.id)).toBe(true));
+  await until(() => expect(sessionList.isGone(second.id)).toBe(true));
   navigation.step("back");
   expect(here()).toBe(first.id);
   replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: second });
-  await until(() => expect(library.isGone(second.id)).toBe(false));
+  await until(() => expect(sessionList.isGone(second.id)).toBe(false));
   navigation.step("forward");
   expect(here()).toBe(second.id);
 });

@@ -3,7 +3,7 @@ import { host } from "$lib/ipc";
 import { toasts } from "./toasts.svelte";
 
 /** The window's purpose, written by the shell into the page's address. */
-export interface OwnWindow {
+export interface WindowInfo {
   /** 0 for the window Octo opens with: it handles open requests and remembers its last session. */
   readonly number: number;
   /** The session it was opened for; null for the first window. */
@@ -11,7 +11,7 @@ export interface OwnWindow {
 }
 
 /** Parses the query string of an address. */
-export function readWindow(search: string): OwnWindow {
+export function readWindow(search: string): WindowInfo {
   const query = new URLSearchParams(search);
   const number = Number(query.get("window") ?? 0);
   return Number.isSafeInteger(number) && number > 0
@@ -20,7 +20,7 @@ export function readWindow(search: string): OwnWindow {
 }
 
 /** This window. */
-export const ownWindow = readWindow(location.search);
+export const thisWindow = readWindow(location.search);
 
 /** Opens a session in its own window. */
 export function openWindow(session: string): void {

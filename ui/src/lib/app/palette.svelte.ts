@@ -2,11 +2,11 @@
 import type { IconName } from "$lib/icons";
 import { call } from "$lib/ipc";
 import type { SessionHit, SessionInfo } from "$lib/ipc/types";
-import { asked, nearest, step } from "$lib/state/palette";
+import { parseQuery, bestMatch, step } from "$lib/state/palette";
 import { t } from "$lib/words/words.svelte";
 import { type Action, commands, places } from "./actions.svelte";
 import { SlashCommands } from "./commands.svelte";
-import { library } from "./library.svelte";
+import { sessionList } from "./session-list.svelte";
 import { navigation } from "./navigation.svelte";
 import type { ShortcutId } from "./shortcuts";
 import { toasts } from "./toasts.svelte";
@@ -48,7 +48,7 @@ export class Palette {
   /** Whether a request to the core is pending, which may add results. */
   searching = $state(false);
   readonly #slash = new SlashCommands();
-  readonly wanted = $derived(asked(this.text));
+  readonly wanted = $derived(parseQuery(this.text));
 
   constructor() {
     void this.#slash.read(navigation.folder ?? "");
@@ -88,7 +88,7 @@ export class Palette {
 
   #sessions(): readonly Choice[] {
     const here = navigation.current?.id;
-    const loaded = library.inView.slice(0, COMPARED);
+    const loaded = sessionList.inView.slice(0, COMPARED);
     const older = this.#titles.filter((info) => !loaded.some((known) => known.id === info.id));
     return [...loaded, ...older]
       .filter((info) => info.id !== here)
@@ -127,7 +127,7 @@ export class Palette {
   readonly groups = $derived.by((): readonly ChoiceGroup[] => {
     const { wanted, only } = this.wanted;
     const limit = only === "commands" ? 40 : SHOWN;
-    const near = <T extends Action | Choice>(choices: readonly T[]) => nearest(wanted, choices, limit);
+    const near = <T extends Action | Choice>(choices: readonly T[]) => bestMatch(wanted, choices, limit);
     const all: ChoiceGroup[] = [
       { name: "sessions", label: t("palette.sessions"), choices: only === "commands" ? [] : near(this.#sessions()) },
       { name: "commands", label: t("palette.commands"), choices: near(commands()) },

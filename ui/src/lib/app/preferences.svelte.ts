@@ -13,7 +13,7 @@ import type {
 import { apply, type SettingsState } from "$lib/state/settings";
 import { type LanguageCode, matchLanguage } from "$lib/words/languages";
 import { setLanguage } from "$lib/words/words.svelte";
-import { dress } from "./appearance";
+import { applyAppearance } from "./appearance";
 import { chooseKeys } from "./chosen-keys.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
@@ -70,7 +70,7 @@ class Preferences {
     this.#state = state;
     const { language, shortcuts } = state.snapshot.settings;
     chooseKeys(shortcuts);
-    dress(state.snapshot.settings);
+    applyAppearance(state.snapshot.settings);
     return setLanguage(language === "system" ? this.systemLanguage : language);
   }
 

@@ -1,9 +1,9 @@
 /** Folding of task runs in the list: which ones the person unfolded, as long as the window lives. */
 import type { SessionInfo } from "$lib/ipc/types";
 import { grouped } from "$lib/state/list";
-import { type Folding, type Stretch, turned } from "$lib/state/runs";
-import { linesOfGroups } from "$lib/state/side";
-import { library } from "./library.svelte";
+import { type Folding, type RunGroup, toggled } from "$lib/state/run-folding";
+import { groupRows } from "$lib/state/sidebar";
+import { sessionList } from "./session-list.svelte";
 import { navigation } from "./navigation.svelte";
 
 class RunFolds {
@@ -14,18 +14,18 @@ class RunFolds {
     const current = navigation.current?.id ?? null;
     return {
       open: this.#open,
-      keeps: (id) => id === current || id === keeps || library.trouble(id) !== null,
+      keeps: (id) => id === current || id === keeps || sessionList.trouble(id) !== null,
     };
   }
 
   /** Toggles the folding of a stretch. */
-  turn(stretch: Stretch): void {
-    this.#open = turned(this.#open, stretch);
+  turn(stretch: RunGroup): void {
+    this.#open = toggled(this.#open, stretch);
   }
 
   /** The sessions that have a row in the list, in its order. */
   get inView(): readonly SessionInfo[] {
-    const lines = linesOfGroups(grouped(library.sessions, Date.now()), this.folding());
+    const lines = groupRows(grouped(sessionList.sessions, Date.now()), this.folding());
     return lines.flatMap((line) => (line.kind === "session" ? [line.info] : []));
   }
 }

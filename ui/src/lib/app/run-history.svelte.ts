@@ -1,7 +1,7 @@
 /** Runs of one task or of all, newest first, loaded page by page. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, MissedAnswer, RunTotals, TaskRun } from "$lib/ipc/types";
-import { joined, MOST_RUNS } from "$lib/state/schedule";
+import { mergeRuns, MOST_RUNS } from "$lib/state/schedule";
 import { toasts } from "./toasts.svelte";
 
 /** The number of runs per page. */
@@ -31,7 +31,7 @@ export class RunHistory {
       const { runs, month } = await call("schedule", "list_runs", { task: this.task, after: null, limit });
       if (turn !== this.#turn) return;
       const whole = runs.length < limit;
-      this.runs = whole ? runs : joined(runs, this.runs);
+      this.runs = whole ? runs : mergeRuns(runs, this.runs);
       this.month = month;
       // Older runs were not requested again: whether more exist is known only if they were read before.
       if (whole) this.more = false;

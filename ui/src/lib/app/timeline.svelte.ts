@@ -12,8 +12,8 @@ import type {
   StepTree,
   StepView,
 } from "$lib/ipc/types";
-import { type Plan, type Restore, moves, overwriteOf, planOf, undoOf } from "$lib/state/restore";
-import { type TimePlace, placeIn } from "$lib/state/timeline";
+import { type Plan, type Restore, movesSession, overwritePaths, planOf, undoOf } from "$lib/state/restore";
+import { type TimeMachineTarget, initialStep } from "$lib/state/timeline";
 import { SvelteSet } from "svelte/reactivity";
 
 /** The loaded value, its pending load, or the load error. */
@@ -63,7 +63,7 @@ export class Timeline {
   restoring = $state(false);
   /** Why the last restore was refused. */
   refused = $state.raw<ApiError | null>(null);
-  #place: TimePlace;
+  #place: TimeMachineTarget;
   // Incremented with every request, so that outdated answers are dropped.
   #trees = 0;
   #looks = 0;
@@ -72,7 +72,7 @@ export class Timeline {
 
   #closed = false;
 
-  constructor(session: string, place: TimePlace) {
+  constructor(session: string, place: TimeMachineTarget) {
     this.session = session;
     this.#place = place;
   }
@@ -116,7 +116,7 @@ export class Timeline {
     if (tree.type !== "read") return;
     const there = tree.value.tasks.some((task) => task.number === this.selected);
     if (there && this.selected !== null) await this.#look(this.selected);
-    else this.select(placeIn(tree.value, this.#place));
+    else this.select(initialStep(tree.value, this.#place));
     // The plan depends on the current step of the session.
     if (this.proposal && this.proposal.from !== tree.value.active && !this.restoring) this.withdraw();
   }
@@ -228,7 +228,7 @@ export class Timeline {
     this.restoring = true;
     this.refused = null;
     try {
-      const done = await this.carryOut(proposal.restore, overwriteOf(plan, this.overwrite), proposal.said);
+      const done = await this.carryOut(proposal.restore, overwritePaths(plan, this.overwrite), proposal.said);
       this.withdraw();
       return done;
     } catch (error) {
@@ -247,7 +247,13 @@ export class Timeline {
   async carryOut(restore: Restore, overwrite: string[], said: number): Promise<Done> {
     const report = await call("time", "restore_task", { session: this.session, ...restore, overwrite });
     const task = this.known?.tasks.find((known) => known.number === restore.task) ?? null;
-    return { restore, task, report, undo: undoOf(restore, report, said), said: moves(restore) ? restore.task : said };
+    return {
+      restore,
+      task,
+      report,
+      undo: undoOf(restore, report, said),
+      said: movesSession(restore) ? restore.task : said,
+    };
   }
 
   /** Names the current state; rejects with an [`ApiError`]. */

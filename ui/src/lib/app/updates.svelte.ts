@@ -2,7 +2,7 @@
 import { asApiError, host } from "$lib/ipc";
 import type { UpdateDownload, UpdateOffer } from "$lib/ipc/types";
 import { explain, t } from "$lib/words/words.svelte";
-import { attention } from "./attention.svelte";
+import { windowVisibility } from "./window-visibility.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -22,7 +22,7 @@ class Updates {
    */
   found(offer: UpdateOffer): void {
     this.offer = offer;
-    attention.once(() => {
+    windowVisibility.whenVisible(() => {
       // Another offer was found in the meantime, or the person checked for updates.
       if (this.offer !== offer) return;
       toasts.show(t("updates.offer", { version: offer.version }), {

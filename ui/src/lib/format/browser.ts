@@ -1,7 +1,7 @@
 /** A browser step as text. Names and texts of pages are bidi-isolated and truncated. */
 import type { BrowserView, PageElement } from "$lib/ipc/types";
-import { type DeedPart, deedParts, isolated, oneLine, roleWord } from "$lib/state/browser";
-import { type Tense, doing } from "$lib/state/step";
+import { type ObjectPart, objectParts, isolated, oneLine, roleWord } from "$lib/state/browser";
+import { type Tense, actionOf } from "$lib/state/step";
 import { t } from "$lib/words/words.svelte";
 
 /** Returns the word for an element's role. */
@@ -22,23 +22,23 @@ export function unnamedObject(view: BrowserView): string {
 }
 
 /** Returns the parts of a step; parts without a name are replaced by words. */
-export function deedWords(view: BrowserView): readonly DeedPart[] {
-  const parts = deedParts(view);
+export function stepWords(view: BrowserView): readonly ObjectPart[] {
+  const parts = objectParts(view);
   const instead = unnamedObject(view);
   const named = parts.length > 0 && !(view.deed === "type" && view.target === null);
   return named || instead === "" ? parts : [{ type: "text", text: instead }, ...parts];
 }
 
 /** Returns the object of a step as one text, for a tooltip and for speech. */
-export function deedObject(view: BrowserView): string {
-  return deedWords(view)
+export function stepObject(view: BrowserView): string {
+  return stepWords(view)
     .map((part) => (part.type === "element" ? elementWords(part.element) : isolated(part.text)))
     .join(t("list.comma"));
 }
 
 /** Returns a whole step as one text. */
-export function deedLine(view: BrowserView, tense: Tense): string {
-  const verb = t(`step.${doing({ type: "browser", ...view })}.${tense}`);
-  const object = deedObject(view);
+export function stepText(view: BrowserView, tense: Tense): string {
+  const verb = t(`step.${actionOf({ type: "browser", ...view })}.${tense}`);
+  const object = stepObject(view);
   return object === "" ? verb : `${verb} ${object}`;
 }

@@ -44,7 +44,7 @@ export function clock(at: number, language: LanguageCode): string {
 }
 
 /** Formats the day, with the year if it is not this year. */
-export function day(at: number, now: number, language: LanguageCode): string {
+export function formatDay(at: number, now: number, language: LanguageCode): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
 }
@@ -65,11 +65,11 @@ export function nextMidnight(at: number): number {
 }
 
 /** Formats the time of day for today and yesterday, the day for anything earlier. */
-export function when(at: number, now: number, language: LanguageCode): string {
+export function relativeTime(at: number, now: number, language: LanguageCode): string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   const before = new Date(midnight);
   before.setDate(before.getDate() - 1);
-  return at >= before.getTime() ? clock(at, language) : day(at, now, language);
+  return at >= before.getTime() ? clock(at, language) : formatDay(at, now, language);
 }
 
 /** Formats day and time, for tooltips. */

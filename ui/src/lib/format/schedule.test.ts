@@ -76,16 +76,19 @@ describe("moments", () => {
     [at(1, 9, 0, 11), "1 Dec 09:00", "12月1日 09:00"],
     [at(2, 9), "2 Nov", "11月2日"],
   ])("%d", async (moment, english, chinese) => {
-    expect(words.around(moment, NOW)).toBe(english);
+    expect(words.nearTime(moment, NOW)).toBe(english);
     await setLanguage("zh");
-    expect(words.around(moment, NOW)).toBe(chinese);
+    expect(words.nearTime(moment, NOW)).toBe(chinese);
   });
 
   it("of one day share a line", async () => {
-    expect(words.nextLines([at(21, 16), at(21, 18), at(22, 8)], NOW)).toEqual(["Today 16:00, 18:00", "Tomorrow 08:00"]);
-    expect(words.nextLines([at(23, 8), at(28, 8)], NOW)).toEqual(["Mon 23 Nov 08:00", "Sat 28 Nov 08:00"]);
+    expect(words.nextTimeLines([at(21, 16), at(21, 18), at(22, 8)], NOW)).toEqual([
+      "Today 16:00, 18:00",
+      "Tomorrow 08:00",
+    ]);
+    expect(words.nextTimeLines([at(23, 8), at(28, 8)], NOW)).toEqual(["Mon 23 Nov 08:00", "Sat 28 Nov 08:00"]);
     await setLanguage("zh");
-    expect(words.nextLines([at(23, 8), at(23, 20)], NOW)).toEqual(["11月23日周一 08:00、20:00"]);
+    expect(words.nextTimeLines([at(23, 8), at(23, 20)], NOW)).toEqual(["11月23日周一 08:00、20:00"]);
   });
 });
 
@@ -167,7 +170,7 @@ describe("figures", () => {
     [72_400, "1:12"],
     [725_000, "12:05"],
     [3_750_000, "1:02:30"],
-  ])("%d ms: %s", (span, said) => expect(words.clocked(span)).toBe(said));
+  ])("%d ms: %s", (span, said) => expect(words.clockDuration(span)).toBe(said));
 
   it.each([
     [0, ""],

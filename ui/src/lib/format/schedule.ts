@@ -1,8 +1,8 @@
 /** Scheduled tasks as text: their timing, the status of runs, and their limits. */
 import type { RunCause, SkipReason, TaskPlan, TaskRun, Timing, Weekday } from "$lib/ipc/types";
-import { cronTiming, spanOf, WEEKDAYS } from "$lib/state/schedule";
+import { cronTiming, durationOf, WEEKDAYS } from "$lib/state/schedule";
 import { explainBriefly, language, t, tn } from "$lib/words/words.svelte";
-import { clock, day, midnight } from "./figures";
+import { clock, formatDay, midnight } from "./figures";
 import { typedDollars } from "./amounts";
 
 /** The number of times of day listed; if there are more, only their number is shown. */
@@ -69,7 +69,7 @@ function localWords(at: string, now: number): string {
   const [date = "", time = ""] = at.split("T");
   // Noon falls on that day in any time zone of this computer.
   const noon = new Date(`${date}T12:00`).getTime();
-  return Number.isNaN(noon) ? at : `${day(noon, now, language())} ${time}`;
+  return Number.isNaN(noon) ? at : `${formatDay(noon, now, language())} ${time}`;
 }
 
 /** Describes a task's timing in plain words. A complex cron expression is shown as it is. */
@@ -103,19 +103,19 @@ function weekdayOf(at: number): string {
 }
 
 /** Formats a nearby moment: Today 16:00, Fri 17:00, 1 Dec 09:00; a distant past one as its day. */
-export function around(at: number, now: number): string {
+export function nearTime(at: number, now: number): string {
   const time = clock(at, language());
   const days = daysUntil(at, now);
   if (days === 0) return t("tasks.today", { time });
   if (days === 1) return t("tasks.tomorrow", { time });
   if (days === -1) return t("tasks.yesterday", { time });
   if (Math.abs(days) < 7) return `${weekdayOf(at)} ${time}`;
-  const date = day(at, now, language());
+  const date = formatDay(at, now, language());
   return days < 0 ? date : `${date} ${time}`;
 }
 
 /** Formats the next times, one line per day: Today 16:00, 18:00. */
-export function nextLines(next: readonly number[], now: number): string[] {
+export function nextTimeLines(next: readonly number[], now: number): string[] {
   const lines: { day: number; times: string[] }[] = [];
   for (const at of next) {
     const time = clock(at, language());
@@ -128,12 +128,12 @@ export function nextLines(next: readonly number[], now: number): string[] {
     const days = daysUntil(line.day, now);
     if (days === 0) return t("tasks.today", { time: times });
     if (days === 1) return t("tasks.tomorrow", { time: times });
-    return t("tasks.day", { weekday: weekdayOf(line.day), day: day(line.day, now, language()), times });
+    return t("tasks.day", { weekday: weekdayOf(line.day), day: formatDay(line.day, now, language()), times });
   });
 }
 
 /** Formats a duration like a clock: 0:48, 12:05, 1:02:30. */
-export function clocked(milliseconds: number): string {
+export function clockDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   const two = (n: number): string => String(n).padStart(2, "0");
   const minutes = Math.floor(seconds / 60);
@@ -171,10 +171,10 @@ export function statusWords(run: TaskRun, now: number): string {
   switch (status.type) {
     case "waiting":
       return status.until > now
-        ? t("tasks.status.waits_until", { at: around(status.until, now) })
+        ? t("tasks.status.waits_until", { at: nearTime(status.until, now) })
         : t("tasks.status.waiting");
     case "running":
-      return t("tasks.status.running", { span: clocked(spanOf(run, now) ?? 0) });
+      return t("tasks.status.running", { span: clockDuration(durationOf(run, now) ?? 0) });
     case "failed":
       return explainBriefly(status.error);
     case "skipped":
@@ -195,7 +195,7 @@ export function briefStatus(run: TaskRun, now: number): string {
   const { status } = run;
   switch (status.type) {
     case "finished":
-      return around(run.started_at ?? run.due, now);
+      return nearTime(run.started_at ?? run.due, now);
     case "waiting":
     case "running":
       return statusWords(run, now);

@@ -1,7 +1,7 @@
 /** Skills as text. */
 import type { ApiError, SkillCard, SkillFile, SkillSuggestion } from "$lib/ipc/types";
 import { explain, language, lookUp, t, tn } from "$lib/words/words.svelte";
-import { clock, day, midnight } from "./figures";
+import { clock, formatDay, midnight } from "./figures";
 
 /** Describes a repair of a skill, or its error. The words are in the page's catalogue, not the errors'. */
 export function warningWords(warning: ApiError): string {
@@ -14,7 +14,7 @@ export function lately(at: number, now: number): string {
   if (at >= today) return clock(at, language());
   const before = new Date(today);
   before.setDate(before.getDate() - 1);
-  return at >= before.getTime() ? t("skills.yesterday") : day(at, now, language());
+  return at >= before.getTime() ? t("skills.yesterday") : formatDay(at, now, language());
 }
 
 /** Describes when a skill was last used. */

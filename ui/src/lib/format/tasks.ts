@@ -8,7 +8,7 @@ import type {
   StepView,
   UnsavedReason,
 } from "$lib/ipc/types";
-import { type Restore, moves } from "$lib/state/restore";
+import { type Restore, movesSession } from "$lib/state/restore";
 import { language, sentences, t, tn } from "$lib/words/words.svelte";
 import { clock, dayAndMonth, midnight } from "./figures";
 import { permissions, size } from "./size";
@@ -72,7 +72,7 @@ export function sideWords(side: ComparedSide, what: "size" | "permissions"): str
 
 /** Returns the label of the restore button. */
 export function goWords(task: StepView, restore: Pick<Restore, "scope" | "selection">): string {
-  if (!moves({ ...restore, task: task.number })) return t("time.go.files");
+  if (!movesSession({ ...restore, task: task.number })) return t("time.go.files");
   if (task.kind === "start") return t("time.go.start");
   return task.kind === "run" ? t("time.go.task", { n: task.number }) : t("time.go.state");
 }
@@ -81,7 +81,7 @@ export function goWords(task: StepView, restore: Pick<Restore, "scope" | "select
 export function doneWords({ restore, task, report }: Done, how: "there" | "back"): string {
   const place = (): string => {
     if (how === "back") return t("time.done.back");
-    if (!moves(restore)) return t("time.done.files");
+    if (!movesSession(restore)) return t("time.done.files");
     if (task?.kind === "start") return t("time.done.start");
     return task?.kind === "run" ? t("time.done.task", { n: task.number }) : t("time.done.state");
   };

@@ -1,7 +1,7 @@
 /** Tools that are only counted, such as a sub-agent's, as text: a model's names for them mean nothing to a person. */
 import { TOOL_KINDS } from "$lib/ipc/generated/protocol";
 import type { ToolCount } from "$lib/ipc/types";
-import { STEP_KINDS, type StepKind } from "$lib/state/group";
+import { STEP_KINDS, type StepKind } from "$lib/state/step-group";
 import { t, tn } from "$lib/words/words.svelte";
 
 /** Summarises tool use, like "2 looks, 1 command". */

@@ -6,12 +6,12 @@ import { appReply } from "./fake-app";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { FakeChats } from "./fake-chats";
 import { unknownCommand } from "./fake-commands";
-import { FakeHome } from "./fake-data";
+import { FakeHome } from "./fake-home";
 import { hostReply } from "./fake-host";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
-import { last, lasted, statesOf } from "./fake-lasting";
+import { saveReplay, loadReplay, statesOf } from "./fake-persistence";
 import { FakeLibrary } from "./fake-library";
-import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-many";
+import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-bulk";
 import { modelReply } from "./fake-models";
 import { failure, newId } from "./fake-parts";
 import { pictureOf } from "./fake-pictures";
@@ -122,7 +122,7 @@ export class FakeCore {
       () => this.#settings.settings.tasks.at_their_times,
     );
     this.#list = withRead(this.#list);
-    const before = lasted();
+    const before = loadReplay();
     this.resumed = before !== null;
     this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], before?.settings ?? null, (snapshot) =>
       this.emit({ type: "settings" }, { type: "settings_changed", snapshot }),
@@ -138,7 +138,7 @@ export class FakeCore {
   /** Stores the parts that survive a reload. */
   #last(): void {
     const { pictures } = this;
-    last({
+    saveReplay({
       list: this.#list,
       states: this.#states,
       settings: this.#settings.snapshot,
@@ -207,18 +207,18 @@ export class FakeCore {
   /** Publishes an event as the next one of its topic. */
   emit(topic: Topic, event: Event): void {
     const name = topic.type === "session" ? `session/${topic.id}` : topic.type;
-    const last =
+    const saveReplay =
       topic.type === "session"
         ? (this.#states.get(name)?.seq ?? 0)
         : topic.type === "sessions"
           ? this.#list.seq
           : (this.#seqs.get(name) ?? 0);
-    const envelope = { topic, seq: last + 1, at: Date.now(), v: 1, event };
+    const envelope = { topic, seq: saveReplay + 1, at: Date.now(), v: 1, event };
     if (topic.type === "sessions") {
       const outcome = applyList(this.#list, { type: "event", envelope });
       if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
     }
-    if (topic.type === "settings" || topic.type === "trash") this.#seqs.set(name, last + 1);
+    if (topic.type === "settings" || topic.type === "trash") this.#seqs.set(name, saveReplay + 1);
     this.publish(name, { type: "event", envelope });
     this.#last();
   }

@@ -4,7 +4,7 @@
 import { keyOf } from "$lib/state/skills";
 import { importSkills, otherSkills } from "./fake-onboarding";
 import { failure } from "./fake-parts";
-import { HOME, type Kept, kept, memory, offer, skills, suggestions } from "./fake-shelf";
+import { HOME, type Kept, kept, memory, offer, skills, suggestions } from "./fake-library-data";
 import type {
   CommandInfo,
   LibraryState,

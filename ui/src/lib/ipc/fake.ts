@@ -5,7 +5,7 @@
  */
 import { browserScene, isBrowserScene } from "./fake-browser";
 import { FakeCore } from "./fake-core";
-import { longHistory, manySessions } from "./fake-many";
+import { longHistory, manySessions } from "./fake-bulk";
 import type { Transport } from "./index";
 import type { Event, Request, TaskRun, Topic, Update } from "./types";
 

@@ -12,10 +12,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   apply,
-  deedParts,
+  objectParts,
   encrypted,
   isolated,
-  markWithin,
+  visibleMark,
   oneLine,
   pageSteps,
   roleWord,
@@ -89,7 +89,7 @@ describe("what a step is done to", () => {
     ["wait", {}, [text("Shop")]],
     ["script", { text: "1 + 1" }, [text("1 + 1")]],
     ["script", {}, []],
-  ])("%s %j", (deed, part, expected) => expect(deedParts(view(deed, part))).toEqual(expected));
+  ])("%s %j", (deed, part, expected) => expect(objectParts(view(deed, part))).toEqual(expected));
 });
 
 describe("a stranger's text", () => {
@@ -111,7 +111,7 @@ describe("a mark", () => {
     const number = fc.double({ min: -3, max: 3, noNaN: false });
     fc.assert(
       fc.property(number, number, number, number, (x, y, width, height) => {
-        const mark = markWithin({ x, y, width, height });
+        const mark = visibleMark({ x, y, width, height });
         if (mark === null) return;
         expect(mark.x).toBeGreaterThanOrEqual(0);
         expect(mark.y).toBeGreaterThanOrEqual(0);
@@ -121,9 +121,9 @@ describe("a mark", () => {
         expect(mark.y + mark.height).toBeLessThanOrEqual(1 + 1e-9);
       }),
     );
-    expect(markWithin({ x: 0.9, y: 0.5, width: 0.2, height: 0.1 })).toMatchObject({ x: 0.9, y: 0.5 });
-    expect(markWithin({ x: 1.2, y: 0, width: 0.2, height: 0.1 })).toBeNull();
-    expect(markWithin({ x: 0.1, y: 0.1, width: Number.NaN, height: 0.1 })).toBeNull();
+    expect(visibleMark({ x: 0.9, y: 0.5, width: 0.2, height: 0.1 })).toMatchObject({ x: 0.9, y: 0.5 });
+    expect(visibleMark({ x: 1.2, y: 0, width: 0.2, height: 0.1 })).toBeNull();
+    expect(visibleMark({ x: 0.1, y: 0.1, width: Number.NaN, height: 0.1 })).toBeNull();
   });
 });
 

@@ -15,7 +15,7 @@ export function encrypted(site: string): boolean {
 }
 
 /** A part of a step's object: an element of the page, or text that is typed, chosen or opened. */
-export type DeedPart = { type: "element"; element: PageElement } | { type: "text"; text: string };
+export type ObjectPart = { type: "element"; element: PageElement } | { type: "text"; text: string };
 
 /** The fields of a view that name a step's object, in the order of mention. */
 type Said = "element" | "text" | "place";
@@ -48,9 +48,9 @@ const ofPage: ReadonlySet<BrowserActionKind> = new Set([
 ]);
 
 /** Returns the parts of a step's object, in the order after its verb. */
-export function deedParts(view: BrowserView): readonly DeedPart[] {
+export function objectParts(view: BrowserView): readonly ObjectPart[] {
   const place = oneLine(view.title ?? "") || (view.site ?? "");
-  const parts = order[view.deed].flatMap((said): DeedPart[] => {
+  const parts = order[view.deed].flatMap((said): ObjectPart[] => {
     if (said === "element") return view.target ? [{ type: "element", element: view.target }] : [];
     const text = said === "place" ? place : oneLine(view.text ?? "");
     return text === "" ? [] : [{ type: "text", text }];
@@ -161,7 +161,7 @@ export function worksInPages({ turns, calls, page }: Pick<SessionState, "turns" 
 }
 
 /** Returns a mark that lies within the picture; null otherwise. */
-export function markWithin({ x, y, width, height }: PageMark): PageMark | null {
+export function visibleMark({ x, y, width, height }: PageMark): PageMark | null {
   if (![x, y, width, height].every(Number.isFinite)) return null;
   const left = Math.min(1, Math.max(0, x));
   const top = Math.min(1, Math.max(0, y));

@@ -1,6 +1,6 @@
 /** A line diff of two texts for a diff view. Pure. */
 import type { DiffView } from "$lib/ipc/types";
-import type { DiffLine } from "./sides";
+import type { DiffLine } from "./diff-columns";
 
 /** The number of unchanged lines shown around a change. */
 const AROUND = 3;

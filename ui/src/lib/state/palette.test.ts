@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asked, marked, nearest, step } from "./palette";
+import { parseQuery, marked, bestMatch, step } from "./palette";
 
 const names = ["New session", "Search sessions", "Settings: Rules", "设置: 模型", "Trash"].map((label) => ({ label }));
-const found = (typed: string) => nearest(typed, names, 9).map(({ label }) => label);
+const found = (typed: string) => bestMatch(typed, names, 9).map(({ label }) => label);
 
 describe("the palette", () => {
   it("finds by beginnings, parts and letters, the nearest first", () => {
@@ -20,11 +20,11 @@ describe("the palette", () => {
   });
 
   it("finds by the other name too", () => {
-    expect(nearest("mod", [{ label: "设置: 模型", also: "Settings: Models" }], 5)).toHaveLength(1);
+    expect(bestMatch("mod", [{ label: "设置: 模型", also: "Settings: Models" }], 5)).toHaveLength(1);
   });
 
   it("shows everything until something is typed, up to its limit", () => {
-    expect(nearest(" ", names, 3)).toEqual(names.slice(0, 3));
+    expect(bestMatch(" ", names, 3)).toEqual(names.slice(0, 3));
   });
 
   it("marks what was typed, together or letter by letter", () => {
@@ -52,8 +52,8 @@ describe("the palette", () => {
   });
 
   it("takes a sign at the start for commands only", () => {
-    expect(asked("> theme")).toEqual({ wanted: "theme", only: "commands" });
-    expect(asked("＞主题")).toEqual({ wanted: "主题", only: "commands" });
-    expect(asked(" a > b ")).toEqual({ wanted: "a > b", only: "everything" });
+    expect(parseQuery("> theme")).toEqual({ wanted: "theme", only: "commands" });
+    expect(parseQuery("＞主题")).toEqual({ wanted: "主题", only: "commands" });
+    expect(parseQuery(" a > b ")).toEqual({ wanted: "a > b", only: "everything" });
   });
 });

@@ -2,14 +2,14 @@
 import { nearness } from "./fuzzy";
 
 /** An item with searchable names. */
-export interface Named {
+export interface SearchableItem {
   readonly label: string;
   /** Another name that matches. */
   readonly also?: string;
 }
 
 /** Returns the items whose names match, best first and otherwise in their order; all of them without typed text. */
-export function nearest<T extends Named>(typed: string, things: readonly T[], limit: number): readonly T[] {
+export function bestMatch<T extends SearchableItem>(typed: string, things: readonly T[], limit: number): readonly T[] {
   const wanted = typed.trim().toLowerCase();
   if (wanted === "") return things.slice(0, limit);
   return things
@@ -25,7 +25,7 @@ export function nearest<T extends Named>(typed: string, things: readonly T[], li
 }
 
 /** Returns the best match of the items, in whole steps: 0 if there is none, or nothing was typed. */
-export function step(typed: string, things: readonly Named[]): number {
+export function step(typed: string, things: readonly SearchableItem[]): number {
   const wanted = typed.trim().toLowerCase();
   if (wanted === "") return 0;
   return Math.floor(
@@ -77,7 +77,7 @@ export function marked(typed: string, name: string): readonly Part[] {
 }
 
 /** Parses the typed text: `>` at the start limits the search to commands and places. */
-export function asked(text: string): { readonly wanted: string; readonly only: "everything" | "commands" } {
+export function parseQuery(text: string): { readonly wanted: string; readonly only: "everything" | "commands" } {
   const trimmed = text.trimStart();
   // A Chinese keyboard types the full-width character.
   if (/^[>＞]/.test(trimmed)) return { wanted: trimmed.slice(1).trim(), only: "commands" };

@@ -1,6 +1,6 @@
 import type { ChangedPath, RestorePreview, RestoreReport, StepChange } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
-import { type Restore, moves, overwriteOf, planOf, tally, touches, undoOf } from "./restore";
+import { type Restore, movesSession, overwritePaths, planOf, tally, changesFiles, undoOf } from "./restore";
 
 const change = (path: string, how: StepChange): ChangedPath => ({
   path,
@@ -42,8 +42,8 @@ describe("a plan", () => {
   });
 
   it("overwrites nothing that was not chosen, and only what it asks about", () => {
-    expect(overwriteOf(plan, new Set())).toEqual([]);
-    expect(overwriteOf(plan, new Set(["/p/new", "/p/a", "/elsewhere", "/p/lost"]))).toEqual(["/p/new"]);
+    expect(overwritePaths(plan, new Set())).toEqual([]);
+    expect(overwritePaths(plan, new Set(["/p/new", "/p/a", "/elsewhere", "/p/lost"]))).toEqual(["/p/new"]);
   });
 
   it.each([
@@ -56,8 +56,8 @@ describe("a plan", () => {
 
   it("that keeps every conflict and changes nothing else touches nothing", () => {
     const only = planOf({ ...preview, changes: [] });
-    expect(touches(tally(only, new Set()))).toBe(false);
-    expect(touches(tally(only, new Set(["/p/new"])))).toBe(true);
+    expect(changesFiles(tally(only, new Set()))).toBe(false);
+    expect(changesFiles(tally(only, new Set(["/p/new"])))).toBe(true);
   });
 });
 
@@ -85,11 +85,11 @@ describe("the way back", () => {
   });
 
   it("matters for the session only where it moves", () => {
-    expect([moves(all), moves({ ...all, scope: "conversation" }), moves({ ...all, scope: "files" })]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect(moves({ ...all, selection: { type: "chosen", paths: [] } })).toBe(false);
+    expect([
+      movesSession(all),
+      movesSession({ ...all, scope: "conversation" }),
+      movesSession({ ...all, scope: "files" }),
+    ]).toEqual([true, true, false]);
+    expect(movesSession({ ...all, selection: { type: "chosen", paths: [] } })).toBe(false);
   });
 });

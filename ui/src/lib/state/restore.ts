@@ -42,7 +42,7 @@ export function planOf(preview: RestorePreview): Plan {
 }
 
 /** Returns the paths to overwrite: the chosen ones this plan asks about. */
-export function overwriteOf(plan: Plan, chosen: ReadonlySet<string>): string[] {
+export function overwritePaths(plan: Plan, chosen: ReadonlySet<string>): string[] {
   return plan.conflicts.filter(({ path }) => chosen.has(path)).map(({ path }) => path);
 }
 
@@ -66,17 +66,17 @@ export function tally(plan: Plan, chosen: ReadonlySet<string>): Tally {
     written: count("created", "edited", "replaced"),
     deleted: count("deleted"),
     permissions: count("mode"),
-    kept: plan.conflicts.length - overwriteOf(plan, chosen).length,
+    kept: plan.conflicts.length - overwritePaths(plan, chosen).length,
   };
 }
 
 /** Returns whether the restore would change a file. */
-export function touches({ written, deleted, permissions }: Tally): boolean {
+export function changesFiles({ written, deleted, permissions }: Tally): boolean {
   return written + deleted + permissions > 0;
 }
 
 /** Returns whether the session moves to the step, as opposed to restoring only files. */
-export function moves({ scope, selection }: Restore): boolean {
+export function movesSession({ scope, selection }: Restore): boolean {
   return scope !== "files" && selection.type === "all";
 }
 
@@ -84,7 +84,7 @@ export function moves({ scope, selection }: Restore): boolean {
 export function undoOf(restore: Restore, report: RestoreReport, said: number): Restore | null {
   if (report.safety !== null) return { ...restore, task: report.safety };
   // No file was touched, so only the conversation can be restored.
-  return moves(restore) && restore.task !== said
+  return movesSession(restore) && restore.task !== said
     ? { task: said, scope: "conversation", selection: { type: "all" } }
     : null;
 }

@@ -95,19 +95,19 @@ describe("the mark of a task", () => {
 
 describe("runs", () => {
   it("take as long as they took, or as they take so far", () => {
-    expect(rules.spanOf(run("a", { type: "running" }), 4000)).toBe(3000);
-    expect(rules.spanOf(run("a", { type: "finished" }, { ended_at: 2500 }), 9000)).toBe(1500);
-    expect(rules.spanOf(run("a", { type: "asked" }, { started_at: null }), 9000)).toBeNull();
+    expect(rules.durationOf(run("a", { type: "running" }), 4000)).toBe(3000);
+    expect(rules.durationOf(run("a", { type: "finished" }, { ended_at: 2500 }), 9000)).toBe(1500);
+    expect(rules.durationOf(run("a", { type: "asked" }, { started_at: null }), 9000)).toBeNull();
     // The clock was set back.
-    expect(rules.spanOf(run("a", { type: "running" }), 10)).toBe(0);
+    expect(rules.durationOf(run("a", { type: "running" }), 10)).toBe(0);
   });
 
   it("that were read anew stand before older ones, each once", () => {
     const at = (id: string, due: number): TaskRun => run(id, { type: "finished" }, { due });
     const known = [at("c", 30), at("b", 20), at("b2", 20), at("a", 10)];
     const newest = [at("d", 40), at("c", 30), at("b", 20)];
-    expect(rules.joined(newest, known).map(({ id }) => id)).toEqual(["d", "c", "b", "b2", "a"]);
-    expect(rules.joined([], known)).toEqual([]);
+    expect(rules.mergeRuns(newest, known).map(({ id }) => id)).toEqual(["d", "c", "b", "b2", "a"]);
+    expect(rules.mergeRuns([], known)).toEqual([]);
   });
 });
 

@@ -74,23 +74,23 @@ export function canStop(run: TaskRun): boolean {
 }
 
 /** Returns whether a run is a retry that has not started: a new run replaces it. */
-export function onlyWaits(run: TaskRun): boolean {
+export function isPendingRetry(run: TaskRun): boolean {
   return run.status.type === "waiting" && run.cause.type === "retry";
 }
 
 /** Returns whether a task is running, so that it cannot be started again. */
 export function isBusy(card: TaskCard): boolean {
-  return card.last !== null && canStop(card.last) && !onlyWaits(card.last);
+  return card.last !== null && canStop(card.last) && !isPendingRetry(card.last);
 }
 
 /** Returns a run's duration so far, in milliseconds; null if it did not start. */
-export function spanOf(run: TaskRun, now: number): number | null {
+export function durationOf(run: TaskRun, now: number): number | null {
   if (run.started_at === null) return null;
   return Math.max(0, (run.ended_at ?? now) - run.started_at);
 }
 
 /** Returns the reloaded runs, then the older ones loaded before. */
-export function joined(newest: readonly TaskRun[], known: readonly TaskRun[]): readonly TaskRun[] {
+export function mergeRuns(newest: readonly TaskRun[], known: readonly TaskRun[]): readonly TaskRun[] {
   const last = newest.at(-1);
   if (!last) return [];
   const there = new Set(newest.map((run) => run.id));

@@ -2,7 +2,7 @@ import { settingsPages } from "$lib/app/settings-pages";
 import type { CallView, CommandState, Settings, ToolView } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import { PROPOSED, offeredPage, offeredSetting, patchOf } from "./settings-command";
-import { opensItself } from "./step";
+import { opensByDefault } from "./step";
 
 const command = (line: string, state: CommandState | null = { type: "exited", code: 0 }): ToolView => ({
   type: "command",
@@ -58,8 +58,8 @@ describe("the page a command offers", () => {
       state: { type: "ended", status: "done", at: 1, duration_ms: 1 },
       view,
     });
-    expect(opensItself(call(command("octo settings open browser")))).toBe(true);
-    expect(opensItself(call(command("octo settings open nowhere")))).toBe(false);
+    expect(opensByDefault(call(command("octo settings open browser")))).toBe(true);
+    expect(opensByDefault(call(command("octo settings open nowhere")))).toBe(false);
   });
 });
 

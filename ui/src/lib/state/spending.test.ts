@@ -3,17 +3,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   amount,
-  beyond,
+  aboveIdeal,
   dayOf,
   hitRate,
   hitsByDay,
-  labelled,
-  marksTo,
+  labelledDays,
+  axisTicks,
   nothing,
   outputRate,
   partsOf,
   periodOf,
-  shareBeyond,
+  shareAboveIdeal,
   stacksOf,
   startOf,
   sumOfCalls,
@@ -179,12 +179,12 @@ describe("axes", () => {
     [7, [0, 2, 4, 6, 8]],
     [40, [0, 10, 20, 30, 40]],
     [0, [0, 1]],
-  ])("up to %d have round marks", (most, marks) => expect(marksTo(most)).toEqual(marks));
+  ])("up to %d have round marks", (most, marks) => expect(axisTicks(most)).toEqual(marks));
 
   it("reach what is drawn with few marks, whatever it is", () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-3, max: 1e13, noNaN: true }), (most) => {
-        const marks = marksTo(most);
+        const marks = axisTicks(most);
         expect(marks.at(-1)).toBeGreaterThanOrEqual(most * (1 - 1e-6));
         expect(marks.length).toBeGreaterThanOrEqual(3);
         expect(marks.length).toBeLessThanOrEqual(6);
@@ -193,9 +193,9 @@ describe("axes", () => {
   });
 
   it("write as many days as there is room for", () => {
-    expect(labelled(7, 10)).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    expect(labelled(30, 10).length).toBe(10);
-    expect(labelled(3, 0)).toEqual([0]);
+    expect(labelledDays(7, 10)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(labelledDays(30, 10).length).toBe(10);
+    expect(labelledDays(3, 0)).toEqual([0]);
   });
 });
 
@@ -204,12 +204,12 @@ describe("what was spent beyond the ideal", () => {
   const spent = (cost: number): Spending => ({ ...nothing, calls: 1, cost });
 
   it("is a part of what the ideal costs", () => {
-    expect([beyond(above(3, 4, 5)), shareBeyond(spent(112), above(3, 4, 5))]).toEqual([12, 0.12]);
-    expect(shareBeyond(spent(100), above(0))).toBe(0);
+    expect([aboveIdeal(above(3, 4, 5)), shareAboveIdeal(spent(112), above(3, 4, 5))]).toEqual([12, 0.12]);
+    expect(shareAboveIdeal(spent(100), above(0))).toBe(0);
   });
 
   it("is not said where nothing had a price, or all of it went beyond", () => {
-    expect([shareBeyond(spent(0), above(0)), shareBeyond(spent(5), above(5))]).toEqual([null, null]);
+    expect([shareAboveIdeal(spent(0), above(0)), shareAboveIdeal(spent(5), above(5))]).toEqual([null, null]);
   });
 });
 

@@ -21,7 +21,7 @@ export function hitRate(usage: Usage): number | null {
 }
 
 /** Returns the sum of both. */
-export function together(a: Spending, b: Spending): Spending {
+export function addSpending(a: Spending, b: Spending): Spending {
   return {
     calls: a.calls + b.calls,
     usage: {
@@ -38,7 +38,7 @@ export function together(a: Spending, b: Spending): Spending {
 /** Returns the spending after one more call. */
 export function withCall(before: Spending, call: BilledCall): Spending {
   const { usage, cost } = call;
-  return together(before, {
+  return addSpending(before, {
     calls: 1,
     usage: usage ?? nothing.usage,
     cost: cost ?? 0,
@@ -53,11 +53,11 @@ export function sumOfCalls(calls: readonly BilledCall[]): Spending {
 
 /** Returns the total of report lines. */
 export function sumOfLines(lines: readonly SpendingLine[]): Spending {
-  return lines.reduce((sum, line) => together(sum, line.spending), nothing);
+  return lines.reduce((sum, line) => addSpending(sum, line.spending), nothing);
 }
 
 /** Returns the spending above the ideal. */
-export function beyond(above: AboveIdeal): number {
+export function aboveIdeal(above: AboveIdeal): number {
   return above.missed + above.warmth + above.failed;
 }
 
@@ -65,15 +65,15 @@ export function beyond(above: AboveIdeal): number {
  * Returns the spending above the ideal as a fraction of the ideal; null without priced spending. The ideal writes every
  * token to the cache once, reads it from then on, and makes no wasted call.
  */
-export function shareBeyond(sum: Spending, above: AboveIdeal): number | null {
-  const ideal = sum.cost - beyond(above);
-  return ideal > 0 ? beyond(above) / ideal : null;
+export function shareAboveIdeal(sum: Spending, above: AboveIdeal): number | null {
+  const ideal = sum.cost - aboveIdeal(above);
+  return ideal > 0 ? aboveIdeal(above) / ideal : null;
 }
 
 /** Returns the share of each day's input read from the cache, 0 to 1; null for days without input. */
 export function hitsByDay(lines: readonly SpendingLine[], days: readonly string[]): readonly (number | null)[] {
   const sums = new Map<string, Spending>();
-  for (const line of lines) sums.set(line.day, together(sums.get(line.day) ?? nothing, line.spending));
+  for (const line of lines) sums.set(line.day, addSpending(sums.get(line.day) ?? nothing, line.spending));
   return days.map((day) => hitRate((sums.get(day) ?? nothing).usage));
 }
 
@@ -147,7 +147,7 @@ export function partsOf(lines: readonly SpendingLine[], split: Split): readonly 
   const sums = new Map<string, Spending>();
   for (const line of lines) {
     const name = nameOf(line, split);
-    sums.set(name, together(sums.get(name) ?? nothing, line.spending));
+    sums.set(name, addSpending(sums.get(name) ?? nothing, line.spending));
   }
   return [...sums]
     .map(([name, spending]) => ({ name, spending }))
@@ -195,7 +195,7 @@ export function stacksOf(
 }
 
 /** Returns axis ticks from 0 to at least `most`: two to five steps of 1, 2 or 5 times a power of ten. */
-export function marksTo(most: number): readonly number[] {
+export function axisTicks(most: number): readonly number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -205,7 +205,7 @@ export function marksTo(most: number): readonly number[] {
 }
 
 /** Returns the days to label under the bars, at most `most`: the first one and every n-th after it. */
-export function labelled(days: number, most: number): readonly number[] {
+export function labelledDays(days: number, most: number): readonly number[] {
   const every = Math.max(1, Math.ceil(days / Math.max(1, most)));
   return Array.from({ length: Math.ceil(days / every) }, (_, place) => place * every);
 }

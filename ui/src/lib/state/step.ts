@@ -4,7 +4,7 @@ import type { IconName } from "$lib/icons";
 import { offeredPage } from "./settings-command";
 
 /** The action of a call, for its verb. */
-export type Doing =
+export type StepAction =
   | "read"
   | "listed"
   | "viewed"
@@ -27,7 +27,7 @@ export type Doing =
 export type Tense = "plan" | "now" | "done";
 
 /** Returns the action a view shows. */
-export function doing(view: ToolView | null): Doing {
+export function actionOf(view: ToolView | null): StepAction {
   switch (view?.type) {
     case "text":
       return "read";
@@ -69,7 +69,7 @@ export function doing(view: ToolView | null): Doing {
 }
 
 /** The icon of each action. */
-export const stepIcons: Record<Doing, IconName> = {
+export const stepIcons: Record<StepAction, IconName> = {
   read: "file-text",
   listed: "folder",
   viewed: "image",
@@ -143,7 +143,7 @@ export function failed(call: CallView | null): boolean {
 }
 
 /** Returns the file or folder of a call, once it certainly exists; null otherwise. */
-export function fileThere(call: CallView | null): string | null {
+export function existingFile(call: CallView | null): string | null {
   if (call?.state.type !== "ended" || call.state.status !== "done") return null;
   switch (call.view?.type) {
     case "text":
@@ -157,7 +157,7 @@ export function fileThere(call: CallView | null): string | null {
 }
 
 /** Returns whether a step is open by default: changes, failures, running commands and page offers are. */
-export function opensItself(call: CallView | null): boolean {
+export function opensByDefault(call: CallView | null): boolean {
   if (!call) return false;
   if (call.state.type === "asking") return false;
   if (failed(call) || call.view?.type === "refused") return true;

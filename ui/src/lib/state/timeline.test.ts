@@ -1,7 +1,7 @@
 import type { StepTree, StepView } from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isEmpty, layout, path, placeIn, steps, walk } from "./timeline";
+import { isEmpty, layout, path, initialStep, steps, stepForKey } from "./timeline";
 
 /** Returns a tree of runs given the parents of the steps 1, 2, 3, …; with the core's statuses. */
 function tree(parents: readonly number[], active: number, kinds: Record<number, StepView["kind"]> = {}): StepTree {
@@ -130,13 +130,13 @@ describe("walk", () => {
     ["ArrowRight", 5, null],
     ["a", 5, null],
   ] as const)("%s from %i", (key, from, to) => {
-    expect(walk(laid, from, key)).toBe(to);
+    expect(stepForKey(laid, from, key)).toBe(to);
   });
 
   it("begins at an end when none is selected", () => {
-    expect([walk(laid, null, "ArrowDown"), walk(laid, null, "ArrowUp")]).toEqual([5, 0]);
+    expect([stepForKey(laid, null, "ArrowDown"), stepForKey(laid, null, "ArrowUp")]).toEqual([5, 0]);
     expect(
-      walk(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }), null, "ArrowDown"),
+      stepForKey(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }), null, "ArrowDown"),
     ).toBeNull();
   });
 });
@@ -175,12 +175,12 @@ describe("steps", () => {
 describe("a place", () => {
   const some = tree([0, 1, 2], 3);
   it("is the present, the task before, or the one before a turn", () => {
-    expect(placeIn(some, { type: "now" })).toBe(3);
-    expect(placeIn(some, { type: "before" })).toBe(2);
-    expect(placeIn(some, { type: "before_turn", turn: "turn-2" })).toBe(1);
-    expect(placeIn(some, { type: "before_turn", turn: "of another session" })).toBe(3);
-    expect(placeIn({ ...some, active: 0, undo: null }, { type: "before" })).toBe(0);
-    expect(placeIn({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
+    expect(initialStep(some, { type: "now" })).toBe(3);
+    expect(initialStep(some, { type: "before" })).toBe(2);
+    expect(initialStep(some, { type: "before_turn", turn: "turn-2" })).toBe(1);
+    expect(initialStep(some, { type: "before_turn", turn: "of another session" })).toBe(3);
+    expect(initialStep({ ...some, active: 0, undo: null }, { type: "before" })).toBe(0);
+    expect(initialStep({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
   });
 
   it("is nowhere while nothing happened", () => {

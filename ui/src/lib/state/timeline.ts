@@ -32,7 +32,7 @@ export interface TreeLayout {
 }
 
 /** Where the time machine opens. */
-export type TimePlace =
+export type TimeMachineTarget =
   /** The present. */
   | { readonly type: "now" }
   /** The target of an undo. */
@@ -148,7 +148,7 @@ export function steps(tree: StepTree, to: number): { readonly undone: number; re
 }
 
 /** Returns the step to select when the time machine opens; null in an empty tree. */
-export function placeIn(tree: StepTree, place: TimePlace): number | null {
+export function initialStep(tree: StepTree, place: TimeMachineTarget): number | null {
   if (tree.tasks.length === 0) return null;
   switch (place.type) {
     case "now":
@@ -161,7 +161,7 @@ export function placeIn(tree: StepTree, place: TimePlace): number | null {
 }
 
 /** Returns the step a key moves to from the selected one; null for other keys. */
-export function walk(laid: TreeLayout, selected: number | null, key: string): number | null {
+export function stepForKey(laid: TreeLayout, selected: number | null, key: string): number | null {
   const { rows } = laid;
   const at = rows.find((row) => row.task.number === selected);
   const to = (row: number): number | null => rows[Math.min(Math.max(row, 0), rows.length - 1)]?.task.number ?? null;

@@ -1,16 +1,16 @@
 /** The setup of settings tests: a replay, and their pages opened one by one. */
 import SettingsView from "$components/settings/SettingsView.svelte";
 import { browser } from "$lib/app/browser.svelte";
-import { library } from "$lib/app/library.svelte";
+import { sessionList } from "$lib/app/session-list.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import type { SettingsPage } from "$lib/app/settings-pages";
 import { beforeEach, expect } from "vitest";
-import { mounted } from "./mounted";
-import { until } from "./stage";
+import { mountStage } from "./mount";
+import { until } from "./dom";
 
 /** Begins the main scene before each test of a file, and closes everything a test opened after it. */
 export function settingsStage() {
-  const stage = mounted();
+  const stage = mountStage();
   const props = $state<{ section: SettingsPage }>({ section: "models" });
 
   async function open(section: SettingsPage): Promise<void> {
@@ -22,7 +22,7 @@ export function settingsStage() {
   beforeEach(async () => {
     await stage.replayed.begin("main");
     await preferences.begin();
-    await library.begin();
+    await sessionList.begin();
     browser.begin();
   });
 

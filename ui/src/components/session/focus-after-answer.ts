@@ -1,0 +1,17 @@
+/** Moves the focus after an answer. */
+import type { Answered } from "$lib/app/conversation.svelte";
+import { testids } from "$lib/testids";
+
+const CARDS = ".ask, .question";
+
+/** Moves the focus of an answered card to the next question, or to the message field. A focus anywhere else stays. */
+export function focusNextQuestion(root: Element, about: Answered, messageField: () => void): void {
+  const done = (card: HTMLElement): boolean =>
+    about.type === "budget" ? card.dataset["testid"] === testids.budget : card.dataset["question"] === about.id;
+  const at = document.activeElement;
+  const card = at?.closest<HTMLElement>(CARDS) ?? null;
+  if (card ? !done(card) : at !== null && at !== document.body) return;
+  const next = [...root.querySelectorAll<HTMLElement>(CARDS)].find((other) => !done(other));
+  if (next) next.focus();
+  else messageField();
+}

@@ -1,0 +1,118 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import type { OpenRequest, Request } from "$lib/ipc/types";
+import { setLanguage } from "$lib/words/words.svelte";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { newDraft } from "./drafts.svelte";
+import { openRequests } from "./open-requests.svelte";
+import { navigation } from "./navigation.svelte";
+import { toasts } from "./toasts.svelte";
+
+let asked: Request["call"][] = [];
+let waiting: OpenRequest[] = [];
+let poke: () => void = () => undefined;
+let kept: (draft: unknown) => void = () => undefined;
+const transport: Transport = {
+  request: (request) => {
+    asked.push(request.call);
+    const { call } = request;
+    if (call.type === "take_errands") {
+      const taken = waiting;
+      waiting = [];
+      return Promise.resolve({ type: "errands", errands: taken });
+    }
+    if (call.type === "get_new_draft") return new Promise((done) => (kept = done));
+    if (call.type === "open_session") return Promise.reject({ key: "session.unknown", args: {}, retryable: false });
+    return Promise.resolve({ type: "done" });
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  onErrand: (handler) => {
+    poke = handler;
+    return () => undefined;
+  },
+  blobUrl: (hash) => hash,
+};
+const of = (type: string) => asked.filter((call) => call.type === type);
+
+beforeEach(async () => {
+  await setLanguage("en");
+  asked = [];
+  toasts.list = [];
+  useTransport(transport);
+});
+
+describe("errands", () => {
+  it("that came before the page are carried out, and those that come", async () => {
+    waiting = [{ type: "open_settings", page: "rules" }];
+    openRequests.begin();
+    openRequests.begin();
+    await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "rules" }));
+    waiting = [{ type: "open_settings", page: "no_such_page" }];
+    poke();
+    await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "models" }));
+    expect(of("take_errands")).toHaveLength(2);
+  });
+
+  it("wait for the end of the first run, where they would lead away from it", async () => {
+    navigation.welcome();
+    await openRequests.run({ type: "open_settings", page: "rules" });
+    expect(navigation.place).toEqual({ page: "welcome" });
+    await openRequests.run({ type: "ask_closing", back: "tray" });
+    expect(openRequests.closing).toBe("tray");
+    openRequests.closing = null;
+    navigation.fresh();
+    await openRequests.release();
+    expect(navigation.place).toEqual({ page: "settings", section: "rules" });
+    navigation.fresh();
+    await openRequests.release();
+    expect(navigation.place).toEqual({ page: "new", folder: null });
+  });
+
+  it("open the page of tasks, for a run that has no session", async () => {
+    await openRequests.run({ type: "open_tasks" });
+    expect(navigation.place).toEqual({ page: "tasks" });
+  });
+
+  it("put the text of a link after what was typed, say where it came from, and send nothing", async () => {
+    const draft = newDraft();
+    draft.text = "My own words";
+    await openRequests.run({ type: "new_session", prompt: "Delete everything", folder: "/srv", from: "link" });
+    expect(navigation.place).toEqual({ page: "new", folder: "/srv" });
+    expect([draft.text, draft.foreign], "the kept draft is not there yet").toEqual(["My own words", false]);
+    kept({ text: "Kept. ", attachments: [], foreign: false });
+    await vi.waitFor(() => expect(draft.text).toBe("Kept. My own words\n\nDelete everything"));
+    expect(draft.foreign).toBe(true);
+    expect(asked.map((call) => call.type)).not.toContain("start_session");
+    draft.take();
+    await openRequests.run({ type: "new_session", prompt: "Mine", folder: null, from: "person" });
+    expect([draft.text, draft.foreign]).toEqual(["Mine", false]);
+  });
+
+  it("that cannot be done say so", async () => {
+    await openRequests.run({ type: "refused", error: { key: "link.unknown", args: {}, retryable: false } });
+    const before = navigation.place;
+    await openRequests.run({ type: "open_session", session: "0".repeat(32) });
+    expect(toasts.list.map((toast) => toast.failure)).toEqual([true, true]);
+    expect(navigation.place).toBe(before);
+  });
+
+  it("ask what closing is to do, and tell a person's stay", async () => {
+    await openRequests.run({ type: "ask_closing", back: "tray" });
+    expect(openRequests.closing).toBe("tray");
+    await openRequests.close(null);
+    expect([openRequests.closing, of("stay_open").length, of("quit").length]).toEqual([null, 1, 0]);
+    await openRequests.close("quit");
+    expect(of("quit")).toHaveLength(1);
+  });
+
+  it("tell which session is on screen, once", () => {
+    openRequests.look("a");
+    openRequests.look("a");
+    openRequests.look(null);
+    expect(of("look")).toEqual([
+      { type: "look", window: 0, session: "a" },
+      { type: "look", window: 0, session: null },
+    ]);
+  });
+});

@@ -1,8 +1,0 @@
-/** The setting the agent proposed and the person has not answered. A proposal changes nothing. */
-import type { Proposal } from "$lib/state/settings-command";
-
-class Proposed {
-  now = $state.raw<Proposal | null>(null);
-}
-
-export const proposed = new Proposed();

@@ -1,0 +1,102 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import { FakeRules } from "$lib/ipc/fake-rules";
+import type { ApiError, PolicyRequest, Request } from "$lib/ipc/types";
+import { beforeEach, describe, expect, it } from "vitest";
+import { preferences } from "./preferences.svelte";
+import { RulesPage } from "./rules-page.svelte";
+import { toasts } from "./toasts.svelte";
+
+let asked: PolicyRequest[] = [];
+let fake: FakeRules;
+const transport: Transport = {
+  request: (request: Request) => {
+    if (request.domain !== "policy") return Promise.reject(new Error(request.domain));
+    asked.push(request.call);
+    const { call } = request;
+    return Promise.resolve().then(() => fake.answer(call));
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+const texts = (book: RulesPage) => book.rules("commands").map((rule) => `${rule.list} ${rule.text}`);
+
+beforeEach(() => {
+  history.replaceState(null, "", "/");
+  fake = new FakeRules(() => undefined);
+  useTransport(transport);
+  asked = [];
+  preferences.policy = null;
+  toasts.list = [];
+});
+
+describe("the rules' page", () => {
+  it("shows each section's rules in the order of its lists, and what was always allowed", async () => {
+    const book = new RulesPage();
+    expect(book.grants).toBeNull();
+    await book.open();
+    expect(texts(book)).toEqual(["allow just lint", "ask git commit", "deny docker"]);
+    expect(book.rules("paths").map((rule) => rule.list)).toEqual(["secret", "deny_path"]);
+    expect(book.grants).toHaveLength(3);
+  });
+
+  it("saves a rule with the stamp of what was shown, and empties the field", async () => {
+    const book = new RulesPage();
+    await book.open();
+    const before = preferences.policy?.stamp;
+    book.drafts.commands.text = "  git push ";
+    await book.add("commands");
+    expect(asked.at(-1)).toEqual({ type: "add_policy_rule", rule: { list: "deny", text: "git push" }, stamp: before });
+    expect([book.drafts.commands.text, book.drafts.commands.refused]).toEqual(["", null]);
+    expect(texts(book)).toContain("deny git push");
+  });
+
+  it("says why a rule is refused, and keeps what was typed", async () => {
+    const book = new RulesPage();
+    await book.open();
+    book.drafts.commands.text = "ls; rm x";
+    await book.add("commands");
+    expect(book.drafts.commands.refused?.key).toBe("policy.rule.joined");
+    expect(book.drafts.commands.text).toBe("ls; rm x");
+    expect(texts(book)).toHaveLength(3);
+  });
+
+  it("shows the file as it is when somebody else wrote it meanwhile", async () => {
+    const book = new RulesPage();
+    await book.open();
+    fake.answer({ type: "remove_policy_rule", rule: { list: "deny", text: "docker" }, stamp: "s0" });
+    book.drafts.paths.text = "~/vault";
+    await book.add("paths");
+    expect(book.drafts.paths.refused?.key).toBe("policy.changed");
+    expect(texts(book)).toEqual(["allow just lint", "ask git commit"]);
+    await book.add("paths");
+    expect(book.drafts.paths.refused).toBeNull();
+  });
+
+  it("takes a grant back, and looks again at the command that was tried", async () => {
+    const book = new RulesPage();
+    await book.open();
+    book.line = "docker ps";
+    await book.look();
+    expect(book.trial?.found.outcome.type).toBe("refused");
+    const rule = book.rules("commands").find((known) => known.text === "docker");
+    if (rule) await book.remove(rule);
+    expect(book.trial?.found.outcome.type).toBe("asks");
+    const first = book.grants?.[0];
+    if (first) await book.takeBack(first);
+    expect(book.grants).toHaveLength(2);
+    expect(asked.filter((call) => call.type === "try_command")).toHaveLength(3);
+  });
+
+  it("writes nothing while the file is broken", async () => {
+    history.replaceState(null, "", "/?broken-rules");
+    fake = new FakeRules(() => undefined);
+    const book = new RulesPage();
+    await book.open();
+    expect(preferences.policy?.fault?.args).toMatchObject({ line: "3" } satisfies Partial<ApiError["args"]>);
+    book.drafts.commands.text = "git push";
+    await book.add("commands");
+    expect(book.drafts.commands.refused?.key).toBe("policy.broken");
+  });
+});

@@ -1,0 +1,45 @@
+import type { Message } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { truncateForSpeech, finishedSince, endOf } from "./announcements";
+
+const message = (id: string, role: Message["role"], ...texts: (string | undefined)[]): Message => ({
+  id,
+  turn: "t",
+  role,
+  blocks: texts.map((text) => (text === undefined ? undefined : { type: "text", text })) as Message["blocks"],
+  meta: { origin: role === "user" ? "person" : "model", at: 0 },
+});
+const texts = (...found: Parameters<typeof finishedSince>) => finishedSince(...found).map(({ text }) => text);
+
+describe("what is said aloud", () => {
+  const before = [message("1", "user", "Do it"), message("2", "assistant", "First.")];
+
+  it("is each answer's text once, when it is whole", () => {
+    const heard = endOf(before);
+    expect(texts(heard, before)).toEqual([]);
+    const grown = [before[0], message("2", "assistant", "First.", "Second.")].filter((known) => known !== undefined);
+    expect(texts(heard, grown)).toEqual(["Second."]);
+    expect(texts(endOf(grown), [...grown, message("3", "user", "And?"), message("4", "assistant", "Third.")])).toEqual([
+      "Third.",
+    ]);
+  });
+
+  it("is nothing of earlier pages, of what the person wrote or of a message without text yet", () => {
+    expect(texts(endOf(before), [message("0", "assistant", "Long ago."), ...before])).toEqual([]);
+    expect(texts(endOf(before), [...before, message("3", "user", "Mine")])).toEqual([]);
+    expect(texts(endOf(before), [...before, message("3", "assistant", undefined, "Later.")])).toEqual(["Later."]);
+  });
+
+  it("is everything of a session that had no message, and nothing where the last one is gone", () => {
+    expect(texts(endOf([]), before)).toEqual(["First."]);
+    expect(texts({ message: "gone", blocks: 0 }, before)).toEqual([]);
+  });
+
+  it("ends at a word", () => {
+    const said = truncateForSpeech("word ".repeat(1_000));
+    expect(said.length).toBeLessThan(2_410);
+    expect(said.endsWith("word …")).toBe(true);
+    expect(truncateForSpeech("short")).toBe("short");
+    expect(truncateForSpeech(`x${"𠮷".repeat(2_000)}`)).toMatch(/^x𠮷+ …$/u);
+  });
+});

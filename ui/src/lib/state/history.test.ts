@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { MAX_ENTRIES, type HistoryEntry, move, type History, visit } from "./history";
+
+const spot = (name: string): HistoryEntry => {
+  const [page = "", part] = name.split(":");
+  if (page === "settings") return { page, section: part ?? "models" };
+  if (!/^[a-z]$/.test(page)) return { page };
+  return { page: "session", session: page, message: part ?? null };
+};
+const nameOf = ({ page, section, session, message }: HistoryEntry): string =>
+  [session ?? page, section ?? message].filter(Boolean).join(":");
+const walked = (names: string): History<HistoryEntry> =>
+  names.split(" ").map(spot).reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
+/** Formats the places of a trail, with the current one in brackets. */
+const drawn = ({ spots, at }: History<HistoryEntry>): string =>
+  spots.map((place, nth) => (nth === at ? `[${nameOf(place)}]` : nameOf(place))).join(" ");
+
+/** Walks a trail with `<` and `>`; the sessions in `gone` no longer exist. */
+function gone(names: string, steps: string, gone = ""): string {
+  const there = (place: HistoryEntry): boolean => !gone.includes(place.session ?? "-");
+  return drawn(
+    [...steps].reduce((trail, step) => move(trail, step === "<" ? "back" : "forward", there) ?? trail, walked(names)),
+  );
+}
+
+describe("the places one was at", () => {
+  it.each([
+    ["a", "", "[a]"],
+    ["a", "<>", "[a]"],
+    ["a b tasks", "<", "a [b] tasks"],
+    ["a b tasks", "<<<<", "[a] b tasks"],
+    ["a b tasks", "<<>", "a [b] tasks"],
+    ["a b tasks", "<>>>", "a b [tasks]"],
+    // Repeated visits to one page count once; settings pages count separately.
+    ["a a new new a", "", "a new [a]"],
+    ["settings:models settings:rules settings:rules", "<", "[settings:models] settings:rules"],
+    // A session is one entry and reopens at the message visited last.
+    ["a a:m a", "", "[a:m]"],
+    ["a:m a:n b", "<", "[a:n] b"],
+  ])("%s, then %s: %s", (names, steps, expected) => {
+    expect(gone(names, steps)).toBe(expected);
+  });
+
+  it.each([
+    ["a x b", "<", "x", "[a] x b"],
+    ["a x b", "<>", "x", "a x [b]"],
+    ["x b", "<", "x", "x [b]"],
+    // Without it, the previous entry equals the current page.
+    ["a x a", "<", "x", "a x [a]"],
+    ["a x y b", "<", "xy", "[a] x y b"],
+  ])("%s, then %s, without %s: %s", (names, steps, without, expected) => {
+    expect(gone(names, steps, without)).toBe(expected);
+  });
+
+  it("that lay ahead are no more once one goes elsewhere", () => {
+    const back = move(walked("a b c"), "back", () => true);
+    expect(drawn(visit(back ?? walked("a"), spot("d")))).toBe("a b [d]");
+    // The current page appears only once.
+    expect(drawn(visit(back ?? walked("a"), spot("b")))).toBe("a [b] c");
+  });
+
+  it("are bounded, the oldest going first", () => {
+    const many = Array.from({ length: MAX_ENTRIES + 7 }, (_, nth) => ({ page: `p${nth}` }));
+    const trail = many.reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
+    expect([trail.spots.length, trail.at, trail.spots[0]?.page]).toEqual([MAX_ENTRIES, MAX_ENTRIES - 1, "p7"]);
+  });
+});
