@@ -11,7 +11,8 @@ const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
     &["octo-store", "octo-llm", "octo-documents", "octo-desktop", "octo-keys", "octo-runtime"],
     &["octo-workspace", "octo-chats", "octo-demo"],
-    &["octo-shell", "octo-browser"],
+    &["octo-policy", "octo-browser"],
+    &["octo-shell"],
     &["octo-skills", "octo-transfer"],
     &["octo-tools", "octo-schedule"],
     &["octo-browsing", "octo-trash"],
@@ -74,7 +75,7 @@ fn floor(name: &str) -> Option<usize> {
 #[test]
 fn no_crate_below_the_window_knows_the_desktop() {
     let checked: Vec<&Package> = members().filter(|package| package.name.as_str() != "octo").collect();
-    assert!(checked.len() >= 11, "the crates were found");
+    assert!(checked.len() >= 12, "the crates were found");
     for package in checked {
         let kinds = [DependencyKind::Normal, DependencyKind::Build, DependencyKind::Development];
         let desktop: BTreeSet<&str> = reached(&package.id, &kinds)

@@ -36,11 +36,11 @@ const MAY_WRITE: &[(&str, &str)] = &[
     ),
     ("src-tauri/crates/octo-shell/src/output/log.rs", "the whole output of a command, in Octo's own folder"),
     (
-        "src-tauri/crates/octo-shell/src/policy/file/edit.rs",
+        "src-tauri/crates/octo-policy/src/file/edit.rs",
         "the person's own rules, changed by the person in the window: no tool writes them",
     ),
     (
-        "src-tauri/crates/octo-shell/src/policy/log.rs",
+        "src-tauri/crates/octo-policy/src/log.rs",
         "what the policy refused, asked or rewrote, in Octo's own folder",
     ),
     (
@@ -106,6 +106,10 @@ const IMPORTED: &[&str] = &[
     "create_dir_all",
     "hard_link",
 ];
+
+/// Calls that start a process or read the process's environment.
+const SURROUNDINGS: &[&str] =
+    &["Command::new(", "env::var", "env::home_dir", "env::current_dir", "env::temp_dir"];
 
 /// Marks of postponed work. Written in parts, so that this file contains none.
 const PUT_OFF: &[&str] =
@@ -291,6 +295,25 @@ fn only_one_file_flushes_by_path() {
     for other in ["File::open(path)?;\nwritten.sync_all()?;", "File::create(path)?.sync_all()?;"] {
         assert!(!flushes_what_it_reads(other.lines()), "{other}");
     }
+}
+
+#[test]
+fn the_policy_knows_only_what_it_is_handed() {
+    let policy = |source: &&Source| source.path.starts_with("src-tauri/crates/octo-policy/src/");
+    let sources: Vec<&Source> = SOURCES.iter().filter(policy).filter(|source| !source.is_test()).collect();
+    assert!(sources.len() > 30, "the policy is found");
+    let found: Vec<String> = sources
+        .iter()
+        .flat_map(|source| source.shipped().map(move |(number, line)| (source, number, line)))
+        .filter(|(_, _, line)| !is_comment(line) && SURROUNDINGS.iter().any(|call| line.contains(call)))
+        .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
+        .collect();
+    assert!(found.is_empty(), "the policy starts no process and reads no variables:\n{}", found.join("\n"));
+    let shell = SOURCES.iter().find(|source| source.path == "src-tauri/crates/octo-shell/src/git.rs");
+    assert!(
+        shell.is_some_and(|source| source.text.contains(SURROUNDINGS[0])),
+        "the rule sees a process where one is started"
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Permission: decides whether a call may run, based on its effects. Decisions about files are pure, because
-//! paths are already resolved; a command's folder is inspected (see [`octo_shell::judge_at`]), so commands are
+//! paths are already resolved; a command's folder is inspected (see [`octo_policy::assess`]), so commands are
 //! decided on off the async threads, by [`decide_off_thread`].
 //!
 //! It fails closed: every call not known to be harmless asks, and in the two asking modes an unknown is never a
@@ -12,10 +12,10 @@ mod desk;
 pub(crate) use browser::{browser_permissions, entry_permissions};
 pub(crate) use decided::{CallDecision, CommandFacts, Decision, KnownExtent, RunBasis};
 
-use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
-use octo_shell::{
+use octo_policy::{
     Doubtful, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, TouchedPaths, Verdict,
 };
+use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
 use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Site, SiteDistance, SiteGrant};
 use octo_workspace::is_inside;
 use std::{
@@ -176,7 +176,7 @@ fn write(ground: &PermissionContext, path: &Path) -> Decision {
     let rule = Some(Rule::Write { path: shown.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
     let around = ground.shell_context(&ground.folder);
-    let verdict = octo_shell::write_path(path, ground.open(), &around, &ground.policy, &ground.startup);
+    let verdict = octo_policy::write_path(path, ground.open(), &around, &ground.policy, &ground.startup);
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: shown, part: None };
     }
@@ -205,7 +205,7 @@ fn write(ground: &PermissionContext, path: &Path) -> Decision {
 fn read(ground: &PermissionContext, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let exact = Rule::Read { path: shown.clone() };
-    match octo_shell::read_path(path, ground.open(), &ground.shell_context(&ground.folder), &ground.policy) {
+    match octo_policy::read_path(path, ground.open(), &ground.shell_context(&ground.folder), &ground.policy) {
         PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
         // A rule for a folder does not cover the secrets in it.
         PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(RunBasis::Person),
@@ -291,8 +291,14 @@ fn command(ground: &PermissionContext, effect: &CommandEffect) -> CallDecision {
         })
         .collect();
     let around = ground.shell_context(cwd);
-    let standing = PolicyContext { around: &around, policy: &ground.policy, rules: &words };
-    let assessment = octo_shell::assess(line, env, standing);
+    let standing = PolicyContext {
+        context: &around,
+        policy: &ground.policy,
+        rules: &words,
+        startup: &ground.startup,
+        git: octo_shell::git_answer,
+    };
+    let assessment = octo_policy::assess(line, env, standing);
     let nature = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },

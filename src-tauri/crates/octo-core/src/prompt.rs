@@ -71,10 +71,10 @@ impl Surroundings {
 
 /// Returns the facts about the shell that the terminal's description, which is the same on every system, does
 /// not contain.
-fn shell_notice(language: octo_shell::Language) -> &'static str {
+fn shell_notice(language: octo_policy::Language) -> &'static str {
     match language {
-        octo_shell::Language::Bash => "",
-        octo_shell::Language::PowerShell => {
+        octo_policy::Language::Bash => "",
+        octo_policy::Language::PowerShell => {
             "\nThis machine has no bash: the terminal runs PowerShell, so write PowerShell. The directory and environment variables carry over, functions do not."
         }
     }

@@ -11,8 +11,8 @@ mod requests;
 
 use crate::updates::Updates;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use octo_policy::{Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFile, PolicyReading};
 use octo_protocol::{ApiError, PolicyState, StoredTopic, Update};
-use octo_shell::{Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFile, PolicyReading};
 use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -131,7 +131,7 @@ impl WatchedPolicy {
             path: self.file.path().display().to_string(),
             stamp,
             rules: policy.rules().all(),
-            fault: fault.as_ref().map(octo_shell::PolicyFault::told),
+            fault: fault.as_ref().map(octo_policy::PolicyFault::to_api_error),
         };
         if held.told.as_ref() != Some(&state) {
             if let Some(fault) = fault {

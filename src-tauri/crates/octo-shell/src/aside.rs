@@ -1,7 +1,8 @@
 //! Runs a person's own program outside the session's commands: passes its input at once, reads its output, and
 //! kills it with all its child processes when its time is up.
 
-use crate::{Language, LoginEnvironment};
+use crate::LoginEnvironment;
+use octo_policy::Language;
 use std::{
     io,
     path::Path,
@@ -57,7 +58,7 @@ impl HookProgram<'_> {
     /// it could not be started.
     pub async fn run(self) -> io::Result<HookProgramEnd> {
         #[cfg(windows)]
-        let program = crate::language::INTERPRETER.program.clone();
+        let program = crate::interpreter::INTERPRETER.program.clone();
         #[cfg(not(windows))]
         let program = "bash";
         let flags = match crate::language() {

@@ -7,17 +7,13 @@
 mod capture;
 mod startup;
 
-use octo_workspace::is_inside;
+use octo_policy::{DEFAULT_PATH, StartupFiles, Variables};
 use startup::StartupStamp;
 use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, LazyLock},
 };
 use tokio::sync::Mutex;
-
-/// Variables by name.
-pub(crate) type Variables = BTreeMap<String, String>;
 
 /// The person's login environment. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -48,7 +44,7 @@ struct LoginShellAnswer {
 
 /// Cached once per process.
 static PERSON_CACHE: LazyLock<Arc<LoginShellCache>> =
-    LazyLock::new(|| Arc::new(LoginShellCache::new(capture::own())));
+    LazyLock::new(|| Arc::new(LoginShellCache::new(capture::own_variables())));
 
 impl LoginShellCache {
     fn new(own: Variables) -> Self {
@@ -67,7 +63,7 @@ impl LoginShellCache {
             return Arc::clone(&known.variables);
         }
         let stamp = looked.unwrap_or_else(|_| StartupStamp::now(&self.own));
-        let asked = capture::login(&self.own, secret).await;
+        let asked = capture::query_login_shell(&self.own, secret).await;
         let variables = match (asked, answer.as_ref()) {
             (Some(variables), _) => Arc::new(variables),
             (None, Some(known)) => Arc::clone(&known.variables),
@@ -111,29 +107,12 @@ impl LoginEnvironment {
     }
 }
 
-/// The start-up files of shells of a person with this home, and of the machine: those by name, and what the person's
-/// variables name. Their login shell's variables count once it was asked, the process's own until then.
-pub(crate) fn startup_files(home: Option<&Path>) -> Vec<PathBuf> {
+/// Returns the start-up files of the person's shells and of the machine. Those that variables name are taken from
+/// the login shell once it was queried, and from the process's own variables until then.
+pub fn startup_files() -> StartupFiles {
     let answered =
         PERSON_CACHE.answer.try_lock().ok().and_then(|answer| Some(Arc::clone(&answer.as_ref()?.variables)));
-    startup_files_of(answered.as_deref().unwrap_or(&PERSON_CACHE.own), home)
-}
-
-fn startup_files_of(variables: &Variables, home: Option<&Path>) -> Vec<PathBuf> {
-    let named = |name: &str| expanded(variables.get(name)?, home);
-    let zsh = named("ZDOTDIR");
-    let sourced = ["BASH_ENV", "ENV"].into_iter().filter_map(named);
-    startup::files(home, zsh.as_deref()).chain(sourced).collect()
-}
-
-/// The absolute path a variable's value names; shells expand the home in it.
-fn expanded(value: &str, home: Option<&Path>) -> Option<PathBuf> {
-    let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| value.strip_prefix(start));
-    let path = match below_home {
-        Some(rest) => home?.join(rest),
-        None => PathBuf::from(value),
-    };
-    path.is_absolute().then_some(path)
+    StartupFiles::new(answered.as_deref().unwrap_or(&PERSON_CACHE.own))
 }
 
 /// Whether a variable is hidden from commands.
@@ -157,82 +136,6 @@ const ALWAYS_SET: &[(&str, &str)] = &[
 const ALWAYS_UNSET: &[&str] =
     &["_", "SHLVL", "PWD", "OLDPWD", "GIT_TERMINAL_PROMPT", "PROMPT_COMMAND", "PS1", "COLUMNS", "LINES"];
 
-/// Returns the environment of a command that runs without approval, derived from the login environment: in it,
-/// the words [`crate::judge`] examined have their usual meaning.
-pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
-    let mut variables: Variables = login.into_iter().filter(|(name, _)| !alters_commands(name)).collect();
-    let path = variables.get("PATH").cloned().unwrap_or_default();
-    variables.insert("PATH".to_owned(), searched(&path, folder));
-    variables.extend(git_overrides());
-    variables.extend(
-        [
-            ("GIT_PAGER", "cat"),
-            // A single-byte locale may have blanks the policy does not know.
-            ("LC_ALL", "C.UTF-8"),
-            // A query for a version must not download a tool.
-            ("GOTOOLCHAIN", "local"),
-            ("RUSTUP_AUTO_INSTALL", "0"),
-            ("COREPACK_ENABLE_DOWNLOAD_PROMPT", "0"),
-            ("COREPACK_ENABLE_STRICT", "0"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned())),
-    );
-    variables
-}
-
-/// Whether a variable changes the behaviour of a command in the policy's table: start-up files and options of
-/// bash, exported functions, tool options, settings files.
-fn alters_commands(name: &str) -> bool {
-    #[rustfmt::skip]
-    const NAMES: &[&str] = &[
-        "BASH_ENV", "BASHOPTS", "SHELLOPTS", "ENV", "CDPATH", "GLOBIGNORE", "IFS", "POSIXLY_CORRECT", "PS4",
-        "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "MAGIC", "NODE_OPTIONS", "PYTHONSTARTUP", "RUBYOPT", "MAKEFLAGS",
-        "EXECIGNORE", "RUSTUP_TOOLCHAIN", "LS_OPTIONS",
-    ];
-    NAMES.contains(&name) || name.starts_with("BASH_FUNC_") || alters_git(name)
-}
-
-/// Whether a variable sets git's settings, folders or programs.
-pub(crate) fn alters_git(name: &str) -> bool {
-    name.starts_with("GIT_")
-}
-
-/// Returns git settings that override a repository's own: no program named in the repository is started.
-pub(crate) fn git_overrides() -> Variables {
-    const SETTINGS: &[(&str, &str)] = &[
-        ("core.fsmonitor", "false"),
-        ("core.hooksPath", "/dev/null"),
-        ("core.pager", "cat"),
-        ("core.editor", "false"),
-        ("core.sshCommand", "false"),
-        // `git diff` would write the index.
-        ("diff.autoRefreshIndex", "false"),
-        ("interactive.diffFilter", "cat"),
-        ("log.showSignature", "false"),
-        ("gpg.program", "false"),
-        ("gpg.openpgp.program", "false"),
-        ("gpg.x509.program", "false"),
-        ("gpg.ssh.program", "false"),
-        // A folder that looks like a bare repository does not count as one.
-        ("safe.bareRepository", "explicit"),
-        ("status.submoduleSummary", "false"),
-        ("submodule.recurse", "false"),
-    ];
-    let mut variables = Variables::from([
-        ("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string()),
-        // No incidental writes, no fetches.
-        ("GIT_OPTIONAL_LOCKS".to_owned(), "0".to_owned()),
-        ("GIT_NO_LAZY_FETCH".to_owned(), "1".to_owned()),
-        ("GIT_ALLOW_PROTOCOL".to_owned(), "none".to_owned()),
-        ("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()),
-    ]);
-    for (at, (name, value)) in SETTINGS.iter().enumerate() {
-        variables.insert(format!("GIT_CONFIG_KEY_{at}"), (*name).to_owned());
-        variables.insert(format!("GIT_CONFIG_VALUE_{at}"), (*value).to_owned());
-    }
-    variables
-}
-
 /// Makes `folder` the first entry of `PATH`, without repeating it.
 pub(crate) fn prepend_to_path(variables: &mut Variables, folder: &Path) {
     let path = variables.get("PATH").map_or(DEFAULT_PATH, String::as_str);
@@ -242,21 +145,6 @@ pub(crate) fn prepend_to_path(variables: &mut Variables, folder: &Path) {
     if let Ok(joined) = std::env::join_paths(all) {
         variables.insert("PATH".to_owned(), joined.to_string_lossy().into_owned());
     }
-}
-
-/// The `PATH` of commands if none is set.
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-
-/// Returns `path` without entries that are relative or inside `folder`: files the session may write must not
-/// pose as tools.
-pub(crate) fn searched(path: &str, folder: &Path) -> String {
-    let folder = octo_workspace::real(folder).unwrap_or_else(|_| folder.to_owned());
-    let kept: Vec<PathBuf> = std::env::split_paths(path)
-        .filter(|entry| entry.is_absolute())
-        .filter(|entry| octo_workspace::real(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
-        .collect();
-    let joined = std::env::join_paths(kept).unwrap_or_default().to_string_lossy().into_owned();
-    if joined.is_empty() { DEFAULT_PATH.to_owned() } else { joined }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A session's commands. On Windows they run in a pseudo-console, in Git Bash or PowerShell ([`crate::language`]).
+//! A session's commands. On Windows they run in a pseudo-console, in Git Bash or PowerShell ([`crate::interpreter`]).
 
 mod background;
 mod carry;

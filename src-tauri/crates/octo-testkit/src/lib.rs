@@ -17,6 +17,7 @@ pub mod day;
 mod disk;
 mod fast_time;
 mod gate;
+mod git;
 mod golden;
 mod grammar;
 mod growth;
@@ -41,6 +42,7 @@ pub use chromium::{CHROMIUM_HEADLESS_SWITCHES, CHROMIUM_SWITCHES, chromium_or_sk
 pub use disk::{DiskMode, SmallDisk};
 pub use fast_time::FastTime;
 pub use gate::Gate;
+pub use git::git_answer;
 pub use golden::{check_golden, check_names, golden_text, restore_database};
 pub use grammar::grammar;
 pub use growth::{GrowthCheck, ResourceMeasure, check_database};

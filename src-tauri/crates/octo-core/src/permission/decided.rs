@@ -1,7 +1,7 @@
 //! A decision about a call, and the facts about a command that do not depend on it.
 
+use octo_policy::{DecisionEntry, Doubtful, LastingPart, LoggedVerdict, Verdict};
 use octo_protocol::{AskReason, Millis, Refusal, Risk, Rule, SessionId};
-use octo_shell::{DecisionEntry, Doubtful, LastingPart, LoggedVerdict, Verdict};
 use octo_tools::{CommandEffect, Effects};
 use std::path::{Path, PathBuf};
 

@@ -6,8 +6,8 @@ mod above;
 mod desk;
 
 use super::*;
+use octo_policy::{CommandRules, PathRules, PolicyRules};
 use octo_protocol::{LibraryChange, Refusal, SessionId};
-use octo_shell::{CommandRules, PathRules, PolicyRules};
 use octo_tools::{BuiltinCommandEffect, CallConcurrency};
 
 fn ground(mode: Mode, folder: &Path) -> PermissionContext {

@@ -6,12 +6,12 @@ use crate::{
     permission::{self, CallDecision, Decision, PermissionContext, RunBasis},
     reply::json,
 };
+use octo_policy::PolicyChange;
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
 };
 use octo_runtime::blocking;
-use octo_shell::{PolicyChange, StartupFiles};
 use octo_tools::{BuiltinGrant, CommandEffect, Effects};
 use octo_workspace::session_folder;
 use serde_json::Value;
@@ -85,7 +85,7 @@ impl PersonRules {
             home_others: base.paths.other_homes(),
             policy: policy.await?,
             desk: BuiltinGrant::Ask,
-            startup: StartupFiles::default(),
+            startup: octo_shell::startup_files(),
         };
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };

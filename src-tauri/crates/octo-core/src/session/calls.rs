@@ -20,8 +20,8 @@ use crate::{
     permission::PermissionContext,
     turn::{Input, SettleReason},
 };
+use octo_policy::PolicyPaths;
 use octo_protocol::{ApiError, CallId, Event, MessageId, Mode, StreamKind, Todo, ToolView, TurnId};
-use octo_shell::{PolicyPaths, StartupFiles};
 use octo_tools::{Approver, Http, INVOKE_SKILL, TodoList, ToolContext, ToolError, ToolOutput, TurnHistory};
 use octo_workspace::{Outputs, RunningCommand, Scripts};
 use std::sync::{Arc, PoisonError};
@@ -73,7 +73,7 @@ impl Session {
             home_others: self.runtime.base.paths.other_homes(),
             policy: self.runtime.services.rules.policy(),
             desk: self.desk_leave(),
-            startup: StartupFiles::default(),
+            startup: octo_shell::startup_files(),
         }
     }
 

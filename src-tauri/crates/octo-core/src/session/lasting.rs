@@ -8,9 +8,10 @@
 
 use super::workspace::Workspace;
 use crate::permission::{CommandFacts, KnownExtent};
+use octo_policy::{LastingPart, LineContext, typed};
 use octo_protocol::{CallId, LastingEffect, LastingKind};
 use octo_runtime::now;
-use octo_shell::{Confinement, LastingPart, LineContext, Shell, typed};
+use octo_shell::{Confinement, Shell};
 use octo_tools::{BrowserAction, BrowserEffect, CommandEffect, Effects, PageInteraction};
 use std::{
     collections::BTreeSet,

@@ -80,7 +80,7 @@ pub(super) async fn ready(
     };
     let decided = permission::decide_off_thread(ground, &effects).await;
     if let Some(entry) = decided.log_entry(&effects, context.session, now()) {
-        let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
+        let log = octo_policy::DecisionLog::new(&ground.home.join("logs"));
         // In parallel with the call: a log that cannot be written stops nothing.
         tokio::task::spawn_blocking(move || {
             if let Err(error) = log.write(&entry) {

@@ -1,9 +1,10 @@
 //! Queries the login shell for its environment.
 
-use super::{Variables, is_hidden};
+use super::is_hidden;
+use octo_policy::Variables;
 
 /// Returns the process's own variables; few if Octo was started from an icon.
-pub(super) fn own() -> Variables {
+pub(super) fn own_variables() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         // Windows ignores the case of names, and spells this one differently.
@@ -17,10 +18,10 @@ pub(super) fn own() -> Variables {
 
 /// Returns the environment a login shell started with `own` gives a command, without hidden variables; `None`
 /// if the query fails.
-pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variables> {
+pub(super) async fn query_login_shell(own: &Variables, secret: &[String]) -> Option<Variables> {
     let shown = |(name, _): &(String, String)| !is_hidden(name, secret);
     let asked: Variables = own.clone().into_iter().filter(shown).collect();
-    match tokio::task::spawn_blocking(move || login_shell::ask(&asked)).await {
+    match tokio::task::spawn_blocking(move || login_shell::query(&asked)).await {
         Ok(Some(variables)) => Some(variables.into_iter().filter(shown).collect()),
         Ok(None) | Err(_) => {
             tracing::warn!(
@@ -33,19 +34,19 @@ pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variable
 
 #[cfg(not(unix))]
 mod login_shell {
-    use super::Variables;
+    use octo_policy::Variables;
 
     /// Returns the own variables: without login shells, every program already has the person's environment.
-    pub(super) fn ask(own: &Variables) -> Option<Variables> {
+    pub(super) fn query(own: &Variables) -> Option<Variables> {
         Some(own.clone())
     }
 }
 
 #[cfg(unix)]
 mod login_shell {
-    use super::Variables;
     use crate::shell::processes;
     use nix::unistd::{Uid, User};
+    use octo_policy::Variables;
     use portable_pty::{CommandBuilder, PtySize, native_pty_system};
     use std::{
         fs,
@@ -60,13 +61,13 @@ mod login_shell {
     };
 
     /// The time limit of a login shell. Heavy start-up files take a second or two.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// How often to check whether it has finished.
-    const LOOK: Duration = Duration::from_millis(10);
+    const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
     /// Queries the person's shell, and `bash` if that one does not understand.
-    pub(super) fn ask(own: &Variables) -> Option<Variables> {
+    pub(super) fn query(own: &Variables) -> Option<Variables> {
         let account = User::from_uid(Uid::current()).ok().flatten();
         let mut own = own.clone();
         // Variables set by a login, but perhaps not for an icon.
@@ -83,13 +84,13 @@ mod login_shell {
         if !shells.iter().any(|shell| shell.ends_with("bash")) {
             shells.push(PathBuf::from("/bin/bash"));
         }
-        shells.iter().find_map(|shell| ask_shell(shell, &own))
+        shells.iter().find_map(|shell| query_shell(shell, &own))
     }
 
     /// Runs the shell and returns its environment. It runs in its own terminal, because interactive shells need
     /// one and must not take the one Octo may have been started in; its input is empty, so start-up files that
     /// ask a question get no answer instead of waiting.
-    pub(super) fn ask_shell(shell: &Path, own: &Variables) -> Option<Variables> {
+    pub(super) fn query_shell(shell: &Path, own: &Variables) -> Option<Variables> {
         let answer = tempfile::NamedTempFile::new().ok()?;
         let marker = uuid::Uuid::new_v4().simple().to_string();
         let question = format!("printf '%s\\n' {marker}; command env -0; printf '%s\\n' {marker}");
@@ -118,16 +119,16 @@ mod login_shell {
             let mut buffer = [0; 4096];
             while !stop.load(Ordering::SeqCst) {
                 if !matches!(screen.read(&mut buffer), Ok(1..)) {
-                    thread::sleep(LOOK);
+                    thread::sleep(POLL_INTERVAL);
                 }
             }
         });
         drain.ok()?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + QUERY_TIMEOUT;
         let ended = loop {
             match child.try_wait() {
                 Ok(Some(_)) => break true,
-                Ok(None) if Instant::now() < deadline => thread::sleep(LOOK),
+                Ok(None) if Instant::now() < deadline => thread::sleep(POLL_INTERVAL),
                 Ok(None) | Err(_) => break false,
             }
         };
@@ -163,7 +164,7 @@ mod login_shell {
         use super::*;
         use std::time::Instant;
 
-        fn own(home: &Path) -> Variables {
+        fn own_variables(home: &Path) -> Variables {
             Variables::from([
                 ("HOME".to_owned(), home.display().to_string()),
                 ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
@@ -208,8 +209,8 @@ mod login_shell {
                 fs::write(&file, text).unwrap();
                 // bash reads .bashrc only through the profile.
                 fs::write(home.path().join(".bash_profile"), ". ~/.bashrc\n").unwrap();
-                let variables =
-                    ask_shell(&path, &own(home.path())).unwrap_or_else(|| panic!("{shell} answers"));
+                let variables = query_shell(&path, &own_variables(home.path()))
+                    .unwrap_or_else(|| panic!("{shell} answers"));
                 assert_eq!(variables.get("FROM_RC").map(String::as_str), Some("one\ntwo"), "{shell}");
                 assert!(variables["PATH"].starts_with("/opt/tools:"), "{shell}: {}", variables["PATH"]);
             }
@@ -225,16 +226,16 @@ mod login_shell {
             )
             .unwrap();
             let started = Instant::now();
-            let variables = ask_shell(&bash, &own(home.path())).unwrap();
+            let variables = query_shell(&bash, &own_variables(home.path())).unwrap();
             assert_eq!(variables["ANSWER"], "[]");
-            assert!(started.elapsed() < PATIENCE);
+            assert!(started.elapsed() < QUERY_TIMEOUT);
         }
 
         #[test]
         fn a_shell_that_does_not_understand_is_no_answer() {
             let home = tempfile::tempdir().unwrap();
-            assert_eq!(ask_shell(Path::new("/bin/true"), &own(home.path())), None);
-            assert_eq!(ask_shell(Path::new("/bin/false"), &own(home.path())), None);
+            assert_eq!(query_shell(Path::new("/bin/true"), &own_variables(home.path())), None);
+            assert_eq!(query_shell(Path::new("/bin/false"), &own_variables(home.path())), None);
         }
     }
 }

@@ -105,19 +105,3 @@ async fn secrets_are_neither_given_to_the_shell_nor_taken_from_it() {
     assert_eq!(variables["SEEN"], "[]");
     assert!(!variables.contains_key("MINE") && !variables.contains_key("OCTO_X"));
 }
-
-#[test]
-fn start_up_files_are_also_those_the_variables_name() {
-    let home = Path::new("/home/ada");
-    let variables = Variables::from(
-        [("ZDOTDIR", "/home/ada/zsh"), ("BASH_ENV", "$HOME/.bash_env"), ("ENV", "~/.shinit")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned())),
-    );
-    let files = startup_files_of(&variables, Some(home));
-    for file in [".profile", ".zshrc", "zsh/.zshrc", "zsh/.zshenv", ".bash_env", ".shinit"] {
-        assert!(files.contains(&home.join(file)), "{file}");
-    }
-    assert!(files.contains(&PathBuf::from("/etc/profile")));
-    let relative = Variables::from([("ENV".to_owned(), "x".to_owned())]);
-    assert!(startup_files_of(&relative, None).iter().all(|file| file.starts_with("/etc")));
-}

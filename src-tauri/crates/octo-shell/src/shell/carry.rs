@@ -4,7 +4,8 @@
 //! environment is kept, in memory and in a file of the session, so that it survives the process. A command that
 //! ends without writing it (`exec`, a kill) changes nothing.
 
-use crate::environment::{Variables, is_hidden};
+use crate::environment::is_hidden;
+use octo_policy::Variables;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,

@@ -188,7 +188,7 @@ impl Commands {
         }
         let mut variables = match run.carried {
             CarryScope::All => carry.variables(&login),
-            CarryScope::FolderOnly => environment::vetted(login.clone(), &run.folder),
+            CarryScope::FolderOnly => octo_policy::unattended(login.clone(), &run.folder),
         };
         variables.extend(run.env.iter().cloned());
         variables.retain(|name, _| !environment::is_hidden(name, &self.config.secret_variables));

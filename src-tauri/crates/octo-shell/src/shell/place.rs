@@ -1,10 +1,8 @@
 //! The locations of commands and their files: `bash`, the files a command is started from, and the kept logs.
 
 use super::carry;
-use crate::{
-    CarryScope,
-    language::{Interpreter, Language},
-};
+use crate::{CarryScope, interpreter::Interpreter};
+use octo_policy::Language;
 use std::{
     fs,
     io::{self, Write},

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     Confinement, LiveSink, ShellError,
-    environment::Variables,
     output::{CommandStage, Transcript},
 };
 use nix::{
@@ -17,6 +16,7 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     unistd::{self, tcgetpgrp},
 };
+use octo_policy::Variables;
 use octo_protocol::{CallId, CommandState, Millis};
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::{

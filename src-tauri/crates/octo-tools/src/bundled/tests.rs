@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::builtin;
-use octo_shell::sole_command;
+use octo_policy::sole_command;
 use std::{collections::BTreeSet, fs};
 
 /// Maximum prompt tokens of all of them together, at four bytes a token.

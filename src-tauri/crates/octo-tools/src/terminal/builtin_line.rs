@@ -10,8 +10,8 @@ use crate::{
     ToolError, ToolOutput,
     builtin::{self, BuiltinCommand, ParsedCommand},
 };
+use octo_policy::{sole_command, would_start};
 use octo_protocol::{CommandState, CommandView, ToolView};
-use octo_shell::{sole_command, would_start};
 use std::{path::Path, time::Instant};
 use url::Url;
 

@@ -4,8 +4,9 @@
 use super::{carry, powershell};
 use crate::{
     CarryScope,
-    language::{INTERPRETER, Interpreter, Language},
+    interpreter::{INTERPRETER, Interpreter},
 };
+use octo_policy::Language;
 use std::{
     fs, io,
     path::{Path, PathBuf},

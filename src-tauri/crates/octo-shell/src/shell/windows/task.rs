@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     Confinement, LiveSink, ShellError,
-    environment::Variables,
     output::{CommandStage, Transcript},
 };
+use octo_policy::Variables;
 use octo_protocol::{CallId, CommandState, Millis};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::{

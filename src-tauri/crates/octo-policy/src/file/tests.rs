@@ -1,0 +1,248 @@
+use super::{edit::render, *};
+use octo_protocol::{ApiError, words};
+use std::fs;
+
+struct Place {
+    keep: tempfile::TempDir,
+    file: PolicyFile,
+}
+
+impl Place {
+    fn new(text: &str) -> Self {
+        let place = Self::empty();
+        place.write(text);
+        place
+    }
+
+    fn empty() -> Self {
+        let keep = tempfile::tempdir().unwrap();
+        let file = PolicyFile::new(keep.path().join("policy.toml"), Some(PathBuf::from("/home/ada")));
+        Self { keep, file }
+    }
+
+    fn write(&self, text: &str) {
+        fs::write(self.file.path(), text).unwrap();
+    }
+
+    fn written(&self) -> String {
+        fs::read_to_string(self.file.path()).unwrap()
+    }
+
+    fn change(&self, change: &PolicyChange) -> Result<PolicyReading, PolicyChangeError> {
+        self.file.change(change, &self.file.read().stamp)
+    }
+}
+
+fn load(text: &str) -> (Policy, Option<PolicyFault>) {
+    let PolicyReading { policy, fault, .. } = Place::new(text).file.read();
+    (policy, fault)
+}
+
+fn rule(list: PolicyList, text: &str) -> PolicyRule {
+    PolicyRule { list, text: text.to_owned() }
+}
+
+fn add(list: PolicyList, text: &str) -> PolicyChange {
+    PolicyChange::Add(rule(list, text))
+}
+
+#[test]
+fn a_file_that_cannot_be_used_means_the_strict_policy_and_a_word_about_it() {
+    for (text, key, line) in [
+        ("[commands", "policy.malformed", 1),
+        ("\n\n[commands]\nallw = []", "policy.malformed", 4),
+        ("[commands]\n\nallow = 'ls'", "policy.malformed", 3),
+        ("# a\n[other]", "policy.malformed", 2),
+        ("[commands]\nallow = [\n  'ls',\n  'ls; rm x',\n]", "policy.pattern", 4),
+        ("[commands]\ndeny = ['docker > x']", "policy.pattern", 2),
+        ("[commands]\nallow = ['*']", "policy.pattern", 2),
+        ("[commands]\nallow = ['']", "policy.pattern", 2),
+        ("[commands]\nallow = ['ls $(x)']", "policy.pattern", 2),
+        ("[commands]\nask = ['A=b ls']", "policy.pattern", 2),
+        ("[paths]\ndeny = ['~/x', 'private/x']", "policy.place", 2),
+        ("[paths]\nsecret = ['/srv/*']", "policy.place", 2),
+    ] {
+        let (policy, fault) = load(text);
+        assert!(policy.is_strict() && policy.rules() == &PolicyRules::default(), "{text}");
+        let told = fault.unwrap().to_api_error();
+        assert_eq!(
+            (told.key.as_str(), told.args["line"].as_str()),
+            (key, line.to_string().as_str()),
+            "{text}: {told}"
+        );
+    }
+    let PolicyReading { policy, fault, .. } = Place::empty().file.read();
+    assert_eq!((policy.is_strict(), fault), (false, None));
+    let folder = tempfile::tempdir().unwrap();
+    let unreadable = PolicyFile::new(folder.path().to_owned(), None).read();
+    assert_eq!(unreadable.fault.unwrap().to_api_error().key, "policy.unreadable");
+    assert!(unreadable.policy.is_strict());
+}
+
+#[test]
+fn words_for_every_fault_are_in_the_catalogue() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = [
+        load("[commands").1,
+        load("[commands]\nallow = ['*']").1,
+        load("[paths]\ndeny = ['a/b']").1,
+        PolicyFile::new(folder.path().to_owned(), None).read().fault,
+    ];
+    let told = faults.map(|fault| fault.unwrap().to_api_error());
+    let rules = RuleFault::ALL.map(|why| ApiError::new(why.key()));
+    for language in [octo_protocol::Language::En, octo_protocol::Language::Zh] {
+        for error in told.iter().chain(&rules) {
+            let words = words::explain(language, error);
+            assert!(!words.contains(&error.key) && !words.contains(['{', '}']), "{error}: {words}");
+            for (name, value) in &error.args {
+                assert!(words.contains(value.as_str()), "{error}: {name} is not told: {words}");
+            }
+        }
+    }
+}
+
+#[test]
+fn why_a_rule_is_none_is_said() {
+    use PolicyList::{Allow, Ask, Deny, DenyPath, Secret};
+    for (list, text, why) in [
+        (Allow, "just lint", None),
+        (Deny, "git push", None),
+        (Ask, "git * --force", None),
+        (Allow, "echo 'a b'", None),
+        (Allow, "", Some(RuleFault::Empty)),
+        (Allow, "  ", Some(RuleFault::Empty)),
+        (Allow, "ls; rm x", Some(RuleFault::Joined)),
+        (Allow, "ls;", Some(RuleFault::Joined)),
+        (Allow, "ls && rm x", Some(RuleFault::Joined)),
+        (Allow, "ls | sh", Some(RuleFault::Joined)),
+        (Allow, "ls &", Some(RuleFault::Joined)),
+        (Allow, "ls\nrm x", Some(RuleFault::Joined)),
+        (Allow, "ls $(rm x)", Some(RuleFault::Expanded)),
+        (Allow, "ls \"$(rm x)\"", Some(RuleFault::Expanded)),
+        (Allow, "ls $HOME", Some(RuleFault::Expanded)),
+        (Allow, "ls `rm x`", Some(RuleFault::Expanded)),
+        (Allow, "ls > x", Some(RuleFault::Redirected)),
+        (Allow, "ls < x", Some(RuleFault::Redirected)),
+        (Allow, "PATH=. ls", Some(RuleFault::Assigned)),
+        (Allow, "*", Some(RuleFault::Everything)),
+        (Allow, "l* x", Some(RuleFault::Pattern)),
+        (Allow, "ls 'x", Some(RuleFault::Unreadable)),
+        (Allow, "ls \u{202e}x", Some(RuleFault::Invisible)),
+        (Secret, "~/vault", None),
+        (Secret, "*.token", None),
+        (DenyPath, "/srv/private", None),
+        (DenyPath, " ", Some(RuleFault::Empty)),
+        (DenyPath, "a/b", Some(RuleFault::Relative)),
+        (DenyPath, "~eve/x", Some(RuleFault::Relative)),
+        (Secret, "~/vault/*", Some(RuleFault::PlacePattern)),
+        (Secret, "x\u{200b}", Some(RuleFault::Invisible)),
+    ] {
+        assert_eq!(check(&rule(list, text)).err(), why, "{text:?}");
+        // The same parser judges typed rules and those in a file.
+        let in_file = render("", &{
+            let mut rules = PolicyRules::default();
+            rules.list_mut(list).push(text.to_owned());
+            rules
+        });
+        assert_eq!(load(&in_file).1.is_some(), why.is_some(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_change_keeps_what_the_person_wrote() {
+    let text =
+        "# mine\n[commands]\nallow = [\n  \"just lint\", # quick\n]\n\n[paths] # places\nsecret = []\n";
+    let place = Place::new(text);
+    let reading = place.change(&add(PolicyList::Allow, "just fmt")).unwrap();
+    assert_eq!(reading.policy.rules().commands.allow, ["just lint", "just fmt"]);
+    place.change(&add(PolicyList::Allow, "just fmt")).unwrap();
+    place.change(&add(PolicyList::DenyPath, "/srv/x")).unwrap();
+    let written = place.written();
+    for kept in ["# mine", "# quick", "# places", "just lint", "secret = []"] {
+        assert!(written.contains(kept), "{kept}: {written}");
+    }
+    for text in ["just fmt", "just lint"] {
+        place.change(&PolicyChange::Remove(rule(PolicyList::Allow, text))).unwrap();
+    }
+    place.change(&PolicyChange::Remove(rule(PolicyList::Deny, "never there"))).unwrap();
+    let rules = place.file.read().policy.rules().all();
+    assert_eq!(rules, [rule(PolicyList::DenyPath, "/srv/x")]);
+    assert!(place.written().contains("# mine"));
+}
+
+#[test]
+fn a_file_that_is_broken_or_changed_meanwhile_is_never_written_to() {
+    let broken = "[commands]\nallow = ['ls; rm x'] # half done";
+    let place = Place::new(broken);
+    let refused = place.change(&add(PolicyList::Deny, "docker")).unwrap_err();
+    assert!(matches!(refused, PolicyChangeError::Broken(PolicyFault::Rule { line: 2, .. })), "{refused}");
+    assert_eq!(place.written(), broken);
+
+    place.write("[commands]\nallow = []\n");
+    let stamp = place.file.read().stamp;
+    place.write("[commands]\nallow = ['just lint']\n");
+    let refused = place.file.change(&add(PolicyList::Deny, "docker"), &stamp).unwrap_err();
+    assert!(matches!(refused, PolicyChangeError::Changed), "{refused}");
+    fs::remove_file(place.file.path()).unwrap();
+    let refused = place.file.change(&add(PolicyList::Deny, "docker"), &stamp).unwrap_err();
+    assert!(matches!(refused, PolicyChangeError::Changed), "{refused}");
+    assert!(!place.file.path().exists());
+
+    let refused = place.change(&add(PolicyList::Allow, "ls; rm x")).unwrap_err();
+    assert!(matches!(refused, PolicyChangeError::Rule(RuleFault::Joined)), "{refused}");
+    assert!(!place.file.path().exists());
+    let left = fs::read_dir(place.keep.path()).unwrap().count();
+    assert_eq!(left, 0, "no half of a file is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_written_is_the_owners_alone_and_a_link_stays_a_link() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::empty();
+    place.change(&add(PolicyList::Deny, "docker")).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(place.file.path()), 0o600);
+    let real = place.keep.path().join("dotfiles.toml");
+    fs::rename(place.file.path(), &real).unwrap();
+    std::os::unix::fs::symlink(&real, place.file.path()).unwrap();
+    place.change(&add(PolicyList::Ask, "git commit")).unwrap();
+    assert!(fs::symlink_metadata(place.file.path()).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("git commit"));
+}
+
+#[test]
+fn paths_are_given_by_place_or_by_name() {
+    let (policy, fault) = load("[paths]\nsecret = ['~/vault', '*.token']\ndeny = ['/srv/private']");
+    assert_eq!(fault, None);
+    for (path, secret, denied) in [
+        ("/home/ada/vault/a", true, false),
+        ("/home/ada/vaults/a", false, false),
+        ("/x/y.TOKEN", true, false),
+        ("/x/tokens", false, false),
+        ("/srv/private", false, true),
+        ("/srv/private/deep/er", false, true),
+        ("/srv/privateer", false, false),
+    ] {
+        assert_eq!(
+            (policy.is_secret(Path::new(path)), policy.is_denied(Path::new(path))),
+            (secret, denied),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn rules_are_written_without_losing_the_persons_comments() {
+    let text = "# mine\n[commands]\nallow = [\n  \"just lint\", # quick\n  \"old\",\n]\n\n[paths]\n# never\ndeny = [\"~/x\"]\n";
+    let mut rules = parse(text).ok().unwrap();
+    rules.commands.allow = vec!["just lint".to_owned(), "just fmt".to_owned()];
+    rules.commands.deny = vec!["docker".to_owned()];
+    let made = render(text, &rules);
+    for kept in ["# mine", "# quick", "# never", "just lint", "just fmt", "docker"] {
+        assert!(made.contains(kept), "{kept}: {made}");
+    }
+    assert!(!made.contains("\"old\""), "{made}");
+    assert_eq!(parse(&made).ok().unwrap(), rules);
+    assert_eq!(parse(&render("", &rules)).ok().unwrap(), rules);
+}

@@ -1,0 +1,249 @@
+//! The ways in which a folder could change the meaning of a line whose words are read-only.
+//!
+//! * A pattern names files: each is passed to the caller, which detects a secret or a link out of the folder.
+//!   So are closed paths that a search through folders would encounter.
+//! * A repository's own settings can name programs git starts (filters, text converters, external diffs,
+//!   promised objects fetched through a command), and a submodule has its own settings. A repository with any
+//!   setting not known to be harmless, or with submodules, asks.
+//! * Version managers let a folder choose which program a name like `node` starts. A folder with such a file
+//!   asks before `node --version`.
+
+use crate::{
+    options::Reads,
+    plain::{Line, Simple},
+    search::{self, RestrictionLookup, Search},
+    table::{self, Operands},
+};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Names a pattern may match before it asks: more cannot be looked at one by one.
+const MAX_NAMES: usize = 2_000;
+
+/// Folders one line may look into repositories of.
+const MAX_REPOSITORIES: usize = 8;
+
+/// Files by which a folder chooses the program a version manager starts.
+#[rustfmt::skip]
+const VERSION_FILES: &[&str] = &[
+    ".java-version", ".mise.toml", ".node-version", ".nvmrc", ".python-version", ".ruby-version", ".sdkmanrc",
+    ".tool-versions", "mise.toml", "rust-toolchain", "rust-toolchain.toml",
+];
+
+/// Returns what `git` with these arguments prints in a repository, or `None` if it fails. It must run in an
+/// environment with [`crate::git_overrides`] and a [`crate::trusted_path`].
+pub type GitQuery = fn(&Path, &[&str]) -> Option<String>;
+
+/// What inspecting a folder asks its caller.
+#[derive(Clone, Copy)]
+pub(crate) struct FolderQueries<'a> {
+    /// The restriction of a real path.
+    pub restriction: RestrictionLookup<'a>,
+    /// A query of git.
+    pub git: GitQuery,
+}
+
+/// Returns everything the line would read, including names found in the folder; `None` if the folder makes it
+/// ask.
+pub(crate) fn inspect(line: &Line, reads: Reads, folder: &Path, queries: FolderQueries<'_>) -> Option<Reads> {
+    let mut names = Reads::new();
+    for read in &reads {
+        if read.contains(['*', '?', '[']) {
+            matching(read, folder, &mut names)?;
+        }
+    }
+    names.extend(reads);
+    let named: Vec<PathBuf> =
+        names.iter().flat_map(|name| places(name, folder)).filter(|path| path.is_dir()).collect();
+    let folders = || std::iter::once(folder).chain(named.iter().map(PathBuf::as_path));
+    if line.commands.iter().any(asks_version) && folders().any(chooses_versions) {
+        return None;
+    }
+    if line.commands.iter().any(|command| is(command, "git")) {
+        let repositories: BTreeSet<PathBuf> =
+            folders().map(repository).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+        if repositories.len() > MAX_REPOSITORIES
+            || !repositories.iter().all(|repository| is_harmless(repository, queries.git))
+        {
+            return None;
+        }
+    }
+    if let Some(search) = Search::of(&line.commands, &|word| search::is_one_of(word, &named)) {
+        let met = search.find_closed(&named, queries.restriction)?;
+        names.extend(met.into_iter().map(|path| path.to_string_lossy().into_owned()));
+    }
+    Some(names)
+}
+
+/// Where a word that names a path may lie: `~` is a home, and as a word in quotes a name like any other.
+fn places(name: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut places = vec![folder.join(name)];
+    if name.starts_with('~') {
+        places.extend(octo_workspace::resolve(name, folder));
+    }
+    places
+}
+
+fn is(command: &Simple, name: &str) -> bool {
+    command.words.first().is_some_and(|word| word.text == name)
+}
+
+fn asks_version(command: &Simple) -> bool {
+    let row = command.words.first().and_then(|name| table::find(&name.text));
+    row.is_some_and(|row| matches!(row.operands, Operands::Only(_)))
+}
+
+fn chooses_versions(folder: &Path) -> bool {
+    folder.ancestors().any(|above| VERSION_FILES.iter().any(|name| above.join(name).exists()))
+}
+
+/// The names a pattern matches, and possibly more: `?` and brackets are read as `*`. None beyond the bound.
+pub(crate) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
+    let mut found = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if !part.contains(['*', '?', '[']) {
+            for name in &mut found {
+                name.push_str(part);
+                name.push('/');
+            }
+            continue;
+        }
+        let mut next = Vec::new();
+        for above in &found {
+            let entries = places(above, folder).into_iter().filter_map(|place| fs::read_dir(place).ok());
+            for entry in entries.flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if (part.starts_with('.') || !name.starts_with('.')) && matches(part, &name) {
+                    next.push(format!("{above}{name}/"));
+                }
+                if next.len() > MAX_NAMES {
+                    return None;
+                }
+            }
+        }
+        found = next;
+    }
+    names.extend(
+        found.into_iter().map(|name| name.trim_end_matches('/').to_owned()).filter(|name| !name.is_empty()),
+    );
+    (names.len() <= MAX_NAMES).then_some(())
+}
+
+/// Whether a name could match a pattern. A bracket makes the rest of the pattern match anything.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, open_end) = match pattern.split_once('[') {
+        Some((before, _)) => (before, true),
+        None => (pattern, false),
+    };
+    let mut parts = pattern.split(['*', '?']);
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return open_end || rest.is_empty() };
+    for part in middle {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    if open_end { rest.contains(last) } else { rest.ends_with(last) }
+}
+
+/// The folder of the repository `folder` lies in, if any. None from outside means a bare repository or a folder
+/// that cannot be looked at: git would take what it finds there for settings.
+#[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
+pub(crate) fn repository(folder: &Path) -> Option<Option<PathBuf>> {
+    let real = octo_workspace::real(folder).ok()?;
+    for above in real.ancestors() {
+        if above.join(".git").symlink_metadata().is_ok() {
+            return Some(Some(above.to_owned()));
+        }
+        if above.join("HEAD").exists() && above.join("objects").exists() {
+            return None;
+        }
+    }
+    Some(None)
+}
+
+/// Whether nothing in a repository's own settings could start a program, and it has no submodules.
+pub(crate) fn is_harmless(repository: &Path, git: GitQuery) -> bool {
+    let Some(settings) = git(repository, &["config", "--list", "--null", "--name-only", "--show-scope"])
+    else {
+        return false;
+    };
+    let mut fields = settings.split('\0');
+    while let Some(scope) = fields.next().filter(|scope| !scope.is_empty()) {
+        let Some(name) = fields.next() else { return false };
+        if !matches!(scope, "system" | "global" | "command") && !is_harmless_setting(name) {
+            return false;
+        }
+    }
+    let Some(index) = git(repository, &["ls-files", "--stage", "-z"]) else { return false };
+    !index.split('\0').any(|entry| entry.starts_with("160000"))
+}
+
+/// Settings a repository may have of its own; names as git prints them, in lower case but for the middle.
+fn is_harmless_setting(name: &str) -> bool {
+    #[rustfmt::skip]
+    const CORE: &[&str] = &[
+        "abbrev", "autocrlf", "bare", "bigfilethreshold", "checkstat", "commitgraph", "compression", "eol",
+        "filemode", "ignorecase", "logallrefupdates", "longpaths", "multipackindex", "precomposeunicode",
+        "preloadindex", "protecthfs", "protectntfs", "quotepath", "repositoryformatversion", "safecrlf",
+        "sharedrepository", "sparsecheckout", "sparsecheckoutcone", "symlinks", "trustctime", "untrackedcache",
+        "whitespace",
+    ];
+    #[rustfmt::skip]
+    const DIFF: &[&str] = &[
+        "algorithm", "colormoved", "colormovedws", "context", "indentheuristic", "interhunkcontext",
+        "mnemonicprefix", "noprefix", "renamelimit", "renames", "wserrorhighlight",
+    ];
+    #[rustfmt::skip]
+    const EXTENSIONS: &[&str] = &["compatobjectformat", "noop", "objectformat", "refstorage", "relativeworktrees", "worktreeconfig"];
+    // The hook that names recent objects is a program.
+    #[rustfmt::skip]
+    const GC: &[&str] = &[
+        "aggressivedepth", "aggressivewindow", "auto", "autodetach", "autopacklimit", "bigpackthreshold", "cruftpacks",
+        "logexpiry", "maxcruftsize", "packrefs", "pruneexpire", "reflogexpire", "reflogexpireunreachable",
+        "rerereresolved", "rerereunresolved", "worktreepruneexpire", "writecommitgraph",
+    ];
+    // A template folder may hold hooks.
+    const INIT: &[&str] = &["defaultbranch", "defaultobjectformat", "defaultrefformat"];
+    // Its extensions and transfer agents are programs, and `lfs.url` is where its filter goes for what it fetches.
+    const LFS: &[&str] = &["fetchexclude", "fetchinclude", "repositoryformatversion"];
+    const LFS_OF_URL: &[&str] = &["access", "locksverify"];
+    // A driver is a program, and `.gitattributes` says which files it is for.
+    #[rustfmt::skip]
+    const MERGE: &[&str] = &[
+        "autostash", "branchdesc", "conflictstyle", "defaulttoupstream", "directoryrenames", "ff", "log", "renamelimit",
+        "renames", "renormalize", "stat", "suppressdest", "verbosity", "verifysignatures",
+    ];
+    #[rustfmt::skip]
+    const PACK: &[&str] = &[
+        "allowpackreuse", "compression", "deltacachelimit", "deltacachesize", "depth", "indexversion", "packsizelimit",
+        "readreverseindex", "threads", "usebitmaps", "usesparse", "window", "windowmemory", "writebitmaphashcache",
+        "writereverseindex",
+    ];
+    const REMOTE: &[&str] =
+        &["fetch", "gh-resolved", "prune", "prunetags", "push", "pushurl", "tagopt", "url"];
+    let Some((section, rest)) = name.split_once('.') else { return false };
+    let last = rest.rsplit('.').next().unwrap_or(rest);
+    match section {
+        "core" => CORE.contains(&rest),
+        "diff" => DIFF.contains(&rest),
+        "extensions" => EXTENSIONS.contains(&rest),
+        "gc" => GC.contains(&rest),
+        "init" => INIT.contains(&rest),
+        // What `git lfs install --local` writes, the filter itself, asks like any other filter.
+        "lfs" => LFS.contains(&rest) || LFS_OF_URL.contains(&last),
+        "merge" => MERGE.contains(&rest),
+        "pack" => PACK.contains(&rest),
+        "remote" => REMOTE.contains(&last),
+        // None of these names a program to a command that runs unasked.
+        "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch"
+        | "gui" | "i18n" | "index" | "maintenance" | "notes" | "pull" | "push" | "rebase" | "receive"
+        | "rerere" | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,
+        _ => false,
+    }
+}

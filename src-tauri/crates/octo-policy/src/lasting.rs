@@ -1,0 +1,164 @@
+//! Effects of a line outside files, which a restore does not undo: sending, publishing, installing, and changes
+//! to the system or to another machine.
+//!
+//! Detected by names and options alone, and for one purpose: to be listed. Nothing is allowed or refused by it.
+//! A mere fetch is not listed; a program that uses the network on its own is indistinguishable from one without
+//! network access.
+
+use crate::{
+    context::LineContext,
+    risk,
+    scan::{Call, Scan},
+    verdict::LineWords,
+};
+use octo_protocol::{LastingKind, Risk};
+
+/// A lasting effect of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastingPart {
+    /// The kind of effect.
+    pub kind: LastingKind,
+    /// The part of the line that does it; the whole line where no part can be named.
+    pub part: String,
+}
+
+/// Returns the lasting effects of a scanned line, each kind of each part once.
+pub(crate) fn of(line: &str, scan: &Scan) -> Vec<LastingPart> {
+    let mut all: Vec<LastingPart> = Vec::new();
+    for call in &scan.calls {
+        let Some(kind) = kind(call) else { continue };
+        let part = call.span.clone().and_then(|span| line.get(span)).unwrap_or(line);
+        let lasts = LastingPart { kind, part: part.trim().to_owned() };
+        if !all.contains(&lasts) {
+            all.push(lasts);
+        }
+    }
+    all
+}
+
+/// Returns the kinds of lasting effects of text typed into a running program, as if it were a shell. Never the
+/// text itself: it may be a password.
+pub fn typed(text: &str, context: &LineContext) -> Vec<LastingKind> {
+    let mut kinds: Vec<LastingKind> =
+        LineWords::read(text, context).scan.calls.iter().filter_map(kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
+
+/// Returns the kind of a call's lasting effect.
+fn kind(call: &Call) -> Option<LastingKind> {
+    let name = call.name();
+    let operands = call.operands();
+    let verb = operands.first().copied().unwrap_or_default();
+    if sends(&name, call) {
+        return Some(LastingKind::Sent);
+    }
+    if name == "git" && operands.contains(&"lfs") && operands.contains(&"push") {
+        return Some(LastingKind::Pushed);
+    }
+    match risk::of(call)? {
+        Risk::Pushes => Some(LastingKind::Pushed),
+        Risk::Publishes if operands.iter().take(2).any(|word| ASKS.contains(word)) => {
+            Some(LastingKind::Remote)
+        }
+        Risk::Publishes => Some(LastingKind::Published),
+        // Fetching changes nothing elsewhere; a remote's address is a file of the repository.
+        Risk::Remote if name == "git" => None,
+        Risk::Remote => Some(LastingKind::Remote),
+        Risk::Installs if LOOKS.contains(&verb) || (operands.is_empty() && is_query(&name)) => None,
+        Risk::Installs | Risk::RunsDownload => Some(LastingKind::Installed),
+        // Killing a program does not change the system.
+        Risk::System if ENDS.contains(&name.as_str()) => None,
+        Risk::System | Risk::Privileged | Risk::Keychain => Some(LastingKind::System),
+        // Files: the time machine's and the trash's.
+        Risk::Deletes if FILES.contains(&name.as_str()) => None,
+        Risk::Deletes => Some(LastingKind::System),
+        Risk::RewritesHistory | Risk::Ruled => None,
+    }
+}
+
+/// Words of publishing programs that only ask, or sign in.
+const ASKS: &[&str] = &[
+    "login", "adduser", "auth", "token", "list", "ls", "view", "status", "diff", "checks", "watch", "clone",
+    "checkout",
+];
+/// Words of package managers that only look.
+const LOOKS: &[&str] =
+    &["list", "search", "show", "info", "policy", "outdated", "view", "query", "help", "depends", "deps"];
+const ENDS: &[&str] = &["kill", "pkill", "killall", "skill", "fuser", "renice"];
+const FILES: &[&str] = &["shred", "srm", "wipe", "scrub", "git"];
+
+/// Package managers that without a file only answer.
+fn is_query(name: &str) -> bool {
+    matches!(name, "dpkg" | "rpm" | "brew" | "snap" | "flatpak" | "apt" | "pacman")
+}
+
+/// Whether a call sends data to an address, rather than only fetching.
+fn sends(name: &str, call: &Call) -> bool {
+    let words: Vec<&str> = call.arguments().collect();
+    // The value of an option, in the next word or the same one.
+    let value = |short: Option<char>, long: &str| {
+        words.iter().enumerate().find_map(|(at, word)| {
+            if let Some(given) = word.strip_prefix("--") {
+                let given = given.strip_prefix(long)?;
+                return given
+                    .strip_prefix('=')
+                    .or_else(|| given.is_empty().then(|| words.get(at + 1).copied().unwrap_or_default()));
+            }
+            let cluster = word.strip_prefix('-')?;
+            let (_, rest) = cluster.split_once(short?)?;
+            Some(if rest.is_empty() { words.get(at + 1).copied().unwrap_or_default() } else { rest })
+        })
+    };
+    let changes = |method: &str| {
+        let method = method.trim_start_matches('=').to_ascii_uppercase();
+        !method.is_empty() && !matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE")
+    };
+    let begins =
+        |starts: &[&str]| words.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    match name {
+        "curl" => {
+            if let Some(method) = value(Some('X'), "request") {
+                return changes(method);
+            }
+            let as_query = words.iter().any(|word| *word == "--get" || is_cluster(word, 'G'));
+            let body = begins(&["--data", "--json", "--form", "--upload-file", "--mail-"])
+                || words.iter().any(|word| ['d', 'F', 'T'].iter().any(|letter| is_cluster(word, *letter)));
+            body && !as_query
+        }
+        "wget" => {
+            begins(&["--post-data", "--post-file", "--body-"]) || value(None, "method").is_some_and(changes)
+        }
+        "http" | "https" | "xh" | "xhs" => {
+            let first = call.operands().first().copied().unwrap_or_default().to_owned();
+            let method = !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase());
+            // Without a method, a body makes it a sending one.
+            let body = call.operands().iter().skip(1).any(|word| {
+                let named = word
+                    .split_once('=')
+                    .is_some_and(|(name, rest)| !name.is_empty() && !rest.starts_with('='));
+                named || word.contains(":=")
+            });
+            if method { changes(&first) } else { body }
+        }
+        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" => true,
+        _ => false,
+    }
+}
+
+/// Whether a word of short options contains a letter as an option: letters after an option with a value are
+/// that value.
+fn is_cluster(word: &str, letter: char) -> bool {
+    const TAKE: &str = "AbcCDeEHKmoPQrtTuUwxXyYzdF";
+    let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { return false };
+    for c in cluster.chars() {
+        if c == letter {
+            return true;
+        }
+        if TAKE.contains(c) {
+            return false;
+        }
+    }
+    false
+}

@@ -1,0 +1,62 @@
+//! The command policy: which command lines and paths are allowed, asked about or refused.
+//!
+//! * [`assess`] decides about a command line: refuse it, ask, or run it, possibly with replacements. It reads
+//!   the line as bash would and looks every command up in tables; what it does not know asks.
+//! * [`read_path`] and [`write_path`] decide about paths, for commands and tools alike, and [`PolicyPaths`]
+//!   decides which paths stay closed to a search.
+//! * [`Policy`] is the person's own policy, [`PolicyFile`] the `policy.toml` that contains it.
+//! * [`unattended`] is the environment in which a line that needed no approval means what the policy read in it.
+//!
+//! The policy only advises: the caller grants permission. It inspects folders but starts no process and reads no
+//! variables: its caller queries git for it ([`GitQuery`]) and hands in the login shell's variables
+//! ([`StartupFiles`]).
+
+mod bash;
+mod changes;
+mod context;
+mod deny;
+mod environment;
+mod file;
+mod filters;
+mod find;
+mod folder;
+mod follow;
+mod git;
+mod judge;
+mod language;
+mod lasting;
+mod log;
+mod options;
+mod paths;
+mod plain;
+mod rewrite;
+mod risk;
+mod rules;
+mod scan;
+mod script;
+mod search;
+mod sole;
+mod startup;
+mod table;
+mod touched;
+mod tree;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use context::LineContext;
+pub use environment::{DEFAULT_PATH, Variables, alters_git, git_overrides, trusted_path, unattended};
+pub use file::{
+    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile,
+    PolicyReading, PolicyRules, RuleFault,
+};
+pub use folder::GitQuery;
+pub use language::Language;
+pub use lasting::{LastingPart, typed};
+pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
+pub use paths::{OpenPaths, PathVerdict, PolicyPaths, read_path, write_path};
+pub use sole::{sole_command, would_start};
+pub use startup::{StartupFiles, login_startup_files};
+pub use touched::TouchedPaths;
+pub use verdict::{Assessment, Doubtful, PolicyContext, Verdict, assess};

@@ -1,0 +1,189 @@
+//! Start-up files of shells. A shell runs them unconfined, so a line in one of them is a command that runs
+//! without the person's approval: in the person's next terminal, and in the login shell that Octo itself
+//! queries.
+
+mod login;
+
+pub use login::login_startup_files;
+
+use crate::{
+    context::LineContext,
+    environment::Variables,
+    scan::{Call, Scan},
+    script::RedirectKind,
+};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+/// Paths below the person's home, in addition to those of [`login_startup_files`]. A folder includes
+/// everything below it.
+const PERSON_FILES: &[&str] = &[
+    ".bash_aliases",
+    ".bash_logout",
+    ".config/fish",
+    ".config/nushell",
+    ".config/powershell",
+    ".config/zsh",
+    ".cshrc",
+    ".inputrc",
+    ".kshrc",
+    ".login",
+    ".logout",
+    ".mkshrc",
+    ".pam_environment",
+    ".shrc",
+    ".tcshrc",
+    ".xonshrc",
+    ".xprofile",
+    ".xsessionrc",
+    ".yashrc",
+    ".zlogout",
+    "Documents/PowerShell",
+    "Documents/WindowsPowerShell",
+    "Library/Application Support/nushell",
+];
+
+/// Paths of the machine, likewise.
+const MACHINE_FILES: &[&str] = &[
+    "/etc/csh.cshrc",
+    "/etc/csh.login",
+    "/etc/fish",
+    "/etc/inputrc",
+    "/etc/zlogin",
+    "/etc/zsh",
+    "/etc/zshrc",
+];
+
+/// Variables that name start-up files or, like `ZDOTDIR`, their folder.
+const STARTUP_VARIABLES: &[&str] = &["ZDOTDIR", "BASH_ENV", "ENV"];
+
+/// The start-up files of the person's shells and of the machine, looked up on the disk once.
+#[derive(Clone, Debug, Default)]
+pub struct StartupFiles {
+    /// The values of [`STARTUP_VARIABLES`].
+    variables: Variables,
+    files: OnceLock<Vec<PathBuf>>,
+}
+
+impl StartupFiles {
+    /// Returns the start-up files of a person whose login shell has these variables.
+    pub fn new(variables: &Variables) -> Self {
+        let named = variables.iter().filter(|(name, _)| STARTUP_VARIABLES.contains(&name.as_str()));
+        Self {
+            variables: named.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            files: OnceLock::new(),
+        }
+    }
+
+    /// Returns whether creating, changing or removing a real path changes the commands a shell runs at its
+    /// start.
+    pub(crate) fn include(&self, path: &Path, context: &LineContext) -> bool {
+        self.files.get_or_init(|| self.look_up(context)).iter().any(|file| {
+            // A replacement of a parent folder also replaces the file; a new file in a parent folder does not.
+            is_below(file, path) || (is_below(path, file) && !path.is_dir())
+        })
+    }
+
+    /// Returns the first start-up file that a line would write, judging by its words.
+    pub(crate) fn written(&self, scan: &Scan, context: &LineContext) -> Option<PathBuf> {
+        scan.calls.iter().find_map(|call| {
+            let targets = targets(call);
+            let places = targets
+                .iter()
+                .flat_map(|text| call.bases.iter().filter_map(|base| context.locate(text, base)))
+                .filter_map(|place| octo_workspace::real(&place).ok());
+            places.into_iter().find(|place| self.include(place, context))
+        })
+    }
+
+    /// Returns the real paths of all start-up files: a file of a dotfiles repository that the home links to is
+    /// included.
+    fn look_up(&self, context: &LineContext) -> Vec<PathBuf> {
+        let home = context.home.as_deref();
+        let listed = home.into_iter().flat_map(|home| PERSON_FILES.iter().map(|name| home.join(name)));
+        let mut files: Vec<PathBuf> = variable_files(&self.variables, home)
+            .into_iter()
+            .chain(listed)
+            .chain(MACHINE_FILES.iter().map(PathBuf::from))
+            .map(|file| octo_workspace::real(&file).unwrap_or(file))
+            .collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+}
+
+/// Returns the start-up files of login shells, and the files the variables name.
+fn variable_files(variables: &Variables, home: Option<&Path>) -> Vec<PathBuf> {
+    let named = |name: &str| expanded(variables.get(name)?, home);
+    let zsh = named("ZDOTDIR");
+    let sourced = ["BASH_ENV", "ENV"].into_iter().filter_map(named);
+    login_startup_files(home, zsh.as_deref()).chain(sourced).collect()
+}
+
+/// Returns the absolute path in a variable's value, in which shells expand the home.
+fn expanded(value: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| value.strip_prefix(start));
+    let path = match below_home {
+        Some(rest) => home?.join(rest),
+        None => PathBuf::from(value),
+    };
+    path.is_absolute().then_some(path)
+}
+
+/// Whether a path equals another or lies below it. Ignores case, as many file systems do.
+fn is_below(above: &Path, path: &Path) -> bool {
+    let mut parts = path.components();
+    above.components().all(|part| {
+        parts.next().is_some_and(|other| OsStr::eq_ignore_ascii_case(part.as_os_str(), other.as_os_str()))
+    })
+}
+
+/// Returns the targets a call writes, read from the words of common writing programs.
+fn targets(call: &Call) -> Vec<String> {
+    let written = call.redirects.iter().filter(|(kind, _)| *kind == RedirectKind::Write);
+    let mut all: Vec<String> = written.map(|(_, target)| target.clone()).collect();
+    let operands = call.operands();
+    match call.name().as_str() {
+        "tee" | "sponge" | "truncate" | "touch" | "ed" | "ex" | "patch" | "vi" | "vim" | "nvim" | "nano" => {
+            all.extend(operands.iter().map(|text| (*text).to_owned()));
+        }
+        "sed" | "gsed" | "perl" | "ruby" if call.has(Some('i'), "in-place") => {
+            all.extend(operands.iter().map(|text| (*text).to_owned()));
+        }
+        "cp" | "mv" | "ln" | "install" | "rsync" | "scp" => {
+            // The target is the last word, or the value of `-t`, which is among the words too.
+            let folders = operands.last().copied().into_iter().chain(target_folder(call));
+            for folder in folders {
+                all.push(folder.to_owned());
+                all.extend(operands.iter().map(|source| crate::changes::below(folder, source)));
+            }
+        }
+        "dd" => all.extend(call.arguments().filter_map(|text| text.strip_prefix("of=")).map(str::to_owned)),
+        "curl" | "wget" => {
+            let words: Vec<&str> = call.arguments().collect();
+            let named = words.windows(2).filter_map(|pair| match pair {
+                ["-o" | "--output" | "-O" | "--output-document", file] => Some((*file).to_owned()),
+                _ => None,
+            });
+            all.extend(named);
+        }
+        _ => {}
+    }
+    all
+}
+
+/// Returns the value of `-t` or `--target-directory`.
+fn target_folder(call: &Call) -> Option<&str> {
+    let mut words = call.arguments();
+    words.find_map(|text| text.strip_prefix("--target-directory=")).or_else(|| {
+        let mut words = call.arguments().skip_while(|text| !matches!(*text, "-t" | "--target-directory"));
+        words.nth(1)
+    })
+}
+
+#[cfg(test)]
+mod tests;

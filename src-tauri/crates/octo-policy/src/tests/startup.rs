@@ -1,0 +1,131 @@
+//! Start-up files of shells, in a home with a dotfiles repository that it links to.
+
+use crate::{
+    Language, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, assess, write_path,
+};
+use std::{fs, os::unix::fs::symlink, path::PathBuf};
+
+struct Home {
+    _keep: tempfile::TempDir,
+    context: LineContext,
+}
+
+fn home() -> Home {
+    let keep = tempfile::tempdir().unwrap();
+    let home = keep.path().canonicalize().unwrap();
+    for folder in ["dotfiles/config/fish", "project", ".config"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    fs::write(home.join("dotfiles/zsh-settings"), "").unwrap();
+    symlink("dotfiles/zsh-settings", home.join(".zshrc")).unwrap();
+    symlink("../dotfiles/config/fish", home.join(".config/fish")).unwrap();
+    let context = LineContext {
+        folder: home.clone(),
+        octo_home: home.join(".octo"),
+        home: Some(home),
+        octo_others: Vec::new(),
+        processes: Vec::new(),
+        language: Language::Bash,
+    };
+    Home { _keep: keep, context }
+}
+
+impl Home {
+    fn verdict(&self, path: &str) -> PathVerdict {
+        let open = OpenPaths { folder: &self.context.folder, readable: &[], writable: &[] };
+        let path = octo_workspace::real(&self.context.folder.join(path)).unwrap();
+        write_path(&path, open, &self.context, &Policy::default(), &StartupFiles::default())
+    }
+
+    fn written(&self, line: &str) -> Option<PathBuf> {
+        let (policy, startup) = (Policy::default(), StartupFiles::default());
+        let policy_context = PolicyContext {
+            context: &self.context,
+            policy: &policy,
+            rules: &[],
+            startup: &startup,
+            git: octo_testkit::git_answer,
+        };
+        let written = assess(line, &[], policy_context).startup?;
+        Some(written.strip_prefix(&self.context.folder).unwrap_or(&written).to_owned())
+    }
+}
+
+#[test]
+fn what_a_shell_runs_at_its_start_is_known_by_its_place() {
+    let home = home();
+    for path in [
+        ".profile",
+        ".bash_profile",
+        ".bash_login",
+        ".bashrc",
+        ".BASHRC",
+        ".zshenv",
+        ".zprofile",
+        ".zshrc",
+        ".zlogin",
+        ".config/zsh/.zshrc",
+        ".kshrc",
+        ".mkshrc",
+        ".inputrc",
+        ".config/fish/config.fish",
+        ".config/fish/conf.d/new.fish",
+        ".config/fish/functions/ls.fish",
+        ".config/nushell/config.nu",
+        ".config/environment.d/x.conf",
+        "Documents/PowerShell/profile.ps1",
+        // Where the home links to.
+        "dotfiles/zsh-settings",
+        "dotfiles/config/fish/config.fish",
+        // It would take the place of the folder.
+        ".config/nushell",
+        "/etc/profile.d/new.sh",
+    ] {
+        assert_eq!(home.verdict(path), PathVerdict::Startup, "{path}");
+    }
+    for path in [
+        "project/.bashrc",
+        "project/.profile",
+        "dotfiles/bashrc",
+        ".profile.bak",
+        ".config",
+        ".config/app/config.fish",
+        ".local/share/fish/fish_history",
+        "a",
+        "",
+    ] {
+        assert_eq!(home.verdict(path), PathVerdict::Open, "{path}");
+    }
+}
+
+#[test]
+fn a_line_that_is_not_known_tells_by_its_words_which_one_it_writes() {
+    let home = home();
+    for (line, written) in [
+        ("make && echo x >> ~/.bashrc", ".bashrc"),
+        ("make; cat x > $HOME/.profile", ".profile"),
+        ("curl -o ~/.zshenv https://x.example", ".zshenv"),
+        ("make | tee -a project/x .profile", ".profile"),
+        ("cd project; cp -r skel/.profile ..", ".profile"),
+        ("install -m 644 skel/.profile ~", ".profile"),
+        ("cp -t ~ skel/.profile; make", ".profile"),
+        ("sudo cp x /etc/profile.d/x.sh", "/etc/profile.d/x.sh"),
+        ("bash -c 'echo x >> ~/.zshrc'", "dotfiles/zsh-settings"),
+        ("make; dd if=x of=.bash_login", ".bash_login"),
+        ("perl -pi -e s/a/b/ .config/fish/config.fish", "dotfiles/config/fish/config.fish"),
+        ("for f in .bashrc .zshenv; do make > $f; done", ".bashrc"),
+    ] {
+        assert_eq!(home.written(line), Some(PathBuf::from(written)), "{line}");
+    }
+    for line in [
+        "source ~/.bashrc && make",
+        "make < .profile",
+        "cat ~/.profile",
+        "cp ~/.profile project/",
+        "make > project/.profile",
+        "bash .profile",
+        "git diff --no-index .profile x",
+    ] {
+        assert_eq!(home.written(line), None, "{line}");
+    }
+}
