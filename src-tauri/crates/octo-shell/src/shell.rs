@@ -6,14 +6,15 @@ mod commands;
 #[cfg_attr(windows, path = "shell/windows/guard.rs")]
 mod guard;
 mod keys;
+#[cfg_attr(windows, path = "shell/windows/leader.rs")]
+mod leader;
 #[cfg_attr(windows, path = "shell/windows/place.rs")]
 mod place;
 #[cfg(any(windows, test))]
 mod powershell;
+mod process;
 #[cfg_attr(windows, path = "shell/windows/processes.rs")]
 pub(crate) mod processes;
-#[cfg_attr(windows, path = "shell/windows/task.rs")]
-mod task;
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -6,7 +6,7 @@
 
 use super::{
     commands::end,
-    task::{ProcessEnd, ShellProcess, locked},
+    process::{ProcessEnd, ShellProcess, locked},
 };
 use crate::{BackgroundNews, NewsListener, RunMode, ShellError, output::CommandStage};
 use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
@@ -23,7 +23,7 @@ const MAX_LAST_LINE_CHARS: usize = 200;
 
 /// A session's commands that run, or whose end is unreported.
 pub(super) struct Registry {
-    tasks: Mutex<ProcessTable>,
+    processes: Mutex<ProcessTable>,
     news: NewsListener,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct CommandIdentity {
 }
 
 impl CommandIdentity {
-    fn is_the_same(&self, other: &Self) -> bool {
+    fn is_same_command(&self, other: &Self) -> bool {
         (&self.command, &self.cwd, &self.env) == (&other.command, &other.cwd, &other.env)
     }
 }
@@ -68,20 +68,20 @@ impl Drop for StartClaim {
 
 /// A command that a call observes until this is dropped.
 pub(super) struct Observation {
-    pub task: Arc<ShellProcess>,
+    pub process: Arc<ShellProcess>,
 }
 
 impl Observation {
     /// Call it while the registry is locked, or before the command is in it.
-    pub(super) fn new(task: Arc<ShellProcess>) -> Self {
-        task.observers.send_modify(|observers| *observers += 1);
-        Self { task }
+    pub(super) fn new(process: Arc<ShellProcess>) -> Self {
+        process.observers.send_modify(|observers| *observers += 1);
+        Self { process }
     }
 }
 
 impl Drop for Observation {
     fn drop(&mut self) {
-        self.task.observers.send_modify(|observers| *observers -= 1);
+        self.process.observers.send_modify(|observers| *observers -= 1);
     }
 }
 
@@ -89,25 +89,25 @@ impl Drop for Observation {
 #[derive(Default)]
 pub(super) struct ReportedState {
     /// The last reported state; `None` while the call that started it waits.
-    told: Option<CommandState>,
+    state: Option<CommandState>,
 }
 
 impl Registry {
     pub(super) fn new(news: NewsListener) -> Self {
-        Self { tasks: Mutex::default(), news }
+        Self { processes: Mutex::default(), news }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, ProcessTable> {
-        locked(&self.tasks)
+        locked(&self.processes)
     }
 
     /// Returns a command to observe.
     pub(super) fn observe(&self, handle: &str) -> Result<Observation, ShellError> {
-        let tasks = self.lock();
-        tasks
+        let processes = self.lock();
+        processes
             .by_handle
             .get(handle)
-            .map(|task| Observation::new(Arc::clone(task)))
+            .map(|process| Observation::new(Arc::clone(process)))
             .ok_or_else(|| ShellError::UnknownHandle { handle: handle.to_owned() })
     }
 
@@ -117,70 +117,76 @@ impl Registry {
         handle: &str,
         identity: &CommandIdentity,
     ) -> Result<StartClaim, ShellError> {
-        let mut tasks = self.lock();
-        let runs = tasks.by_handle.values().find(|task| {
-            let meant = [task.identity.pace, identity.pace] == [RunMode::Background; 2];
-            task.end().borrow().is_none()
-                && (meant || task.standing().told.is_some())
-                && task.identity.is_the_same(identity)
+        let mut processes = self.lock();
+        let runs = processes.by_handle.values().find(|process| {
+            let meant = [process.identity.pace, identity.pace] == [RunMode::Background; 2];
+            process.end().borrow().is_none()
+                && (meant || process.standing().state.is_some())
+                && process.identity.is_same_command(identity)
         });
         let starts = || {
-            let meant = tasks.starting.iter().filter(|(_, one)| one.pace == RunMode::Background);
-            let mut same = meant.filter(|(_, one)| one.is_the_same(identity));
+            let meant = processes.starting.iter().filter(|(_, one)| one.pace == RunMode::Background);
+            let mut same = meant.filter(|(_, one)| one.is_same_command(identity));
             same.next().filter(|_| identity.pace == RunMode::Background).map(|(handle, _)| handle.clone())
         };
-        if let Some(handle) = runs.map(|task| task.handle.clone()).or_else(starts) {
+        if let Some(handle) = runs.map(|process| process.handle.clone()).or_else(starts) {
             return Err(ShellError::Duplicate { handle });
         }
-        tasks.starting.insert(handle.to_owned(), identity.clone());
+        processes.starting.insert(handle.to_owned(), identity.clone());
         Ok(StartClaim { registry: Arc::clone(self), handle: handle.to_owned() })
     }
 
     /// Notes that a wait for the command ended while it continues: it now runs in the background.
-    pub(super) fn goes_on(
+    pub(super) fn note_background(
         self: &Arc<Self>,
-        task: &Arc<ShellProcess>,
+        process: &Arc<ShellProcess>,
         state: CommandState,
         ceiling: Duration,
     ) {
-        let before = task.standing().told.replace(state);
+        let before = process.standing().state.replace(state);
         if before == Some(state) {
             return;
         }
-        let log = task.log();
-        (self.news)(BackgroundNews::Stands(describe(task, state, None, log, String::new())));
+        let log = process.log();
+        (self.news)(BackgroundNews::Stands(describe(process, state, None, log, String::new())));
         if before.is_none() {
-            tokio::spawn(watch_background(Arc::clone(self), Arc::clone(task), ceiling));
+            tokio::spawn(watch_background(Arc::clone(self), Arc::clone(process), ceiling));
         }
     }
 
     /// Notes that the pending report of call `by` says how the command ended.
-    pub(super) fn reports(&self, task: &ShellProcess, state: CommandState, log: Option<PathBuf>, by: CallId) {
-        let removed = self.lock().by_handle.remove(&task.handle);
-        if removed.is_some() && task.standing().told.is_some() {
-            let end = *task.end().borrow();
-            let last = task.transcript().last_line();
-            (self.news)(BackgroundNews::Reported { command: describe(task, state, end, log, last), by });
+    pub(super) fn note_reported(
+        &self,
+        process: &ShellProcess,
+        state: CommandState,
+        log: Option<PathBuf>,
+        by: CallId,
+    ) {
+        let removed = self.lock().by_handle.remove(&process.handle);
+        if removed.is_some() && process.standing().state.is_some() {
+            let end = *process.end().borrow();
+            let last = process.transcript().last_line();
+            (self.news)(BackgroundNews::Reported { command: describe(process, state, end, log, last), by });
         }
     }
 
     /// Removes an ended command if no call observes or reported it.
-    fn take(&self, task: &ShellProcess) -> EndReporter {
-        let mut tasks = self.lock();
-        if !tasks.by_handle.contains_key(&task.handle) {
+    fn take_ended(&self, process: &ShellProcess) -> EndReporter {
+        let mut processes = self.lock();
+        if !processes.by_handle.contains_key(&process.handle) {
             return EndReporter::Gone;
         }
-        if *task.observers.borrow() > 0 {
+        if *process.observers.borrow() > 0 {
             return EndReporter::Observed;
         }
-        tasks.by_handle.remove(&task.handle);
-        EndReporter::Ours
+        processes.by_handle.remove(&process.handle);
+        EndReporter::Claimed
     }
 }
 
 enum EndReporter {
     /// The caller must report its end.
-    Ours,
+    Claimed,
     /// A call observes it and will most likely report its end.
     Observed,
     /// Its end was reported, or the session was closed.
@@ -188,28 +194,28 @@ enum EndReporter {
 }
 
 /// Watches a background command: ends it at its time limit, and reports its end.
-async fn watch_background(registry: Arc<Registry>, task: Arc<ShellProcess>, ceiling: Duration) {
-    let (mut ended, mut observers) = (task.end(), task.observers.subscribe());
-    let left = ceiling.saturating_sub(task.age());
+async fn watch_background(registry: Arc<Registry>, process: Arc<ShellProcess>, ceiling: Duration) {
+    let (mut ended, mut observers) = (process.end(), process.observers.subscribe());
+    let left = ceiling.saturating_sub(process.age());
     tokio::select! {
         () = wait_for_end(&mut ended) => {}
         () = tokio::time::sleep(left) => {
-            end(&task, CommandState::TimedOut).await;
+            end(&process, CommandState::TimedOut).await;
             wait_for_end(&mut ended).await;
         }
     }
     loop {
-        match registry.take(&task) {
+        match registry.take_ended(&process) {
             EndReporter::Gone => return,
-            EndReporter::Ours => break,
+            EndReporter::Claimed => break,
             // The command owns the sender, so the wait ends when no call observes it any more.
             EndReporter::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
         }
     }
-    let Some(at) = task.end().borrow().as_ref().copied() else { return };
-    let log = task.report(CommandStage::Ended).log.or_else(|| task.log());
-    let last = task.transcript().last_line();
-    (registry.news)(BackgroundNews::Ended(describe(&task, task.ended_as(at), Some(at), log, last)));
+    let Some(at) = process.end().borrow().as_ref().copied() else { return };
+    let log = process.report(CommandStage::Ended).log.or_else(|| process.log());
+    let last = process.transcript().last_line();
+    (registry.news)(BackgroundNews::Ended(describe(&process, process.ended_as(at), Some(at), log, last)));
 }
 
 async fn wait_for_end(end: &mut watch::Receiver<Option<ProcessEnd>>) {
@@ -217,7 +223,7 @@ async fn wait_for_end(end: &mut watch::Receiver<Option<ProcessEnd>>) {
 }
 
 fn describe(
-    task: &ShellProcess,
+    process: &ShellProcess,
     state: CommandState,
     end: Option<ProcessEnd>,
     log: Option<PathBuf>,
@@ -225,12 +231,12 @@ fn describe(
 ) -> BackgroundCommand {
     let millis = |time: Duration| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
     BackgroundCommand {
-        handle: task.handle.clone(),
-        call: task.call,
-        command: task.identity.command.clone(),
-        cwd: task.identity.cwd.to_string_lossy().into_owned(),
-        started_at: task.started_at,
-        ended_at: end.map(|end| task.started_at.saturating_add(millis(end.after))),
+        handle: process.handle.clone(),
+        call: process.call,
+        command: process.identity.command.clone(),
+        cwd: process.identity.cwd.to_string_lossy().into_owned(),
+        started_at: process.started_at,
+        ended_at: end.map(|end| process.started_at.saturating_add(millis(end.after))),
         state,
         log: log.map(|log| log.to_string_lossy().into_owned()),
         last_line: cut(last.trim()),

@@ -6,8 +6,8 @@ use super::{
     carry::{self, CarriedState, InitialState},
     guard::GuardRegistration,
     place::{CommandFiles, interpreter},
+    process::{ProcessStart, ShellProcess, locked},
     processes::{self, Process},
-    task::{ProcessStart, ShellProcess, locked},
 };
 use crate::{
     CarryScope, CommandReport, CommandRun, MODEL_OUTPUT_BYTES, ProcessInput, ShellError, environment,
@@ -69,8 +69,8 @@ struct NewestCarry {
 /// The reason why a wait ended.
 enum WaitEnd {
     Ended,
-    Waits,
-    TimeOver,
+    WaitsForInput,
+    TimedOut,
     Cancelled,
 }
 
@@ -78,9 +78,9 @@ enum WaitEnd {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CancelEffect {
     /// The command is ended.
-    Ends,
+    EndsCommand,
     /// The command continues.
-    Leaves,
+    KeepsCommand,
 }
 
 impl Commands {
@@ -110,50 +110,50 @@ impl Commands {
     }
 
     pub(super) fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
-        let tasks = self.registry.lock();
-        let identity = &tasks.by_handle.get(handle)?.identity;
+        let processes = self.registry.lock();
+        let identity = &processes.by_handle.get(handle)?.identity;
         Some((identity.command.clone(), identity.cwd.clone()))
     }
 
     pub(super) async fn run(&self, run: CommandRun) -> Result<CommandReport, ShellError> {
         let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
         let observed = self.start(run).await?;
-        let mut abandoned = AbandonGuard(Some(Arc::clone(&observed.task)));
-        let report = self.observe(&observed, call, wait, &cancel, CancelEffect::Ends).await;
+        let mut abandoned = AbandonGuard(Some(Arc::clone(&observed.process)));
+        let report = self.observe(&observed, call, wait, &cancel, CancelEffect::EndsCommand).await;
         abandoned.0 = None;
         Ok(report)
     }
 
     pub(super) async fn input(&self, input: ProcessInput) -> Result<CommandReport, ShellError> {
         let observed = self.registry.observe(&input.handle)?;
-        let task = &observed.task;
-        task.watch(Some(input.live));
-        if !input.text.is_empty() && task.end().borrow().is_none() {
-            let typing = Arc::clone(task);
+        let process = &observed.process;
+        process.watch(Some(input.live));
+        if !input.text.is_empty() && process.end().borrow().is_none() {
+            let typing = Arc::clone(process);
             let typed = tokio::task::spawn_blocking(move || typing.type_in(&input.text)).await;
             typed.map_err(|error| ShellError::Input(io::Error::other(error)))??;
         }
-        Ok(self.observe(&observed, input.call, input.wait, &input.cancel, CancelEffect::Leaves).await)
+        Ok(self.observe(&observed, input.call, input.wait, &input.cancel, CancelEffect::KeepsCommand).await)
     }
 
     pub(super) async fn kill(&self, handle: &str, call: CallId) -> Result<CommandReport, ShellError> {
         let observed = self.registry.observe(handle)?;
-        end(&observed.task, CommandState::Killed).await;
-        Ok(self.report(&observed.task, call, &WaitEnd::Cancelled))
+        end(&observed.process, CommandState::Killed).await;
+        Ok(self.report(&observed.process, call, &WaitEnd::Cancelled))
     }
 
     pub(super) async fn stop(&self, handle: &str) -> Result<(), ShellError> {
-        let task = Arc::clone(&self.registry.observe(handle)?.task);
-        end(&task, CommandState::Killed).await;
+        let process = Arc::clone(&self.registry.observe(handle)?.process);
+        end(&process, CommandState::Killed).await;
         Ok(())
     }
 
     pub(super) async fn shutdown(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        let tasks = std::mem::take(&mut self.registry.lock().by_handle);
-        let ends: Vec<_> = tasks
+        let processes = std::mem::take(&mut self.registry.lock().by_handle);
+        let ends: Vec<_> = processes
             .into_values()
-            .map(|task| tokio::spawn(async move { end(&task, CommandState::Killed).await }))
+            .map(|process| tokio::spawn(async move { end(&process, CommandState::Killed).await }))
             .collect();
         for end in ends {
             // A panicked task has nothing more to end.
@@ -174,7 +174,7 @@ impl Commands {
         {
             return Err(ShellError::BadVariable { name: name.clone() });
         }
-        self.make_room()?;
+        self.require_capacity()?;
         // The first query of the login shell may take longer than a stop may.
         let mut login = tokio::select! {
             biased;
@@ -234,7 +234,7 @@ impl Commands {
         let arguments = files.arguments(&interpreter, run.carried);
         let kept = Arc::clone(&self.kept);
         let secret = self.config.secret_variables.clone();
-        let task = ShellProcess::start(ProcessStart {
+        let process = ShellProcess::start(ProcessStart {
             handle,
             call: run.call,
             identity,
@@ -256,32 +256,32 @@ impl Commands {
                     };
                     kept.take(number, &state, &beginning, run.carried);
                 }
-                kept.remember(left, guarded);
+                kept.record_left_processes(left, guarded);
             }),
         })?;
-        let observed = Observation::new(Arc::clone(&task));
-        self.registry.lock().by_handle.insert(task.handle.clone(), Arc::clone(&task));
+        let observed = Observation::new(Arc::clone(&process));
+        self.registry.lock().by_handle.insert(process.handle.clone(), Arc::clone(&process));
         drop(claim);
         // Shut down meanwhile: no other code would end it.
         if self.closed.load(Ordering::SeqCst) {
-            end(&task, CommandState::Killed).await;
+            end(&process, CommandState::Killed).await;
             return Err(ShellError::Closed);
         }
         Ok(observed)
     }
 
     /// Checks that another command may be started; forgets unclaimed ends first.
-    fn make_room(&self) -> Result<(), ShellError> {
-        let tasks = &mut self.registry.lock().by_handle;
+    fn require_capacity(&self) -> Result<(), ShellError> {
+        let processes = &mut self.registry.lock().by_handle;
         let (ended, running): (Vec<_>, Vec<_>) =
-            tasks.values().cloned().partition(|task| task.end().borrow().is_some());
+            processes.values().cloned().partition(|process| process.end().borrow().is_some());
         if running.len() >= MAX_RUNNING {
             return Err(ShellError::TooMany { limit: MAX_RUNNING });
         }
         let mut ended = ended;
-        ended.sort_by_key(|task| task.age());
-        for task in ended.into_iter().skip(MAX_ENDED) {
-            tasks.remove(&task.handle);
+        ended.sort_by_key(|process| process.age());
+        for process in ended.into_iter().skip(MAX_ENDED) {
+            processes.remove(&process.handle);
         }
         Ok(())
     }
@@ -295,8 +295,8 @@ impl Commands {
         cancel: &CancellationToken,
         cancelling: CancelEffect,
     ) -> CommandReport {
-        let task = &observed.task;
-        let mut ended = task.end();
+        let process = &observed.process;
+        let mut ended = process.end();
         let deadline = Instant::now() + wait;
         let mut look = interval(POLL_INTERVAL);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -306,41 +306,41 @@ impl Commands {
                 // In a separate block: its borrow must not be held while another branch waits.
                 () = async { drop(ended.wait_for(Option::is_some).await) } => break WaitEnd::Ended,
                 () = cancel.cancelled() => {
-                    if cancelling == CancelEffect::Leaves {
-                        break WaitEnd::TimeOver;
+                    if cancelling == CancelEffect::KeepsCommand {
+                        break WaitEnd::TimedOut;
                     }
-                    end(task, CommandState::Killed).await;
+                    end(process, CommandState::Killed).await;
                     break WaitEnd::Cancelled;
                 }
-                () = sleep_until(deadline) => break WaitEnd::TimeOver,
+                () = sleep_until(deadline) => break WaitEnd::TimedOut,
                 _ = look.tick() => {
-                    let looked_at = Arc::clone(task);
+                    let looked_at = Arc::clone(process);
                     // It reads system files, and blocks.
                     if tokio::task::spawn_blocking(move || looked_at.waits_for_input()).await.unwrap_or(false) {
-                        break WaitEnd::Waits;
+                        break WaitEnd::WaitsForInput;
                     }
                 }
             }
         };
-        self.report(task, call, &seen)
+        self.report(process, call, &seen)
     }
 
-    fn report(&self, task: &Arc<ShellProcess>, call: CallId, seen: &WaitEnd) -> CommandReport {
-        task.hand_on();
-        task.watch(None);
-        let end = *task.end().borrow();
+    fn report(&self, process: &Arc<ShellProcess>, call: CallId, seen: &WaitEnd) -> CommandReport {
+        process.send_live();
+        process.watch(None);
+        let end = *process.end().borrow();
         let state = match (end, seen) {
-            (Some(end), _) => task.ended_as(end),
+            (Some(end), _) => process.ended_as(end),
             (None, WaitEnd::Cancelled) => CommandState::Killed,
-            (None, WaitEnd::Waits) => CommandState::Waiting,
-            (None, WaitEnd::Ended | WaitEnd::TimeOver) => CommandState::Running,
+            (None, WaitEnd::WaitsForInput) => CommandState::Waiting,
+            (None, WaitEnd::Ended | WaitEnd::TimedOut) => CommandState::Running,
         };
         let over = state.is_over();
-        let output = task.report(if over { CommandStage::Ended } else { CommandStage::Running });
+        let output = process.report(if over { CommandStage::Ended } else { CommandStage::Running });
         if over {
-            self.registry.reports(task, state, output.log.clone(), call);
+            self.registry.note_reported(process, state, output.log.clone(), call);
         } else {
-            self.registry.goes_on(task, state, self.config.ceiling);
+            self.registry.note_background(process, state, self.config.ceiling);
         }
         CommandReport {
             state,
@@ -348,12 +348,12 @@ impl Commands {
             output_view: output.view,
             truncated: output.truncated,
             output_bytes: output.bytes,
-            duration: end.map_or_else(|| task.age(), |end| end.after),
-            command: task.identity.command.clone(),
+            duration: end.map_or_else(|| process.age(), |end| end.after),
+            command: process.identity.command.clone(),
             log: output.log,
-            handle: (!over).then(|| task.handle.clone()),
-            cwd: task.identity.cwd.clone(),
-            cwd_after: self.current_dir(&task.folder),
+            handle: (!over).then(|| process.handle.clone()),
+            cwd: process.identity.cwd.clone(),
+            cwd_after: self.current_dir(&process.folder),
         }
     }
 }
@@ -361,8 +361,8 @@ impl Commands {
 impl Drop for Commands {
     fn drop(&mut self) {
         // Removed here, so that no ends are reported that are no news.
-        for task in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
-            task.kill();
+        for process in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
+            process.kill();
         }
         self.kept.kill_left_processes();
     }
@@ -385,7 +385,7 @@ impl PersistentState {
     }
 
     /// Records the processes a command left, and has them ended with Octo like the command itself.
-    fn remember(&self, left: Vec<Process>, guarded: Option<GuardRegistration>) {
+    fn record_left_processes(&self, left: Vec<Process>, guarded: Option<GuardRegistration>) {
         if left.is_empty() {
             return;
         }
@@ -407,18 +407,18 @@ struct AbandonGuard(Option<Arc<ShellProcess>>);
 
 impl Drop for AbandonGuard {
     fn drop(&mut self) {
-        if let Some(task) = self.0.take() {
-            task.kill();
+        if let Some(process) = self.0.take() {
+            process.kill();
         }
     }
 }
 
 /// Ends a command, within three seconds regardless of its behaviour.
-pub(super) async fn end(task: &Arc<ShellProcess>, why: CommandState) {
-    let ending = Arc::clone(task);
+pub(super) async fn end(process: &Arc<ShellProcess>, why: CommandState) {
+    let ending = Arc::clone(process);
     // A panicked thread ended no more than it did.
     let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;
-    let mut ended = task.end();
+    let mut ended = process.end();
     let _ = timeout(KILL_WAIT, ended.wait_for(Option::is_some)).await;
 }
 

@@ -8,7 +8,7 @@
 //!
 //! It reads `/proc`, so it exists on Linux only. macOS has only the hang-up.
 
-use super::{processes, task::locked};
+use super::{process::locked, processes};
 use std::{
     io::{self, Write},
     process::{ChildStdin, Command, Stdio},
@@ -30,13 +30,13 @@ pub(super) fn guard(leader: u32) -> Option<GuardRegistration> {
     }
     // It was not waited for, so it is still listed even if it ended.
     let start = processes::start_of(leader)?;
-    GUARD.tell(&format!("+ {leader} {start}\n"));
+    GUARD.send(&format!("+ {leader} {start}\n"));
     Some(GuardRegistration(leader))
 }
 
 impl Drop for GuardRegistration {
     fn drop(&mut self) {
-        GUARD.tell(&format!("- {}\n", self.0));
+        GUARD.send(&format!("- {}\n", self.0));
     }
 }
 
@@ -47,7 +47,7 @@ struct ProcessGuard {
 
 impl ProcessGuard {
     /// Sends a line to the guard. Replaces a guard that was killed; the old one's registrations are lost.
-    fn tell(&self, line: &str) {
+    fn send(&self, line: &str) {
         let mut pipe = locked(&self.pipe);
         if let Some(open) = pipe.as_mut()
             && open.write_all(line.as_bytes()).is_ok()

@@ -175,23 +175,23 @@ fn parse(line: &str) -> Option<Process> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ForegroundActivity {
     /// One of them reads the terminal without getting input: it certainly waits for the person.
-    Reads,
+    ReadsTerminal,
     /// All sleep, for an unknown reason.
-    Sleeps,
+    Sleeping,
     /// At least one is working.
-    Works,
+    Working,
 }
 
 /// Returns the activity of the processes of group `foreground`. `terminal` is the terminal's name.
-pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> ForegroundActivity {
+pub(super) fn activity(leader: u32, foreground: i32, terminal: &str) -> ForegroundActivity {
     let group: Vec<Process> =
         members(leader).into_iter().filter(|process| process.group == foreground).collect();
     if group.iter().any(|process| reads_terminal(process.pid, terminal)) {
-        ForegroundActivity::Reads
+        ForegroundActivity::ReadsTerminal
     } else if group.iter().all(|process| matches!(process.state, 'S' | 'I')) {
-        ForegroundActivity::Sleeps
+        ForegroundActivity::Sleeping
     } else {
-        ForegroundActivity::Works
+        ForegroundActivity::Working
     }
 }
 

@@ -1,0 +1,281 @@
+//! The leading process of a command: its `bash`, its terminal, and the two threads that watch them.
+
+use super::{
+    guard,
+    process::{
+        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
+        is_question, locked, send_live,
+    },
+    processes::{self, ForegroundActivity},
+};
+use crate::{ShellError, output::Transcript};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, OFlag, fcntl},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    unistd::{self, tcgetpgrp},
+};
+use octo_protocol::CommandState;
+use portable_pty::{CommandBuilder, MasterPty, native_pty_system};
+use std::{
+    io::{self, PipeReader},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::process::ExitStatusExt,
+    },
+    process::{Child, ExitStatus},
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How often to check a terminal that no process has open.
+const CLOSED_POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long a program may leave its terminal's input full.
+const INPUT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a program that reads its terminal must be silent before it counts as waiting for the person. A
+/// shell loop that reads keys with short timeouts is not silent that long; a person does not type that fast.
+const READER_QUIET: Duration = Duration::from_millis(1_200);
+
+/// The leading process of a command: a `bash` with a terminal and a process group of its own.
+pub(super) struct Leader {
+    pid: u32,
+    terminal: PtyTerminal,
+}
+
+struct PtyTerminal {
+    /// Our side, non-blocking.
+    side: OwnedFd,
+    /// The name of the command's side.
+    name: String,
+}
+
+fn failed(error: &dyn std::fmt::Display) -> ShellError {
+    ShellError::Start(io::Error::other(error.to_string()))
+}
+
+impl Leader {
+    pub(super) fn start(start: LeaderStart<'_>) -> Result<Self, ShellError> {
+        let (mut child, terminal, reader) = spawn(&start)?;
+        let pid = child.id();
+        let guarded = guard::guard(pid);
+        let started = Instant::now();
+        let (stopped, stop) = io::pipe().map_err(ShellError::Start)?;
+        let output = start.transcript;
+        let pump = thread::Builder::new()
+            .name(format!("output-{}", start.handle))
+            .spawn(move || pump(&reader, &stopped, &output))
+            .map_err(ShellError::Start);
+        let ended = start.ended;
+        let wait = move || {
+            let status = child.wait();
+            let after = started.elapsed();
+            drop(stop);
+            if let Ok(pump) = pump {
+                // A panic of the watcher does not affect the command; its end still counts.
+                let _ = pump.join();
+            }
+            let left = processes::members(pid);
+            ended(LeaderEnd { state: state(status), after, left, guarded });
+        };
+        if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait) {
+            processes::kill_now(pid);
+            return Err(ShellError::Start(error));
+        }
+        Ok(Self { pid, terminal })
+    }
+
+    /// Types bytes. Blocks for at most [`INPUT_TIMEOUT`].
+    pub(super) fn type_in(&self, bytes: &[u8]) -> Result<(), ShellError> {
+        let mut rest = bytes;
+        let deadline = Instant::now() + INPUT_TIMEOUT;
+        while !rest.is_empty() {
+            match unistd::write(&self.terminal.side, rest) {
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(Errno::EAGAIN) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(ShellError::Input(io::ErrorKind::TimedOut.into()));
+                    }
+                    let mut watched = [PollFd::new(self.terminal.side.as_fd(), PollFlags::POLLOUT)];
+                    poll_ready(&mut watched, Some(left));
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(ShellError::Input(error.into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the foreground program waits for the person to type, if the terminal was quiet for this long and
+    /// `partial` is its last line.
+    pub(super) fn waits_for_input(&self, quiet: Duration, partial: &str) -> bool {
+        if quiet < READER_QUIET {
+            return false;
+        }
+        let Ok(foreground) = tcgetpgrp(&self.terminal.side) else { return false };
+        match processes::activity(self.pid, foreground.as_raw(), &self.terminal.name) {
+            ForegroundActivity::ReadsTerminal => true,
+            ForegroundActivity::Sleeping => quiet >= QUESTION_QUIET && is_question(partial),
+            ForegroundActivity::Working => false,
+        }
+    }
+
+    /// Asks its processes to end, and kills those that do not.
+    pub(super) fn terminate(&self, _has_ended: &dyn Fn() -> bool) {
+        processes::terminate(self.pid);
+    }
+
+    /// Kills its processes at once.
+    pub(super) fn kill(&self) {
+        processes::kill_now(self.pid);
+    }
+}
+
+/// Starts the process in a new terminal, under its confinement. Returns the terminal twice: for input, and to read.
+fn spawn(start: &LeaderStart<'_>) -> Result<(Box<Child>, PtyTerminal, OwnedFd), ShellError> {
+    let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| failed(&error))?;
+    let launcher = match &start.confinement {
+        Some(confinement) => confinement.holder().map_err(ShellError::Start)?,
+        None => None,
+    };
+    let mut builder = match launcher {
+        None => CommandBuilder::new(start.program),
+        Some(launcher) => {
+            let mut builder = CommandBuilder::new(launcher.program);
+            builder.args(launcher.arguments);
+            builder.arg(start.program);
+            builder
+        }
+    };
+    builder.args(start.arguments);
+    builder.cwd(start.cwd);
+    builder.env_clear();
+    for (name, value) in start.variables {
+        builder.env(name, value);
+    }
+    let terminal = PtyTerminal::new(pty.master.as_ref())?;
+    let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
+    // Only our own side of the terminal stays open here.
+    let slave = pty.slave;
+    drop(pty.master);
+    let spawn = move || slave.spawn_command(builder).map_err(|error| failed(&error));
+    let child = match &start.confinement {
+        None => spawn()?,
+        // A separate thread that ends right after: its child processes inherit the confinement, and it cannot
+        // be removed.
+        Some(confinement) => thread::scope(|scope| {
+            let confined = scope.spawn(move || {
+                confinement.enforce().map_err(ShellError::Start)?;
+                spawn()
+            });
+            confined.join().unwrap_or_else(|_| Err(failed(&"the command's thread broke")))
+        })?,
+    };
+    let child: Box<dyn portable_pty::Child> = child;
+    Ok((child.downcast::<Child>().map_err(|_| failed(&"no process"))?, terminal, reader))
+}
+
+fn state(status: io::Result<ExitStatus>) -> CommandState {
+    match status {
+        Ok(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => CommandState::Exited { code },
+            (None, signal) => CommandState::Signalled { signal: signal.unwrap_or(0) },
+        },
+        Err(error) => {
+            tracing::error!(%error, "a command's end could not be learned");
+            CommandState::Signalled { signal: 0 }
+        }
+    }
+}
+
+impl PtyTerminal {
+    fn new(master: &dyn MasterPty) -> Result<Self, ShellError> {
+        let unknown = || ShellError::Start(io::ErrorKind::Unsupported.into());
+        let raw = master.as_raw_fd().ok_or_else(unknown)?;
+        let name = master.tty_name().ok_or_else(unknown)?.to_string_lossy().into_owned();
+        #[expect(
+            unsafe_code,
+            reason = "portable-pty shows its descriptor only as a number; polling needs it"
+        )]
+        // SAFETY: `master` owns the descriptor and outlives this borrow, which ends once the duplicate is made.
+        let side = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
+        fcntl(&side, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
+            .map_err(|error| ShellError::Start(error.into()))?;
+        Ok(Self { side, name })
+    }
+}
+
+/// Reads the terminal until `stopped` is closed and no more output arrives.
+fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>) {
+    let mut buffer = vec![0; 64 * 1024];
+    let (mut pending, mut sent) = (false, Instant::now());
+    let mut drain_since: Option<Instant> = None;
+    loop {
+        let got = read(terminal, &mut buffer);
+        if let ReadOutcome::Bytes(length) = got {
+            locked(transcript).feed(buffer.get(..length).unwrap_or_default());
+            pending = true;
+        }
+        if pending && sent.elapsed() >= LIVE_INTERVAL {
+            send_live(transcript);
+            (pending, sent) = (false, Instant::now());
+        }
+        let terminal = PollFd::new(terminal.as_fd(), PollFlags::POLLIN);
+        let stopped = PollFd::new(stopped.as_fd(), PollFlags::POLLIN);
+        match (got, drain_since) {
+            (ReadOutcome::Bytes(_), None) => {
+                // More output may be ready; the loop also checks for the end.
+                let mut watched = [stopped];
+                drain_since = poll_ready(&mut watched, Some(Duration::ZERO)).then(Instant::now);
+            }
+            (ReadOutcome::Bytes(_), Some(since)) if since.elapsed() < MAX_DRAIN => {}
+            (ReadOutcome::Nothing, None) => {
+                let mut watched = [terminal, stopped];
+                poll_ready(&mut watched, pending.then(|| LIVE_INTERVAL.saturating_sub(sent.elapsed())));
+                drain_since = watched[1].any().unwrap_or(true).then(Instant::now);
+            }
+            (ReadOutcome::Nothing, Some(since)) if since.elapsed() < MAX_DRAIN => {
+                if !poll_ready(&mut [terminal], Some(DRAIN_QUIET)) {
+                    break;
+                }
+            }
+            // No process has it open now; another may open it while the command runs.
+            (ReadOutcome::Closed, None) => {
+                let mut watched = [stopped];
+                drain_since = poll_ready(&mut watched, Some(CLOSED_POLL_INTERVAL)).then(Instant::now);
+            }
+            (_, Some(_)) => break,
+        }
+    }
+    send_live(transcript);
+}
+
+/// The result of a read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReadOutcome {
+    Bytes(usize),
+    Nothing,
+    /// The command's side is closed.
+    Closed,
+}
+
+fn read(terminal: &OwnedFd, buffer: &mut [u8]) -> ReadOutcome {
+    match unistd::read(terminal, buffer) {
+        Ok(length @ 1..) => ReadOutcome::Bytes(length),
+        Err(Errno::EAGAIN | Errno::EINTR) => ReadOutcome::Nothing,
+        // Linux reports a closed terminal as an I/O error.
+        Ok(0) | Err(_) => ReadOutcome::Closed,
+    }
+}
+
+/// Whether a descriptor becomes ready before the timeout. Without a timeout, waits indefinitely.
+fn poll_ready(watched: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
+    let timeout = match timeout {
+        Some(time) => PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX),
+        None => PollTimeout::NONE,
+    };
+    poll(watched, timeout).is_ok_and(|ready| ready > 0)
+}
