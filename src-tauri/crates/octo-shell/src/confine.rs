@@ -33,7 +33,7 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// Folders in which it may create, replace and remove entries without reading them: granted to this
     /// command.
-    pub entered: Vec<PathBuf>,
+    pub enterable: Vec<PathBuf>,
     /// Secrets it may read, granted to this command.
     pub secrets: Vec<PathBuf>,
     /// The real path of the person's home, or `None` if there is none.
@@ -86,7 +86,7 @@ impl Confinement {
     ///
     /// When the profile cannot express a path that must be protected. Nothing may be started then.
     #[cfg(unix)]
-    pub(crate) fn holder(&self) -> io::Result<Option<ConfiningLauncher>> {
+    pub(crate) fn launcher(&self) -> io::Result<Option<ConfiningLauncher>> {
         #[cfg(target_os = "macos")]
         {
             let profile = profile::profile(&self.bounds())?;

@@ -11,21 +11,21 @@
 //! * [`HookProgram`] runs a program of the person's own (a hook) outside the session's commands.
 //! * [`Confinement`] is the access the operating system then allows a command.
 
-mod aside;
 mod confine;
 mod environment;
 mod error;
 mod git;
+mod hook_program;
 mod interpreter;
 mod output;
 mod report;
 mod shell;
 
-pub use aside::{HookProgram, HookProgramEnd};
 pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
 pub use environment::{LoginEnvironment, startup_files};
 pub use error::ShellError;
 pub use git::git_answer;
+pub use hook_program::{HookProgram, HookProgramEnd};
 pub use interpreter::language;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use report::{

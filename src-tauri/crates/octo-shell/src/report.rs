@@ -15,7 +15,7 @@ pub type NewsListener = Arc<dyn Fn(BackgroundNews) + Send + Sync>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackgroundNews {
     /// It continues, and its state changed. The first event of every such command.
-    Stands(BackgroundCommand),
+    StateChanged(BackgroundCommand),
     /// It ended, and no call reports it: the session must be notified.
     Ended(BackgroundCommand),
     /// It ended, and the pending report of a call says so.

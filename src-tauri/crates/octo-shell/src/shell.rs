@@ -55,7 +55,7 @@ pub struct ShellConfig {
     /// Receives the events of background commands. It must not block.
     pub news: NewsListener,
     /// The time limit of a command; usually [`COMMAND_TIME_LIMIT`].
-    pub ceiling: Duration,
+    pub time_limit: Duration,
     /// The handling of files that commands remove.
     pub removals: Removals,
 }

@@ -64,7 +64,7 @@ impl Bench {
                 login: LoginEnvironment::fixed([]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
-                ceiling: octo_shell::COMMAND_TIME_LIMIT,
+                time_limit: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
             }),
             outputs: Outputs::new(base.join("outputs")),

@@ -100,7 +100,7 @@ impl DocumentTools {
                 login: LoginEnvironment::fixed([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
-                ceiling: octo_shell::COMMAND_TIME_LIMIT,
+                time_limit: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
             }),
             shell_folder: None,

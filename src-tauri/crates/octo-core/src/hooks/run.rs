@@ -80,7 +80,7 @@ impl Hooks {
                 line: &hook.command,
                 folder: &self.folder,
                 input: input.clone(),
-                patience: hook.patience,
+                timeout: hook.patience,
                 login: &self.login,
                 secret_variables: &self.secret_variables,
             };

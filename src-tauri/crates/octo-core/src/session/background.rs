@@ -167,7 +167,7 @@ impl Session {
             self.command_over(&command.handle);
         }
         match news {
-            BackgroundNews::Stands(command) => self.background.put(command),
+            BackgroundNews::StateChanged(command) => self.background.put(command),
             BackgroundNews::Reported { command, by } => {
                 self.background.tell_by(&command, by);
                 self.background.put(command);

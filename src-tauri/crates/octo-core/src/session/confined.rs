@@ -54,7 +54,7 @@ impl SessionConfinement {
         let octo = self.base.paths.real_home();
         let mut writable = temporary_folders();
         writable.extend([self.folder.clone(), self.scratch.clone()]);
-        let (mut secrets, mut entered) = (Vec::new(), Vec::new());
+        let (mut secrets, mut enterable) = (Vec::new(), Vec::new());
         // A command judged harmless gets only the inspected paths; after the person's approval it also gets the
         // paths it names.
         if !matches!(decision, Decision::Run(RunBasis::Policy)) {
@@ -69,7 +69,7 @@ impl SessionConfinement {
                 secrets.extend(accounts(home.as_deref()));
             }
             for path in nature.writes.iter().filter(|path| !path.starts_with(&self.folder)) {
-                entered.extend(path.ancestors().skip(1).find(|parent| parent.is_dir()).map(Path::to_owned));
+                enterable.extend(path.ancestors().skip(1).find(|parent| parent.is_dir()).map(Path::to_owned));
                 writable.push(path.clone());
             }
             secrets.extend(nature.reads.iter().filter(|path| is_secret(path)).cloned());
@@ -77,7 +77,7 @@ impl SessionConfinement {
         let readable = ["archives", "bin", "logs", "memories", "outputs", "received", "scripts", "skills"];
         Some(Confinement {
             writable,
-            entered,
+            enterable,
             secrets,
             home,
             octo_readable: readable.iter().map(|name| octo.join(name)).collect(),

@@ -82,7 +82,7 @@ impl Workspace {
             login: runtime.services.login.clone(),
             secret_variables: runtime.base.config.secret_variables.clone(),
             news: actor.listener(),
-            ceiling: octo_shell::COMMAND_TIME_LIMIT,
+            time_limit: octo_shell::COMMAND_TIME_LIMIT,
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
         });
         Ok(Self { owner, folder, scratch, shell_place, files, shell })

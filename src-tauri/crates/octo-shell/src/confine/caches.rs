@@ -10,10 +10,10 @@ use std::{
 /// A cache below the home.
 struct PackageCache {
     /// Its path relative to the home.
-    place: &'static str,
+    path: &'static str,
     form: CacheForm,
     /// The programs that fill it; empty for any program.
-    of: &'static [&'static str],
+    programs: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,12 +23,12 @@ enum CacheForm {
     File,
 }
 
-const fn folder(place: &'static str, of: &'static [&'static str]) -> PackageCache {
-    PackageCache { place, form: CacheForm::Folder, of }
+const fn folder(path: &'static str, programs: &'static [&'static str]) -> PackageCache {
+    PackageCache { path, form: CacheForm::Folder, programs }
 }
 
-const fn file(place: &'static str, of: &'static [&'static str]) -> PackageCache {
-    PackageCache { place, form: CacheForm::File, of }
+const fn file(path: &'static str, programs: &'static [&'static str]) -> PackageCache {
+    PackageCache { path, form: CacheForm::File, programs }
 }
 
 const CACHES: &[PackageCache] = &[
@@ -62,7 +62,7 @@ impl Confinement {
     /// Returns the caches below the home, existing or not.
     #[cfg(any(target_os = "linux", target_os = "macos", test))]
     pub(super) fn caches(&self) -> Vec<PathBuf> {
-        self.home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache.place))).collect()
+        self.home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache.path))).collect()
     }
 
     /// Creates the missing caches of installed programs: a missing path cannot be granted, so the first build
@@ -74,27 +74,27 @@ impl Confinement {
             std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()).collect();
         let is_there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
         for cache in CACHES {
-            let place = home.join(cache.place);
+            let place = home.join(cache.path);
             // Only macOS has its caches in this folder.
-            let usual = cache.place != "Library/Caches" || cfg!(target_os = "macos");
+            let usual = cache.path != "Library/Caches" || cfg!(target_os = "macos");
             if usual
                 && place.symlink_metadata().is_err()
-                && (cache.of.is_empty() || cache.of.iter().any(|name| is_there(name)))
+                && (cache.programs.is_empty() || cache.programs.iter().any(|name| is_there(name)))
             {
-                make(&place, cache.form);
+                create(&place, cache.form);
             }
         }
     }
 }
 
-fn make(place: &Path, form: CacheForm) {
-    let made = match (form, place.parent()) {
+fn create(place: &Path, form: CacheForm) {
+    let created = match (form, place.parent()) {
         (CacheForm::Folder, _) => fs::create_dir_all(place),
         (CacheForm::File, Some(folder)) => fs::create_dir_all(folder)
             .and_then(|()| fs::OpenOptions::new().append(true).create(true).open(place).map(drop)),
         (CacheForm::File, None) => Ok(()),
     };
-    if let Err(error) = made {
+    if let Err(error) = created {
         tracing::debug!(place = %place.display(), %error, "a cache could not be made; commands cannot fill it");
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     fn confinement(home: &Path) -> Confinement {
         Confinement {
             writable: Vec::new(),
-            entered: Vec::new(),
+            enterable: Vec::new(),
             secrets: Vec::new(),
             home: Some(home.to_owned()),
             octo: home.join(".octo"),

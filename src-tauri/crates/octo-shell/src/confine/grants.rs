@@ -40,9 +40,9 @@ impl Confinement {
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn grants(&self) -> PathGrants {
         let mut grants = PathGrants {
-            write: self.open(&self.writable).cloned().collect(),
-            enter: self.open(&self.entered).cloned().collect(),
-            read: self.open(&self.secrets).chain(&self.octo_readable).cloned().collect(),
+            write: self.outside_former_homes(&self.writable).cloned().collect(),
+            enter: self.outside_former_homes(&self.enterable).cloned().collect(),
+            read: self.outside_former_homes(&self.secrets).chain(&self.octo_readable).cloned().collect(),
             devices: DEVICES.iter().map(PathBuf::from).collect(),
         };
         grants.write.extend(self.caches());
@@ -62,7 +62,7 @@ impl Confinement {
 
     /// Returns Octo's homes: the present one, former locations, and former homes in the same folders.
     #[cfg(any(target_os = "macos", test))]
-    pub(super) fn octos(&self) -> BTreeSet<PathBuf> {
+    pub(super) fn octo_homes(&self) -> BTreeSet<PathBuf> {
         let beside = self.octo_paths().filter_map(|octo| octo.parent()).flat_map(entries);
         self.octo_paths().cloned().chain(beside.filter(|entry| self.is_former_home(entry))).collect()
     }
@@ -88,7 +88,10 @@ impl Confinement {
     }
 
     /// Filters out paths inside former homes: nothing in those is ever granted.
-    pub(super) fn open<'a>(&'a self, paths: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
+    pub(super) fn outside_former_homes<'a>(
+        &'a self,
+        paths: &'a [PathBuf],
+    ) -> impl Iterator<Item = &'a PathBuf> {
         paths.iter().filter(move |path| !path.ancestors().any(|above| self.is_former_home(above)))
     }
 

@@ -23,7 +23,7 @@ pub(super) struct ProfileBounds {
     /// Paths that must not be read or written, with everything below.
     pub hidden: BTreeSet<PathBuf>,
     /// Paths that may be read nevertheless.
-    pub shown: BTreeSet<PathBuf>,
+    pub readable: BTreeSet<PathBuf>,
 }
 
 /// Devices intended for writing.
@@ -45,15 +45,15 @@ impl Confinement {
         let real = |path: &PathBuf| octo_workspace::real(path).unwrap_or_else(|_| path.clone());
         let caches = self.caches();
         let mut hidden: BTreeSet<PathBuf> = self.hidden().iter().map(real).collect();
-        hidden.extend(self.octos().iter().map(real));
+        hidden.extend(self.octo_homes().iter().map(real));
         ProfileBounds {
             write: self
-                .open(&self.writable)
-                .chain(self.open(&self.entered))
+                .outside_former_homes(&self.writable)
+                .chain(self.outside_former_homes(&self.enterable))
                 .chain(&caches)
                 .map(real)
                 .collect(),
-            shown: self.open(&self.secrets).chain(&self.octo_readable).map(real).collect(),
+            readable: self.outside_former_homes(&self.secrets).chain(&self.octo_readable).map(real).collect(),
             hidden,
         }
     }
@@ -65,7 +65,7 @@ impl Confinement {
 ///
 /// When a protected path cannot be expressed. A merely permitted one is left out instead.
 pub(super) fn profile(bounds: &ProfileBounds) -> io::Result<String> {
-    let ProfileBounds { write, hidden, shown } = bounds;
+    let ProfileBounds { write, hidden, readable } = bounds;
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     let mut rule = |what: &str, filters: Vec<String>| {
         if !filters.is_empty() {
@@ -91,7 +91,7 @@ pub(super) fn profile(bounds: &ProfileBounds) -> io::Result<String> {
     let holders: BTreeSet<&Path> = hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
     let holders = holders.into_iter().filter(|path| path.parent().is_some());
     rule("deny file-write-unlink", must(&mut holders.into_iter(), "literal")?);
-    rule("allow file-read-data", shown.iter().filter_map(|path| below(path)).collect());
+    rule("allow file-read-data", readable.iter().filter_map(|path| below(path)).collect());
     // Named for this command although hidden: the person approved it, or it is Octo's own folder for commands.
     let named: Vec<String> =
         write.iter().filter(|path| is_hidden(path)).filter_map(|path| below(path)).collect();

@@ -47,7 +47,7 @@ fn place() -> Option<Place> {
     }
     let confinement = Confinement {
         writable: vec![home.join("work")],
-        entered: Vec::new(),
+        enterable: Vec::new(),
         secrets: Vec::new(),
         home: Some(home.clone()),
         octo: home.join(".octo"),
@@ -109,7 +109,7 @@ fn homes_that_were_put_aside_are_no_more_open_than_the_home() {
     let Some(mut place) = place() else { return };
     let kept = place.home.join(".octo-before-2026-01-02-030405");
     place.confinement.writable.push(kept.clone());
-    place.confinement.entered.push(kept.clone());
+    place.confinement.enterable.push(kept.clone());
     place.confinement.secrets.push(kept.join("octo.db"));
     let moved = place.home.join("deep/er/and/deeper/moved");
     let beside = place.home.join("deep/er/and/deeper/moved-before-2026-01-02-030405");
@@ -152,10 +152,10 @@ fn what_was_allowed_for_a_command_is_granted_and_nothing_beside_it() {
 #[test]
 fn in_an_entered_folder_things_come_and_go_and_secrets_stay_unread() {
     let Some(mut place) = place() else { return };
-    place.confinement.entered.push(place.home.join("docs"));
+    place.confinement.enterable.push(place.home.join("docs"));
     assert!(place.runs("mv a ~/docs/moved && mkdir ~/docs/new && echo x > ~/docs/new/y && rm ~/docs/b"));
     assert!(!place.runs("echo x > ~/other"));
-    place.confinement.entered.push(place.home.clone());
+    place.confinement.enterable.push(place.home.clone());
     assert!(place.runs("echo x > ~/other"));
     assert!(!place.runs("cat ~/.ssh/id_rsa") && !place.runs("cat ~/.octo/octo.db"));
 }

@@ -14,14 +14,14 @@ pub(super) struct LiveStream {
     sink: Option<LiveSink>,
     pending: String,
     /// The part of the line in progress that listeners already received.
-    shown: String,
+    sent: String,
 }
 
 impl LiveStream {
     pub(super) fn watch(&mut self, sink: Option<LiveSink>) {
         self.sink = sink;
         self.pending.clear();
-        self.shown.clear();
+        self.sent.clear();
     }
 
     /// Adds a finished row.
@@ -29,9 +29,9 @@ impl LiveStream {
         if self.sink.is_none() {
             return;
         }
-        let shown = std::mem::take(&mut self.shown);
-        if row.plain.starts_with(&shown) {
-            self.pending.push_str(&styled_from(shown.chars().count()));
+        let sent = std::mem::take(&mut self.sent);
+        if row.plain.starts_with(&sent) {
+            self.pending.push_str(&styled_from(sent.chars().count()));
         } else {
             self.pending.push('\n');
             self.pending.push_str(&row.styled);
@@ -55,9 +55,9 @@ impl LiveStream {
     pub(super) fn take(&mut self, screen: &Screen) -> Option<(LiveSink, String)> {
         let sink = self.sink.clone()?;
         let partial = screen.partial();
-        if partial.plain.len() > self.shown.len() && partial.plain.starts_with(&self.shown) {
-            self.pending.push_str(&screen.partial_from(self.shown.chars().count()));
-            self.shown = partial.plain;
+        if partial.plain.len() > self.sent.len() && partial.plain.starts_with(&self.sent) {
+            self.pending.push_str(&screen.partial_from(self.sent.chars().count()));
+            self.sent = partial.plain;
         }
         let text = std::mem::take(&mut self.pending);
         (!text.is_empty()).then_some((sink, text))

@@ -57,7 +57,7 @@ impl LogFile {
         if matches!(self.state, State::Memory) {
             self.kept.extend_from_slice(text.as_bytes());
             if self.kept.len() > self.keep {
-                self.appear();
+                self.create_file();
             }
             return;
         }
@@ -69,7 +69,7 @@ impl LogFile {
     /// Returns the file, and creates it if necessary.
     pub(super) fn file(&mut self) -> Option<PathBuf> {
         if matches!(self.state, State::Memory) {
-            self.appear();
+            self.create_file();
         }
         match &self.state {
             State::Failed | State::Memory => None,
@@ -114,7 +114,7 @@ impl LogFile {
         }
     }
 
-    fn appear(&mut self) {
+    fn create_file(&mut self) {
         match private(&self.path) {
             Ok(file) => {
                 self.state = State::Head { file, written: 0 };

@@ -16,7 +16,7 @@ pub(super) struct Screen {
     parser: Parser,
     line: ScreenLine,
     /// The first bytes of an incomplete character.
-    begun: Vec<u8>,
+    incomplete: Vec<u8>,
 }
 
 /// A line, or part of one.
@@ -43,14 +43,14 @@ impl Screen {
     /// Feeds the program's output; finished rows are passed to `done`.
     pub(super) fn feed(&mut self, bytes: &[u8], mut done: impl FnMut(Row, &mut dyn FnMut(usize) -> String)) {
         // The parser (vte 0.15) loses characters that are split between chunks, so it only receives whole ones.
-        let mut all = std::mem::take(&mut self.begun);
+        let mut all = std::mem::take(&mut self.incomplete);
         all.extend_from_slice(bytes);
         let mut chunks = all.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             self.parser.advance(&mut self.line, chunk.valid().as_bytes());
             let invalid = chunk.invalid();
             if chunks.peek().is_none() && is_incomplete_character(invalid) {
-                self.begun = invalid.to_vec();
+                self.incomplete = invalid.to_vec();
             } else if !invalid.is_empty() {
                 self.parser.advance(&mut self.line, "\u{fffd}".as_bytes());
             }
@@ -74,7 +74,7 @@ impl Screen {
 
     /// Ends the line in progress as it is.
     pub(super) fn take_partial(&mut self) -> Row {
-        if !std::mem::take(&mut self.begun).is_empty() {
+        if !std::mem::take(&mut self.incomplete).is_empty() {
             self.line.put('\u{fffd}');
         }
         let row = self.partial();
@@ -132,11 +132,11 @@ impl ScreenLine {
         }
         self.column += 1;
         if self.cells.len() >= MAX_CELLS {
-            self.hand_on(RowEnd::Open);
+            self.finish_row(RowEnd::Open);
         }
     }
 
-    fn hand_on(&mut self, end: RowEnd) {
+    fn finish_row(&mut self, end: RowEnd) {
         self.done.push((std::mem::take(&mut self.cells), end));
         self.column = 0;
     }
@@ -211,7 +211,7 @@ impl Perform for ScreenLine {
 
     fn execute(&mut self, byte: u8) {
         match byte {
-            b'\n' => self.hand_on(RowEnd::Line),
+            b'\n' => self.finish_row(RowEnd::Line),
             b'\r' => self.column = 0,
             0x08 => self.column = self.column.saturating_sub(1),
             b'\t' => self.put('\t'),

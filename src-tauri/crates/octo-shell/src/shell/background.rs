@@ -141,16 +141,16 @@ impl Registry {
         self: &Arc<Self>,
         process: &Arc<ShellProcess>,
         state: CommandState,
-        ceiling: Duration,
+        time_limit: Duration,
     ) {
         let before = process.standing().state.replace(state);
         if before == Some(state) {
             return;
         }
         let log = process.log();
-        (self.news)(BackgroundNews::Stands(describe(process, state, None, log, String::new())));
+        (self.news)(BackgroundNews::StateChanged(describe(process, state, None, log, String::new())));
         if before.is_none() {
-            tokio::spawn(watch_background(Arc::clone(self), Arc::clone(process), ceiling));
+            tokio::spawn(watch_background(Arc::clone(self), Arc::clone(process), time_limit));
         }
     }
 
@@ -194,9 +194,9 @@ enum EndReporter {
 }
 
 /// Watches a background command: ends it at its time limit, and reports its end.
-async fn watch_background(registry: Arc<Registry>, process: Arc<ShellProcess>, ceiling: Duration) {
+async fn watch_background(registry: Arc<Registry>, process: Arc<ShellProcess>, time_limit: Duration) {
     let (mut ended, mut observers) = (process.end(), process.observers.subscribe());
-    let left = ceiling.saturating_sub(process.age());
+    let left = time_limit.saturating_sub(process.age());
     tokio::select! {
         () = wait_for_end(&mut ended) => {}
         () = tokio::time::sleep(left) => {

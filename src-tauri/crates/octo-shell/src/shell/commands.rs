@@ -340,7 +340,7 @@ impl Commands {
         if over {
             self.registry.note_reported(process, state, output.log.clone(), call);
         } else {
-            self.registry.note_background(process, state, self.config.ceiling);
+            self.registry.note_background(process, state, self.config.time_limit);
         }
         CommandReport {
             state,

@@ -138,7 +138,7 @@ impl Leader {
 fn spawn(start: &LeaderStart<'_>) -> Result<(Box<Child>, PtyTerminal, OwnedFd), ShellError> {
     let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| failed(&error))?;
     let launcher = match &start.confinement {
-        Some(confinement) => confinement.holder().map_err(ShellError::Start)?,
+        Some(confinement) => confinement.launcher().map_err(ShellError::Start)?,
         None => None,
     };
     let mut builder = match launcher {

@@ -51,7 +51,7 @@ impl Place {
             login: login(root),
             secret_variables: vec!["MY_KEY".to_owned()],
             news: Arc::new(|_| {}),
-            ceiling: crate::COMMAND_TIME_LIMIT,
+            time_limit: crate::COMMAND_TIME_LIMIT,
             removals: crate::Removals::System,
         })
     }
@@ -262,7 +262,7 @@ async fn the_trashs_programs_are_found_first_and_stay_so() {
         login: login(root.path()),
         secret_variables: Vec::new(),
         news: Arc::new(|_| {}),
-        ceiling: crate::COMMAND_TIME_LIMIT,
+        time_limit: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::Trash { home: home.clone() },
     });
     let place = Place { root, shell };

@@ -103,7 +103,7 @@ fn the_last_rule_that_fits_says_what_the_confinement_says() {
             "/Users/a/.octo/shells/s",
         ]),
         hidden: paths(&["/Users/a/.ssh", "/Users/a/.config/gh", "/Users/a/.octo", "/Users/a/work/.aws"]),
-        shown: paths(&["/Users/a/.octo/skills", "/Users/a/.config/gh/hosts.yml"]),
+        readable: paths(&["/Users/a/.octo/skills", "/Users/a/.config/gh/hosts.yml"]),
     };
     let profile = profile(&bounds).unwrap();
     for (operation, path, allowed) in [
@@ -152,7 +152,7 @@ fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
     fs::write(home.join(".netrc"), "x").unwrap();
     let confinement = Confinement {
         writable: vec![home.clone()],
-        entered: Vec::new(),
+        enterable: Vec::new(),
         secrets: Vec::new(),
         home: Some(home.clone()),
         octo: home.join(".octo"),
@@ -195,7 +195,7 @@ proptest! {
         let bounds = ProfileBounds {
             write: paths(&[&work]),
             hidden: paths(&[&secret]),
-            shown: BTreeSet::new(),
+            readable: BTreeSet::new(),
         };
         let profile = profile(&bounds).unwrap();
         let inside = |place: &str| PathBuf::from(format!("{place}/x"));

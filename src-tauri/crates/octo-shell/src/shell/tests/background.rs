@@ -13,7 +13,7 @@ struct Told {
 }
 
 impl Told {
-    fn new(ceiling: Duration) -> Self {
+    fn new(time_limit: Duration) -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("project")).unwrap();
         let (sender, news) = mpsc::unbounded_channel();
@@ -23,7 +23,7 @@ impl Told {
             login: login(root.path()),
             secret_variables: Vec::new(),
             news: Arc::new(move |news| sender.send(news).unwrap_or_default()),
-            ceiling,
+            time_limit,
             removals: crate::Removals::System,
         });
         Self { place: Place { root, shell }, news }
@@ -44,7 +44,7 @@ impl Told {
         assert_eq!(report.state, CommandState::Running, "{report:?}");
         let handle = report.handle.unwrap();
         match self.next().await {
-            BackgroundNews::Stands(told) => {
+            BackgroundNews::StateChanged(told) => {
                 assert_eq!((&told.handle, told.state), (&handle, CommandState::Running))
             }
             other => panic!("{other:?}"),
@@ -116,7 +116,7 @@ async fn a_slow_one_goes_to_the_background_whatever_its_name_and_is_told_of() {
     let run = CommandRun { wait: Duration::from_millis(200), ..told.place.command("sleep 1; ls -d .") };
     let report = told.place.shell.run(run).await.unwrap();
     assert_eq!(report.state, CommandState::Running);
-    assert!(matches!(told.next().await, BackgroundNews::Stands(_)));
+    assert!(matches!(told.next().await, BackgroundNews::StateChanged(_)));
     assert_eq!(told.ended().await.state, CommandState::Exited { code: 0 });
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use std::time::Instant;
 
-async fn run(line: &str, patience: Duration) -> io::Result<HookProgramEnd> {
+async fn run(line: &str, timeout: Duration) -> io::Result<HookProgramEnd> {
     let login = LoginEnvironment::fixed([
         ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
         ("KEY".to_owned(), "secret".to_owned()),
@@ -9,7 +9,7 @@ async fn run(line: &str, patience: Duration) -> io::Result<HookProgramEnd> {
     let secret_variables = ["KEY".to_owned()];
     let folder = std::env::temp_dir();
     let input = b"{\"a\":1}".to_vec();
-    HookProgram { line, folder: &folder, input, patience, login: &login, secret_variables: &secret_variables }
+    HookProgram { line, folder: &folder, input, timeout, login: &login, secret_variables: &secret_variables }
         .run()
         .await
 }
@@ -19,7 +19,7 @@ async fn it_is_told_and_heard_and_sees_no_secret() {
     let end = run("cat; echo \" [$KEY]\"; echo oh >&2; exit 3", Duration::from_secs(30)).await.unwrap();
     assert_eq!(end, HookProgramEnd { code: Some(3), output: "{\"a\":1} []\n".into(), errors: "oh\n".into() });
     let end = run("head -c 1000000 /dev/zero | tr '\\0' x", Duration::from_secs(30)).await.unwrap();
-    assert_eq!((end.code, end.output.len()), (Some(0), KEPT));
+    assert_eq!((end.code, end.output.len()), (Some(0), MAX_KEPT_BYTES));
 }
 
 #[tokio::test]

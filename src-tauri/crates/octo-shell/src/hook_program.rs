@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// The bytes kept of each of its two output streams. The rest is read and dropped.
-const KEPT: usize = 64 * 1024;
+const MAX_KEPT_BYTES: usize = 64 * 1024;
 
 /// How long its output is read after it ended: processes it left running may keep the pipes open without end.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub struct HookProgram<'a> {
     /// The content of its standard input.
     pub input: Vec<u8>,
     /// Its time limit.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// The environment.
     pub login: &'a LoginEnvironment,
     /// Variables it must not see, in addition to all that begin with `OCTO_`.
@@ -82,16 +82,16 @@ impl HookProgram<'_> {
         };
         let (output, errors) = (CapturedStream::default(), CapturedStream::default());
         let whole = async {
-            let hearing = async { tokio::join!(telling, output.hear(stdout), errors.hear(stderr)) };
-            let mut hearing = std::pin::pin!(hearing);
+            let reading = async { tokio::join!(telling, output.read_all(stdout), errors.read_all(stderr)) };
+            let mut reading = std::pin::pin!(reading);
             let status = tokio::select! {
                 biased;
                 status = child.wait() => {
                     // Everything the program itself wrote has been read by then.
-                    let _rest = tokio::time::timeout(DRAIN_TIME, &mut hearing).await;
+                    let _rest = tokio::time::timeout(DRAIN_TIME, &mut reading).await;
                     status
                 }
-                _ = &mut hearing => child.wait().await,
+                _ = &mut reading => child.wait().await,
             };
             status.map(|status| HookProgramEnd {
                 code: status.code(),
@@ -99,7 +99,7 @@ impl HookProgram<'_> {
                 errors: errors.text(),
             })
         };
-        let ended = tokio::time::timeout(self.patience, whole).await;
+        let ended = tokio::time::timeout(self.timeout, whole).await;
         drop(group);
         ended.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
@@ -128,12 +128,12 @@ struct CapturedStream(Mutex<Vec<u8>>);
 
 impl CapturedStream {
     /// Reads until the stream is closed.
-    async fn hear(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
+    async fn read_all(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
         let mut piece = vec![0; 8 * 1024];
         if let Some(mut pipe) = pipe {
             while let Ok(length @ 1..) = pipe.read(&mut piece).await {
                 let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = KEPT.saturating_sub(kept.len()).min(length);
+                let room = MAX_KEPT_BYTES.saturating_sub(kept.len()).min(length);
                 kept.extend_from_slice(piece.get(..room).unwrap_or_default());
             }
         }
