@@ -153,7 +153,7 @@ pub(crate) fn results_first(
         content.extend(encode(block));
     }
     if content.iter().all(is_reasoning) {
-        content.push(text(NOTHING));
+        content.push(text(EMPTY_MESSAGE));
     }
     content
 }
