@@ -4,7 +4,7 @@
 use crate::windows;
 use octo_core::Octo;
 use octo_protocol::{Event, Settings, Snapshot, StoredTopic, Theme, Update, Zoom};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use tauri::{AppHandle, Manager, WebviewWindow, utils::config::Color};
 
 /// Page background in light and dark (`--bg` of its tokens), so that nothing flashes before the page paints.
@@ -23,12 +23,12 @@ struct AppearanceSettings {
 
 impl Appearance {
     fn chosen(&self) -> AppearanceSettings {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     /// Stores the settings and returns the previous ones.
     fn set(&self, chosen: AppearanceSettings) -> AppearanceSettings {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), chosen)
+        std::mem::replace(&mut *self.0.lock(), chosen)
     }
 }
 

@@ -6,10 +6,8 @@ use octo_protocol::{
     Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Language, OpenRequest, OpenRequestSource,
     SessionId, SessionInfo, TaskRun, WindowNumber, WindowRecovery, words,
 };
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, VecDeque};
 use tauri::{AppHandle, Emitter as _, Manager as _};
 
 /// Event that tells the page about a new open request; the page then fetches it. The event does not contain the
@@ -74,7 +72,7 @@ impl ShellStateInner {
 impl ShellState {
     fn lock(&self) -> MutexGuard<'_, ShellStateInner> {
         // Every change is one assignment or one call, so a panic elsewhere leaves nothing half done.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Returns and removes the pending open requests. The caller is a page that can carry them out.

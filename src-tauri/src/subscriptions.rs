@@ -2,11 +2,9 @@
 
 use octo_core::Subscription;
 use octo_protocol::Update;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 use tauri::{async_runtime::JoinHandle, ipc::Channel};
 
 /// Id of a page's subscription; never reused while the process runs.
@@ -40,7 +38,7 @@ impl Subscriptions {
         window: &str,
         page: Channel<Vec<Update>>,
     ) -> SubscriptionId {
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         running.last += 1;
         let id = SubscriptionId(running.last);
         let all = Arc::clone(&self.running);
@@ -52,7 +50,7 @@ impl Subscriptions {
                     break;
                 }
             }
-            lock(&all).tasks.remove(&id);
+            all.lock().tasks.remove(&id);
         });
         running.tasks.insert(id, ForwardTask { window: window.to_owned(), handle });
         id
@@ -60,7 +58,7 @@ impl Subscriptions {
 
     /// Ends a subscription; ignored if it has already ended.
     pub(crate) fn end(&self, id: SubscriptionId) {
-        if let Some(task) = lock(&self.running).tasks.remove(&id) {
+        if let Some(task) = self.running.lock().tasks.remove(&id) {
             task.handle.abort();
         }
     }
@@ -68,13 +66,8 @@ impl Subscriptions {
     /// Ends all subscriptions of a window: its page navigated away or crashed (the new page subscribes again),
     /// or the window closed.
     pub(crate) fn end_window(&self, window: &str) {
-        for (_, task) in lock(&self.running).tasks.extract_if(|_, task| task.window == window) {
+        for (_, task) in self.running.lock().tasks.extract_if(|_, task| task.window == window) {
             task.handle.abort();
         }
     }
-}
-
-/// A panic while the map was locked cannot leave it half changed: every change is one call.
-fn lock(running: &Mutex<RunningForwards>) -> MutexGuard<'_, RunningForwards> {
-    running.lock().unwrap_or_else(PoisonError::into_inner)
 }

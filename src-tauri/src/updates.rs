@@ -32,13 +32,13 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 #[derive(Default)]
 pub(crate) struct UpdateState {
     update: Mutex<Option<Update>>,
-    transfer: std::sync::Mutex<Option<UpdateTransfer>>,
+    transfer: parking_lot::Mutex<Option<UpdateTransfer>>,
 }
 
 impl UpdateState {
-    fn transfer(&self) -> std::sync::MutexGuard<'_, Option<UpdateTransfer>> {
+    fn transfer(&self) -> parking_lot::MutexGuard<'_, Option<UpdateTransfer>> {
         // The lock protects single assignments only.
-        self.transfer.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.transfer.lock()
     }
 }
 

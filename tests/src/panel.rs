@@ -4,9 +4,10 @@
 use crate::{Desktop, desktop::PATIENCE};
 use anyhow::{Context as _, Result, bail};
 use futures::StreamExt as _;
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use zbus::{
@@ -94,9 +95,9 @@ impl Panel {
     pub async fn badge(&self, entry: &str, count: i64) -> Result<()> {
         let began = Instant::now();
         let wanted = Some((format!("application://{entry}.desktop"), count, count > 0));
-        while lock(&self.seen).badge != wanted {
+        while self.seen.lock().badge != wanted {
             if began.elapsed() > PATIENCE {
-                bail!("waited {PATIENCE:?} for {wanted:?}; it was {:?}", lock(&self.seen).badge);
+                bail!("waited {PATIENCE:?} for {wanted:?}; it was {:?}", self.seen.lock().badge);
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
@@ -106,7 +107,7 @@ impl Panel {
     /// Returns the addresses of the files that should have been shown in their folders so far, oldest first.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
-        lock(&self.seen).files.clone()
+        self.seen.lock().files.clone()
     }
 
     /// Returns a property of the visible icon, once there is one.
@@ -176,7 +177,7 @@ impl Panel {
     /// Returns all notices, oldest first.
     #[must_use]
     pub fn notices(&self) -> Vec<Notice> {
-        lock(&self.seen).notices.clone()
+        self.seen.lock().notices.clone()
     }
 
     /// Waits for a notice with this first line.
@@ -233,7 +234,7 @@ impl Panel {
         let bus = zbus::fdo::DBusProxy::new(&self.bus).await?;
         let began = Instant::now();
         loop {
-            let newest = lock(&self.seen).icons.last().cloned();
+            let newest = self.seen.lock().icons.last().cloned();
             match newest {
                 // An application that ended may still have its icon on the list.
                 Some((owner, path)) if bus.name_has_owner(owner.as_str().try_into()?).await? => {
@@ -270,14 +271,14 @@ struct Watcher(Arc<Mutex<PanelState>>);
 impl Watcher {
     fn register_status_notifier_item(&self, service: &str, #[zbus(header)] header: Header<'_>) {
         let owner = header.sender().map(ToString::to_string).unwrap_or_default();
-        lock(&self.0).icons.push((owner, service.to_owned()));
+        self.0.lock().icons.push((owner, service.to_owned()));
     }
 
     fn register_status_notifier_host(&self, _service: &str) {}
 
     #[zbus(property)]
     fn registered_status_notifier_items(&self) -> Vec<String> {
-        lock(&self.0).icons.iter().map(|(owner, path)| format!("{owner}{path}")).collect()
+        self.0.lock().icons.iter().map(|(owner, path)| format!("{owner}{path}")).collect()
     }
 
     #[zbus(property)]
@@ -297,7 +298,7 @@ struct Files(Arc<Mutex<PanelState>>);
 #[interface(name = "org.freedesktop.FileManager1")]
 impl Files {
     fn show_items(&self, files: Vec<String>, _startup: &str) {
-        lock(&self.0).files.extend(files);
+        self.0.lock().files.extend(files);
     }
 }
 
@@ -325,7 +326,7 @@ impl Notices {
         _hints: HashMap<String, OwnedValue>,
         _expires: i32,
     ) -> u32 {
-        let mut seen = lock(&self.0);
+        let mut seen = self.0.lock();
         let next = u32::try_from(seen.notices.len()).unwrap_or_default() + 1;
         let id = if replaces == 0 { next } else { replaces };
         seen.notices.push(Notice { id, summary, body, actions, withdrawn: false });
@@ -333,7 +334,7 @@ impl Notices {
     }
 
     fn close_notification(&self, id: u32) {
-        for notice in &mut lock(&self.0).notices {
+        for notice in &mut self.0.lock().notices {
             if notice.id == id {
                 notice.withdrawn = true;
             }
@@ -349,12 +350,7 @@ async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<PanelState>>) 
         let count = properties.get("count").and_then(|count| i64::try_from(count).ok());
         let shows = properties.get("count-visible").and_then(|shows| bool::try_from(shows).ok());
         if let (Some(count), Some(shows)) = (count, shows) {
-            lock(&seen).badge = Some((entry, count, shows));
+            seen.lock().badge = Some((entry, count, shows));
         }
     }
-}
-
-/// Every change is one call.
-fn lock(seen: &Mutex<PanelState>) -> MutexGuard<'_, PanelState> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }

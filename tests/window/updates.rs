@@ -10,13 +10,14 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use minisign::{KeyPair, SecretKey};
 use octo_testkit::{ModelServer, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Panel, Theme, example};
+use parking_lot::Mutex;
 use serde_json::json;
 use std::{
     fs,
     io::{BufRead as _, BufReader, Cursor, Write as _},
     net::{TcpListener, TcpStream},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -192,8 +193,8 @@ impl UpdateServer {
         self.state().asked.clone()
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 
@@ -204,7 +205,7 @@ fn answer(mut stream: TcpStream, url: &str, state: &Mutex<State>, program: &[u8]
     // Up to the empty line that ends the head.
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
     let signature = {
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = state.lock();
         state.asked.push(path.clone());
         state.signature.clone()
     };

@@ -13,12 +13,9 @@ use octo_protocol::{
 use octo_testkit::{
     CachePolicy, Gate, ModelServer, PrefixRule, RecordedRequest, Reply, Script, ServerOptions, TempHome,
 };
+use parking_lot::Mutex;
 use serde_json::json;
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 
 /// A longer turn counts as hung.
@@ -76,7 +73,7 @@ pub async fn record(workload: &Workload, kind: &BenchCacheKind) -> Result<Worklo
     let gate = Gate::new();
     let script = Script::from_fn({
         let (model, gate) = (model.clone(), gate.clone());
-        move |request| model.lock().unwrap_or_else(PoisonError::into_inner).answer(request, &gate)
+        move |request| model.lock().answer(request, &gate)
     });
     // A compaction rewrites the conversation on purpose.
     let prefix = if workload.compacts { PrefixRule::Free } else { PrefixRule::Frozen };
@@ -220,7 +217,7 @@ impl Rig {
     }
 
     fn script(&self, steps: Vec<Step>) {
-        self.model.lock().unwrap_or_else(PoisonError::into_inner).steps.extend(steps);
+        self.model.lock().steps.extend(steps);
     }
 
     async fn begin(&mut self, words: usize, steps: Vec<Step>) -> Result<broadcast::Receiver<Arc<Envelope>>> {
@@ -245,7 +242,7 @@ impl Rig {
         self.octo.shutdown().await;
         let faults = self.server.faults();
         ensure!(faults.is_empty(), "requests no provider would take: {faults:?}");
-        let model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        let model = self.model.lock();
         ensure!(model.steps.is_empty(), "{} answers were not asked for", model.steps.len());
         let requests = self.server.requests();
         ensure!(requests.len() == model.outputs.len(), "every request was answered once");

@@ -13,10 +13,11 @@ use crate::{
     transport::dial,
 };
 use futures::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 use tokio::sync::watch;
@@ -261,7 +262,7 @@ impl Browser {
 
     fn slot(&self) -> MutexGuard<'_, ConnectionSlot> {
         // No code under this lock can panic half-way.
-        self.0.slot.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.slot.lock()
     }
 }
 
@@ -354,7 +355,7 @@ impl ConnectAttempt {
         tokio::spawn(async move {
             let why = ended.await;
             let Some(inner) = inner.upgrade() else { return };
-            let mut slot = inner.slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slot = inner.slot.lock();
             if slot.attempt == number {
                 slot.stage = ConnectionStage::Idle;
                 inner.state.send_replace(AttachmentState::Lost { why });

@@ -33,11 +33,12 @@ use crate::{
 use chromiumoxide::Command;
 use dialog::DialogCloseError;
 use frames::FrameNames;
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -324,7 +325,7 @@ impl Page {
 impl PageCore {
     fn state(&self) -> MutexGuard<'_, PageState> {
         // No code under this lock can panic half-way.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn publish(&self, event: PageEvent) {

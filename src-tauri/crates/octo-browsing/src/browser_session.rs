@@ -5,7 +5,6 @@ use crate::{
     assessment::AssessedCall,
     downloads::SessionDownloads,
     live::LiveState,
-    lock,
     page_knowledge::{PageKnowledge, ReadTexts},
     state,
 };
@@ -16,10 +15,11 @@ use octo_tools::{
     BrowserAssessment, BrowserControl, BrowserPermission, BrowserRequest, ToolError, ToolOutput,
 };
 use octo_workspace::Outputs;
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -127,7 +127,7 @@ impl BrowserSession {
 
     /// Like `let_go`, returning a handle to wait until the page is restored.
     pub(crate) fn leave(&self) -> JoinHandle<()> {
-        std::mem::take(&mut *lock(&self.0.leaving)).cancel();
+        std::mem::take(&mut *self.0.leaving.lock()).cancel();
         self.0.hand.send_replace(PageController::Agent);
         self.tell(None);
         let session = self.clone();
@@ -199,7 +199,7 @@ impl BrowserSession {
 
     /// Returns the token that is cancelled when the page is released.
     pub(crate) fn leaving(&self) -> CancellationToken {
-        lock(&self.0.leaving).clone()
+        self.0.leaving.lock().clone()
     }
 
     /// Runs an operation in the page, cancelling it when the page is released.

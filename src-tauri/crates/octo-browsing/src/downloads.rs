@@ -8,10 +8,11 @@ use guard::{DownloadGuard, DownloadListener};
 use octo_browser::{BrowserConnection, Page};
 use octo_protocol::PageController;
 use octo_tools::ToolError;
+use parking_lot::Mutex;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 use tokio::{
@@ -101,7 +102,7 @@ pub(crate) struct ExpectedDownloadGuard(Arc<Mutex<DownloadGuard>>);
 
 impl Drop for ExpectedDownloadGuard {
     fn drop(&mut self) {
-        crate::lock(&self.0).awaiting = ExpectedDownload::Nothing;
+        self.0.lock().awaiting = ExpectedDownload::Nothing;
     }
 }
 
@@ -130,7 +131,7 @@ impl SessionDownloads {
     ///
     /// The browser does not report downloads. Nothing is done in a page whose downloads could not be stopped.
     pub async fn listen(&mut self, connected: &BrowserConnection, page: &Page) -> Result<(), ToolError> {
-        crate::lock(&self.guard).page = Some(page.downgrade());
+        self.guard.lock().page = Some(page.downgrade());
         self.drain();
         if self.listening.is_none() {
             self.coming.clear();
@@ -148,7 +149,7 @@ impl SessionDownloads {
     /// Sets whether the person was asked about a download by the current call. This applies until the call
     /// drops the guard, and to the first download that begins.
     pub fn expect(&self, awaiting: ExpectedDownload) -> ExpectedDownloadGuard {
-        crate::lock(&self.guard).awaiting = awaiting;
+        self.guard.lock().awaiting = awaiting;
         ExpectedDownloadGuard(Arc::clone(&self.guard))
     }
 

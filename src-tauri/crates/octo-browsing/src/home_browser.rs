@@ -1,8 +1,7 @@
 //! The app's attachment to the person's browser, and the browser sessions in it.
 
 use crate::{
-    BrowserSession, PersonSecrets, browser_session::BrowserSessionInner, lock, page_knowledge::PageKnowledge,
-    state,
+    BrowserSession, PersonSecrets, browser_session::BrowserSessionInner, page_knowledge::PageKnowledge, state,
 };
 use octo_browser::{
     AttachmentState, Browser, BrowserConnection, BrowserEnvironment, BrowserTarget, ConnectError,
@@ -11,11 +10,12 @@ use octo_browser::{
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
 use octo_store::Store;
 use octo_workspace::{Blobs, HomePaths};
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -130,7 +130,7 @@ impl HomeBrowser {
     /// its knowledge of pages with its parent and all sub-agents of that parent, because a sub-agent's results
     /// are used by the others.
     pub fn session(&self, session: SessionId, root: SessionId) -> BrowserSession {
-        let mut sessions = lock(&self.0.sessions);
+        let mut sessions = self.0.sessions.lock();
         if let Some(open) = sessions.get(&session).and_then(Weak::upgrade) {
             return BrowserSession(open);
         }
@@ -141,7 +141,7 @@ impl HomeBrowser {
     }
 
     fn knowledge_of(&self, root: SessionId) -> Arc<PageKnowledge> {
-        let mut all = lock(&self.0.known);
+        let mut all = self.0.known.lock();
         if let Some(known) = all.get(&root).and_then(Weak::upgrade) {
             return known;
         }
@@ -153,18 +153,18 @@ impl HomeBrowser {
 
     /// Returns the browser session of a session that already has one.
     pub fn existing_session(&self, session: SessionId) -> Option<BrowserSession> {
-        lock(&self.0.sessions).get(&session).and_then(Weak::upgrade).map(BrowserSession)
+        self.0.sessions.lock().get(&session).and_then(Weak::upgrade).map(BrowserSession)
     }
 
     /// Records that a session opened a tab.
     pub(crate) fn note_opened(&self, tab: TabNumber, session: SessionId) {
-        lock(&self.0.opened).insert(tab, session);
+        self.0.opened.lock().insert(tab, session);
     }
 
     /// Returns whether a session opened a tab. In another session's tab, the person may be continuing that
     /// work.
     pub(crate) fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
-        lock(&self.0.opened).get(&tab) == Some(&session)
+        self.0.opened.lock().get(&tab) == Some(&session)
     }
 
     /// Returns the profile folder of Octo's own browser.
@@ -178,7 +178,7 @@ impl HomeBrowser {
 
     /// Returns the person's choice of browser.
     pub(crate) fn choice(&self) -> BrowserChoice {
-        lock(&self.0.status).choice.clone()
+        self.0.status.lock().choice.clone()
     }
 
     pub(crate) fn paths(&self) -> &HomePaths {
@@ -196,7 +196,7 @@ impl HomeBrowser {
 
     /// Returns the attachment's state.
     pub fn state(&self) -> BrowserState {
-        lock(&self.0.status).told.clone()
+        self.0.status.lock().told.clone()
     }
 
     /// Subscribes to events from now on.
@@ -207,7 +207,7 @@ impl HomeBrowser {
     /// Applies a choice of browser. Ends a connection to another browser.
     pub async fn choose(&self, choice: &BrowserChoice) {
         {
-            let mut status = lock(&self.0.status);
+            let mut status = self.0.status.lock();
             if status.choice == *choice {
                 return;
             }
@@ -224,7 +224,7 @@ impl HomeBrowser {
     ///
     /// As [`Self::connect`].
     pub(crate) async fn connect_for_tool(&self) -> Result<BrowserConnection, ApiError> {
-        let held_back = lock(&self.0.status).held_back.clone();
+        let held_back = self.0.status.lock().held_back.clone();
         match held_back {
             Some(error) => Err(error),
             None => self.connect().await,
@@ -233,7 +233,7 @@ impl HomeBrowser {
 
     /// Records an action of the person: tools may ask for the browser again.
     pub fn person_acted(&self) {
-        lock(&self.0.status).hear();
+        self.0.status.lock().hear();
     }
 
     /// Returns the attachment, making one if necessary. While the browser asks the person this waits as long as
@@ -243,7 +243,7 @@ impl HomeBrowser {
     ///
     /// The reason for the failure. Nothing is retried automatically.
     pub async fn connect(&self) -> Result<BrowserConnection, ApiError> {
-        let acted = lock(&self.0.status).acted;
+        let acted = self.0.status.lock().acted;
         let wanted = match self.wanted() {
             Ok(wanted) => wanted,
             Err(error) => return Err(self.failed(error)),
@@ -253,7 +253,7 @@ impl HomeBrowser {
             Ok(connected) => connected,
             Err(error) => {
                 let told = state::connect_error(&error);
-                let mut status = lock(&self.0.status);
+                let mut status = self.0.status.lock();
                 let is_held_back = match error {
                     // The answer belongs to this question, whatever else the person did while it was open.
                     ConnectError::Declined => true,
@@ -273,13 +273,13 @@ impl HomeBrowser {
             }
         };
         {
-            let mut status = lock(&self.0.status);
+            let mut status = self.0.status.lock();
             (status.failure, status.held_back) = (None, None);
         }
         if connected.freshness == octo_browser::Freshness::New {
             self.0.attachments.fetch_add(1, Ordering::Relaxed);
             let ports = self.0.browser.find_browsers().await.into_iter().map(|found| found.port).collect();
-            lock(&self.0.status).ports = ports;
+            self.0.status.lock().ports = ports;
         }
         Ok(connected)
     }
@@ -302,7 +302,7 @@ impl HomeBrowser {
             self.failed(state::connect_error(&ConnectError::Cancelled));
             return;
         }
-        lock(&self.0.status).failure = None;
+        self.0.status.lock().failure = None;
         self.let_go().await;
         self.0.browser.disconnect();
         self.tell();
@@ -313,7 +313,7 @@ impl HomeBrowser {
     /// Makes every session release its page. Waits a moment at most for their overlays to be cleared.
     async fn let_go(&self) {
         let sessions: Vec<BrowserSession> =
-            lock(&self.0.sessions).values().filter_map(Weak::upgrade).map(BrowserSession).collect();
+            self.0.sessions.lock().values().filter_map(Weak::upgrade).map(BrowserSession).collect();
         let leaving = futures::future::join_all(sessions.iter().map(BrowserSession::leave));
         // A page that does not answer keeps the pointer until it expires.
         let _late = tokio::time::timeout(RELEASE_TIMEOUT, leaving).await;
@@ -325,7 +325,7 @@ impl HomeBrowser {
     }
 
     pub(crate) fn named_folder(&self) -> Option<PathBuf> {
-        match &lock(&self.0.status).choice {
+        match &self.0.status.lock().choice {
             BrowserChoice::Folder { path } => Some(PathBuf::from(path)),
             BrowserChoice::Automatic
             | BrowserChoice::Installed { .. }
@@ -360,7 +360,7 @@ impl HomeBrowser {
     }
 
     fn failed(&self, error: ApiError) -> ApiError {
-        lock(&self.0.status).failure = Some(error.clone());
+        self.0.status.lock().failure = Some(error.clone());
         self.tell();
         error
     }
@@ -368,7 +368,7 @@ impl HomeBrowser {
     /// Reports the state if it differs from the last reported one.
     fn tell(&self) {
         let now = self.0.browser.state().borrow().clone();
-        let mut status = lock(&self.0.status);
+        let mut status = self.0.status.lock();
         let state = state::told(now, status.failure.as_ref());
         if status.told != state {
             status.told = state.clone();
@@ -391,7 +391,7 @@ impl HomeBrowser {
     }
 
     pub(crate) fn ports(&self) -> Vec<u16> {
-        lock(&self.0.status).ports.clone()
+        self.0.status.lock().ports.clone()
     }
 }
 

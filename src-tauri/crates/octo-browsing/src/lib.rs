@@ -27,10 +27,3 @@ mod tabs;
 pub use browser_session::BrowserSession;
 pub use home_browser::{BrowserUpdate, HomeBrowser};
 pub use secrets::PersonSecrets;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code under these locks can panic half-way.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -1,6 +1,6 @@
 //! The live view: the page as the agent works in it. Only the newest few pictures are kept, in memory.
 
-use crate::{BrowserSession, card, lock};
+use crate::{BrowserSession, card};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
     Page, Spot,
@@ -47,14 +47,14 @@ impl Drop for PictureGuard {
         self.taking.abort();
         let (session, page, leaving) = (self.session.clone(), self.page.clone(), self.leaving.clone());
         let ended = {
-            let mut shown = lock(&session.0.shown);
+            let mut shown = session.0.shown.lock();
             shown.ended += 1;
             shown.ended
         };
         tokio::spawn(async move {
             let taking = async {
                 let _one_at_a_time = session.0.camera.lock().await;
-                if lock(&session.0.shown).ended == ended {
+                if session.0.shown.lock().ended == ended {
                     session.take(&page).await;
                 }
             };
@@ -70,19 +70,19 @@ impl Drop for PictureGuard {
 impl BrowserSession {
     /// Returns the page displayed now.
     pub fn live(&self) -> Option<LivePage> {
-        lock(&self.0.shown).page.clone()
+        self.0.shown.lock().page.clone()
     }
 
     /// Returns a picture of the page, as JPEG; `None` if it was discarded.
     pub fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
-        let shown = lock(&self.0.shown);
+        let shown = self.0.shown.lock();
         shown.pictures.iter().find(|(known, _)| *known == number).map(|(_, bytes)| Arc::clone(bytes))
     }
 
     /// Displays a page, or that none is in use.
     pub(crate) fn tell(&self, page: Option<LivePage>) {
         let changed = {
-            let mut shown = lock(&self.0.shown);
+            let mut shown = self.0.shown.lock();
             if page.is_none() {
                 shown.pictures.clear();
             }
@@ -102,7 +102,7 @@ impl BrowserSession {
         call: CallId,
         mark: Option<PageMark>,
     ) -> PictureGuard {
-        let picture = lock(&self.0.shown).page.as_ref().and_then(|page| page.picture);
+        let picture = self.0.shown.lock().page.as_ref().and_then(|page| page.picture);
         let live = LivePage {
             session: self.0.session,
             call: Some(call),
@@ -147,7 +147,7 @@ impl BrowserSession {
         let text: &str = taken.data.as_ref();
         let Ok(bytes) = BASE64_STANDARD.decode(text) else { return };
         let number = {
-            let mut shown = lock(&self.0.shown);
+            let mut shown = self.0.shown.lock();
             shown.last += 1;
             let number = shown.last;
             if shown.page.is_none() {
@@ -166,7 +166,7 @@ impl BrowserSession {
     /// Changes the displayed page under the lock, because its control may have changed since it was last read.
     pub(crate) fn alter(&self, change: impl FnOnce(&mut LivePage)) {
         let told = {
-            let mut shown = lock(&self.0.shown);
+            let mut shown = self.0.shown.lock();
             let Some(page) = &mut shown.page else { return };
             let before = page.clone();
             change(page);

@@ -1,13 +1,13 @@
 //! The knowledge of pages shared by a root session and its sub-agents: texts read by site, and values to
 //! redact. Includes knowledge from before the last restart of Octo.
 
-use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, lock, snapshot_files::in_folder};
+use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, snapshot_files::in_folder};
 use octo_browser::safety::{
     BoundSecret, Origin, PageMemory, Redactor, SecretName, Site, TypedPart, parse_blocks, split_secrets,
 };
 use octo_protocol::{Block, SessionId};
 use octo_tools::ToolError;
-use std::sync::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
 /// Number of the newest page texts that are recalled: more words than the page memory keeps.
@@ -40,7 +40,7 @@ pub(crate) struct ReadTexts {
 impl PageKnowledge {
     /// Locks the knowledge. Never held across an await.
     pub fn read(&self) -> MutexGuard<'_, ReadTexts> {
-        lock(&self.read)
+        self.read.lock()
     }
 
     /// Records the page texts in a message to the model. Returns their sites.

@@ -13,11 +13,9 @@ use octo_browser::{
 use octo_keys::{KeyRing, SecretKind};
 use octo_protocol::{ApiError, Secret, SiteSecret};
 use octo_tools::ToolError;
+use parking_lot::RwLock;
 use secrecy::{ExposeSecret as _, SecretString};
-use std::sync::{
-    PoisonError, RwLock,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Minimum length of a stored value: shorter ones could not be redacted (see
 /// [`octo_browser::safety::Redactor`]).
@@ -45,7 +43,7 @@ impl PersonSecrets {
     pub fn follow(&self, listed: &[SiteSecret]) {
         // Skip an invalid entry that another program wrote.
         let known = listed.iter().filter_map(|secret| read(secret).ok()).collect();
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.known.write() = known;
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -55,13 +53,13 @@ impl PersonSecrets {
     }
 
     pub(crate) fn named(&self, name: &SecretName) -> Option<BoundSecret> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         known.iter().find(|secret| secret.name == *name).cloned()
     }
 
     /// Returns the secrets that belong to one of these sites.
     pub(crate) fn bound_to(&self, origins: &[Origin]) -> Vec<BoundSecret> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         let is_there = |secret: &&BoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
         known.iter().filter(is_there).cloned().collect()
     }
@@ -112,7 +110,7 @@ impl PersonSecrets {
     ///
     /// The first of `key.not_removed`.
     pub async fn forget_all(&self) -> Result<(), ApiError> {
-        let known = std::mem::take(&mut *self.known.write().unwrap_or_else(PoisonError::into_inner));
+        let known = std::mem::take(&mut *self.known.write());
         let mut outcome = Ok(());
         for secret in known {
             let forgotten =
@@ -128,7 +126,7 @@ impl PersonSecrets {
     ///
     /// `key.not_read`: unknown values cannot be redacted.
     pub async fn values(&self) -> Result<Vec<SecretString>, ApiError> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.known.read().clone();
         let mut values = Vec::new();
         for secret in known {
             values.extend(self.value(&secret).await?);

@@ -8,9 +8,10 @@ use octo_protocol::{
 };
 use octo_runtime::Change;
 use octo_store::OtherProcessSession;
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 /// The activity of all sessions of this process. Clones share it.
@@ -90,7 +91,7 @@ impl ActivityBoard {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<SessionId, SessionActivity>) -> T) -> T {
-        act(&mut self.lines.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.lines.lock())
     }
 }
 

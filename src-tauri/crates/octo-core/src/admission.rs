@@ -8,9 +8,10 @@
 
 use octo_protocol::TurnId;
 use octo_runtime::Change;
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 /// The turn limiter of this process. Clones share it.
@@ -122,13 +123,13 @@ impl TurnLimiter {
     }
 
     fn read<T>(&self, look: impl FnOnce(&PermitQueue) -> T) -> T {
-        look(&self.hall.lock().unwrap_or_else(PoisonError::into_inner).line)
+        look(&self.hall.lock().line)
     }
 
     /// Changes the limiter, then runs the callbacks of the turns this admits.
     fn with(&self, act: impl FnOnce(&mut LimiterState) -> Vec<TurnId>) {
         let bells: Vec<AdmitCallback> = {
-            let mut hall = self.hall.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hall = self.hall.lock();
             let admitted = act(&mut hall);
             admitted.into_iter().filter_map(|turn| hall.bells.remove(&turn)).collect()
         };

@@ -6,9 +6,10 @@ use octo_protocol::{ApiError, BlobHash, Block, Message, Rule, Settings};
 use octo_runtime::{Change, Clock};
 use octo_store::{Holder, Store};
 use octo_workspace::{Blobs, HomePaths, UnfinishedWrites};
+use parking_lot::RwLock;
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -57,13 +58,13 @@ impl Base {
 
     /// Returns the current settings.
     pub fn preferences(&self) -> Settings {
-        self.preferences.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.preferences.read().clone()
     }
 
     /// Puts stored settings into use. The code that stored them notifies the parts that keep their own
     /// settings.
     pub fn prefer(&self, settings: Settings) {
-        *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        *self.preferences.write() = settings;
     }
 
     /// Returns the permanent grants of a folder.

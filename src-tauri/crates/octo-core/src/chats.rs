@@ -16,12 +16,9 @@ use octo_protocol::{
 use octo_runtime::{Change, now};
 use octo_store::Store;
 use octo_workspace::session_folder;
+use parking_lot::Mutex;
 use secrecy::SecretString;
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, path::Path, sync::Arc};
 use tokio::sync::{Notify, watch};
 
 /// Returns the keychain owner of a service's token, next to models and search providers.
@@ -63,7 +60,7 @@ impl Chats {
 
     /// Puts stored settings into effect.
     pub(crate) fn follow(&self, settings: &ChatSettings) {
-        let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.settings.lock();
         if *known != *settings {
             *known = settings.clone();
             drop(known);
@@ -100,7 +97,7 @@ impl Chats {
 
     /// Returns the stored settings as this process knows them.
     pub(crate) fn stored(&self) -> ChatSettings {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.settings.lock().clone()
     }
 
     /// Returns a service's settings as this process knows them; `None` if it is not set up.
@@ -142,13 +139,13 @@ impl Chats {
 
     /// Returns the state of the connection to a service.
     pub(crate) fn connection(&self, service: ChatService) -> ChatConnection {
-        let known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.connections.lock();
         known.get(&service).cloned().unwrap_or(ChatConnection::Off)
     }
 
     /// Sets the state of the connection to a service and notifies watchers if it changed.
     pub(crate) fn is_now(self: &Arc<Self>, service: ChatService, connection: ChatConnection) {
-        let mut known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.connections.lock();
         let before = known.insert(service, connection.clone()).unwrap_or(ChatConnection::Off);
         drop(known);
         if before != connection {

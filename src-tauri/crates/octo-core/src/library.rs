@@ -37,11 +37,12 @@ use octo_skills::{
 use octo_store::{SkillChoice, Store};
 use octo_tools::SkillTask;
 use octo_workspace::UnfinishedWrites;
+use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -130,13 +131,13 @@ impl Library {
     pub(crate) fn apply_settings(&self, settings: &Settings) {
         let way =
             RepositoryNetwork { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
-        *self.0.way.write().unwrap_or_else(PoisonError::into_inner) = way;
+        *self.0.way.write() = way;
         let reading = match settings.library.other_agents {
             Switch::On => FolderReading::On,
             Switch::Off => FolderReading::Off,
         };
         let foreign = ForeignFolders { claude: reading, agents: reading };
-        let mut known = self.0.foreign.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.foreign.write();
         let changed = *known != foreign;
         *known = foreign;
         drop(known);
@@ -212,7 +213,7 @@ impl Library {
     }
 
     fn roots(&self, folder: Option<&Path>) -> Roots {
-        let foreign = *self.0.foreign.read().unwrap_or_else(PoisonError::into_inner);
+        let foreign = *self.0.foreign.read();
         let mut roots = Roots::new(Some(&self.0.bundled), &self.0.home);
         if let Some(folder) = folder {
             roots = roots.with_project(folder);
@@ -242,7 +243,7 @@ impl Library {
     }
 
     fn watch_folders<'a>(&self, of: Option<&Path>, folders: impl Iterator<Item = &'a Path>) {
-        let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = self.0.watches.lock();
         if let Some(known) = watches.iter().position(|(known, _)| known.as_deref() == of) {
             let known = watches.remove(known);
             watches.push(known);

@@ -2,7 +2,8 @@
 //! those already watching.
 
 use octo_protocol::{CallId, Delta, MessageId, SessionId, StreamKind, StreamingBlock};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use tokio::sync::broadcast;
 
 /// Maximum output of a running command kept for clients that open later, in bytes; the newest part is kept.
@@ -26,7 +27,7 @@ impl LiveStreams {
         if text.is_empty() {
             return;
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let found =
             open.iter().position(|one| one.message == message && one.block == block && one.kind == *kind);
         let at = found.unwrap_or_else(|| {
@@ -75,11 +76,11 @@ impl LiveStreams {
 
     /// Returns all current streams.
     pub(crate) fn now(&self) -> Vec<StreamingBlock> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.open.lock().clone()
     }
 
     fn retain(&self, keep: impl Fn(&StreamingBlock) -> bool) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| keep(one));
+        self.open.lock().retain(|one| keep(one));
     }
 }
 

@@ -20,11 +20,9 @@ use octo_protocol::{
     Protocol, ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
 };
 use octo_schedule::ModelNames;
+use parking_lot::Mutex;
 use secrecy::SecretString;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// The connected models. The store has the entries; this is the copy used while Octo runs.
@@ -340,7 +338,7 @@ impl Models {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
-        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.state.lock())
     }
 }
 

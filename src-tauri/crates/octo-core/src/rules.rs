@@ -13,9 +13,10 @@ use crate::updates::Updates;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use octo_policy::{Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFile, PolicyReading};
 use octo_protocol::{ApiError, PolicyState, StoredTopic, Update};
+use parking_lot::Mutex;
 use std::{
     path::Path,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -84,7 +85,7 @@ impl PersonRules {
 
     /// Changes the file if its content matches `stamp`. Blocks while writing.
     pub(crate) fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyState, ApiError> {
-        let _alone = self.known.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.known.changing.lock();
         let path = self.known.file.path().display();
         let about = |key: &str| ApiError::new(key).arg("path", &path);
         self.known.file.change(change, stamp).map_err(|error| match error {
@@ -102,7 +103,7 @@ impl WatchedPolicy {
     /// Reads the file and notifies subscribers if it changed.
     fn read_and_notify(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that the last report is the last state read.
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         let read = self.file.read();
         let PolicyReading { policy, fault, stamp, .. } = match read.content {
             PolicyContent::Something => {

@@ -24,10 +24,11 @@ pub(crate) use tasks::HomeTasks;
 use octo_protocol::{Cost, Millis, SessionId, TasksState};
 use octo_schedule::TaskFiles;
 use octo_skills::SkillWatch;
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64},
 };
 use tokio::sync::{Notify, broadcast};
 
@@ -93,15 +94,15 @@ impl Schedule {
     }
 
     fn deleted<T>(&self, act: impl FnOnce(&mut HashMap<String, Millis>) -> T) -> T {
-        act(&mut self.deleted.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.deleted.lock())
     }
 
     fn limits<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, Cost>) -> T) -> T {
-        act(&mut self.limits.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.limits.lock())
     }
 
     /// Whether changes of the folder of tasks are reported.
     pub(crate) fn is_watched(&self) -> bool {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.watch.lock().is_some()
     }
 }

@@ -8,8 +8,8 @@ use octo_protocol::{
     ApiError, KeyState, SearchProvider, SearchProviderDraft, SearchProviderKind, SearchProviders, Secret,
 };
 use octo_tools::{SearchEngine, SearchEngines};
+use parking_lot::Mutex;
 use secrecy::SecretString;
-use std::sync::{Mutex, PoisonError};
 
 /// The keychain owner of the keys, next to models.
 const OWNER: &str = "search";
@@ -27,7 +27,7 @@ impl SearchConfig {
 
     /// Puts stored settings into effect.
     pub fn apply_settings(&self, providers: &SearchProviders) {
-        *self.providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.clone();
+        *self.providers.lock() = providers.clone();
     }
 
     /// Adapts stored providers to this run: a key kept only for an earlier run is lost.
@@ -91,7 +91,7 @@ impl SearchConfig {
     }
 
     fn providers(&self) -> SearchProviders {
-        let providers = self.providers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let providers = self.providers.lock().clone();
         self.for_this_run(providers)
     }
 

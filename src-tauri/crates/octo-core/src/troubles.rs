@@ -5,10 +5,8 @@
 
 use crate::updates::Updates;
 use octo_protocol::{ApiError, SessionId, StoredTopic, Trouble, TroubleStage, Update};
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::HashMap;
 
 /// The faults of sessions.
 pub(crate) struct Troubles {
@@ -49,6 +47,6 @@ impl Troubles {
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<SessionId, Trouble>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 }

@@ -6,13 +6,9 @@
 
 use keyring::Entry;
 use octo_protocol::{ApiError, KeyState, KeychainState, Secret};
+use parking_lot::Mutex;
 use secrecy::SecretString;
-use std::{
-    collections::HashMap,
-    fmt::Display,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, fmt::Display, sync::Arc, time::Duration};
 
 /// The keychain's service name.
 const SERVICE: &str = "octo";
@@ -89,7 +85,7 @@ impl KeyRing {
 
     /// Whether a secret of this owner (a model, a search provider) is kept in memory for a host.
     pub fn holds(&self, owner: impl Display, host: &str, slot: SecretKind<'_>) -> bool {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(&owner, host, slot))
+        self.memory.lock().contains_key(&account(&owner, host, slot))
     }
 
     /// Saves a secret of an owner for a host.
@@ -103,7 +99,7 @@ impl KeyRing {
         let account = account(&owner, host, slot);
         let last4 = last4(key.expose());
         if self.state == KeychainState::Unavailable {
-            self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(account, key);
+            self.memory.lock().insert(account, key);
             return Ok(KeyState::ThisRun { last4 });
         }
         blocking(KEYCHAIN_TIMEOUT, move || entry(&account)?.set_password(key.expose()))
@@ -120,7 +116,7 @@ impl KeyRing {
         slot: SecretKind<'_>,
     ) -> Result<Option<SecretString>, ApiError> {
         let account = account(&owner, host, slot);
-        let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).get(&account).cloned();
+        let kept = self.memory.lock().get(&account).cloned();
         if let Some(key) = kept {
             return Ok(Some(SecretString::from(key.expose().to_owned())));
         }
@@ -143,7 +139,7 @@ impl KeyRing {
         slot: SecretKind<'_>,
     ) -> Result<(), ApiError> {
         let account = account(&owner, host, slot);
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
+        self.memory.lock().remove(&account);
         if self.state == KeychainState::Unavailable {
             return Ok(());
         }
@@ -244,7 +240,7 @@ mod tests {
         ] {
             ring.save(owner, host, SecretKind::Key, key()).await.unwrap();
         }
-        let mut accounts: Vec<String> = ring.memory.lock().unwrap().keys().cloned().collect();
+        let mut accounts: Vec<String> = ring.memory.lock().keys().cloned().collect();
         accounts.sort();
         assert_eq!(
             accounts,

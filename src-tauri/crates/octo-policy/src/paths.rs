@@ -7,10 +7,11 @@ use crate::{
 };
 use octo_protocol::Refusal;
 use octo_workspace::{ClosedPaths, PathRestriction, is_inside, is_secret};
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::OnceLock,
 };
 
 /// The paths open to a session.
@@ -85,7 +86,7 @@ impl PolicyPaths {
     }
 
     fn of_folder(&self, folder: &Path, rule_paths: &RulePaths) -> PathRestriction {
-        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folders = self.folders.lock();
         if let Some(restriction) = folders.get(folder) {
             return *restriction;
         }

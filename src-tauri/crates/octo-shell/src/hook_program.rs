@@ -3,13 +3,8 @@
 
 use crate::LoginEnvironment;
 use octo_policy::Language;
-use std::{
-    io,
-    path::Path,
-    process::Stdio,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{io, path::Path, process::Stdio, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -132,7 +127,7 @@ impl CapturedStream {
         let mut piece = vec![0; 8 * 1024];
         if let Some(mut pipe) = pipe {
             while let Ok(length @ 1..) = pipe.read(&mut piece).await {
-                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = self.0.lock();
                 let room = MAX_KEPT_BYTES.saturating_sub(kept.len()).min(length);
                 kept.extend_from_slice(piece.get(..room).unwrap_or_default());
             }
@@ -140,7 +135,7 @@ impl CapturedStream {
     }
 
     fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.0.lock()).into_owned()
     }
 }
 

@@ -6,12 +6,13 @@ use crate::{
     reader::SessionKeyCache,
 };
 use octo_protocol::Envelope;
+use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicI64, Ordering},
         mpsc,
     },
@@ -56,11 +57,6 @@ type WriteJob = Box<dyn FnOnce(&PooledConnection) + Send>;
 pub(crate) struct PooledConnection {
     pub(crate) connection: Connection,
     pub(crate) session_keys: SessionKeyCache,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The data behind the locks is consistent at every moment, even after a panic of another thread.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Publishes the stored events.
@@ -246,7 +242,7 @@ impl Store {
     }
 
     fn send_job(&self, job: WriteJob) -> Result<(), StoreError> {
-        match &*lock(&self.inner.jobs) {
+        match &*self.inner.jobs.lock() {
             Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed),
             None => Err(StoreError::Closed),
         }
@@ -284,12 +280,12 @@ impl Store {
         // Readers first: the last connection to close removes the log, and only the writer's can.
         self.inner.permits.close();
         {
-            let mut readers = lock(&self.inner.readers);
+            let mut readers = self.inner.readers.lock();
             readers.closed = true;
             readers.idle.clear();
         }
-        drop(lock(&self.inner.jobs).take());
-        if let Some(writer) = lock(&self.inner.writer).take()
+        drop(self.inner.jobs.lock().take());
+        if let Some(writer) = self.inner.writer.lock().take()
             && writer.join().is_err()
         {
             tracing::error!("the writer thread panicked");
@@ -299,7 +295,7 @@ impl Store {
 
 impl StoreInner {
     fn reader(&self) -> Result<PooledConnection, StoreError> {
-        let mut readers = lock(&self.readers);
+        let mut readers = self.readers.lock();
         if readers.closed {
             return Err(StoreError::Closed);
         }
@@ -310,7 +306,7 @@ impl StoreInner {
     }
 
     fn put_back(&self, pooled: PooledConnection) {
-        let mut readers = lock(&self.readers);
+        let mut readers = self.readers.lock();
         // Blocking reads take no permit, so there may be more connections than are worth keeping.
         if !readers.closed && readers.idle.len() < MAX_READERS {
             readers.idle.push(pooled);

@@ -1,9 +1,7 @@
 //! Shared state that both blocking and async tests can wait on.
 
-use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
@@ -20,7 +18,7 @@ impl<T> Board<T> {
 
     /// A panic in another test fails that test; the state it left is good enough to report on.
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Changes the state and wakes all waiters.
@@ -40,7 +38,7 @@ impl<T> Board<T> {
                 return Some(result);
             }
             let left = deadline.checked_duration_since(Instant::now())?;
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, left);
         }
     }
 

@@ -1,10 +1,11 @@
 //! A small real HTTP server that answers `GET` by path: the endpoints of a model server other than its streams.
 
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
 };
 
@@ -49,7 +50,7 @@ impl PageServer {
 
     /// Returns the requests received so far.
     pub fn requests(&self) -> Vec<PageRequest> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().clone()
     }
 }
 
@@ -63,7 +64,7 @@ fn answer(stream: TcpStream, pages: &HashMap<String, String>, seen: &Mutex<Vec<P
             line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
         })
         .collect();
-    seen.lock().unwrap_or_else(PoisonError::into_inner).push(PageRequest { path: path.clone(), headers });
+    seen.lock().push(PageRequest { path: path.clone(), headers });
     let bare = path.split('?').next().unwrap_or_default();
     let head = match pages.get(bare) {
         Some(body) if body.is_empty() => {

@@ -1,11 +1,12 @@
 //! A small real server of Telegram's Bot API: the few methods Octo calls, as documented.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -179,7 +180,7 @@ impl TelegramServer {
             }
             let left = until.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "no {what} came; the bot sent {:#?}", state.posts);
-            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.changed.wait_for(&mut state, left);
         }
     }
 
@@ -194,12 +195,12 @@ impl TelegramServer {
         while !state.updates.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "the bot did not fetch {:?}", state.updates);
-            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.changed.wait_for(&mut state, left);
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.state.lock()
     }
 }
 
@@ -249,7 +250,7 @@ fn serve(stream: &TcpStream, shared: &TelegramShared) -> std::io::Result<()> {
 
 /// Returns the answer, or `None` if the connection is closed without one.
 fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Vec<u8>)> {
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state.lock();
     if state.is_down {
         return None;
     }
@@ -296,7 +297,7 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
                     let news: Vec<Value> = state.updates.iter().map(|(_, update)| update.clone()).collect();
                     return good(Value::Array(news));
                 }
-                state = shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+                shared.changed.wait_for(&mut state, left);
             }
         }
         "sendMessage" => {

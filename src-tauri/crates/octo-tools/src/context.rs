@@ -7,10 +7,8 @@ use octo_documents::DocumentReader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::{Confinement, Shell};
 use octo_workspace::{Blobs, Files, Outputs, Scripts};
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use parking_lot::Mutex;
+use std::{path::PathBuf, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// The capabilities of one call.

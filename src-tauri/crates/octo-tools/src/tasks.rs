@@ -9,12 +9,10 @@ use octo_protocol::{
     StepView, ToolView, TurnId,
 };
 use octo_workspace::{TimeError, TimeMachine};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::Path, sync::Arc};
 
 /// Default number of listed turns.
 const DEFAULT_LISTED: usize = 10;
@@ -68,11 +66,11 @@ impl TurnHistory {
 
     /// Returns the requested restore once the turn has ended, if any, and clears it.
     pub fn take_restore(&self) -> Option<RestoreRequest> {
-        self.restore_request.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.restore_request.lock().take()
     }
 
     fn store_request(&self, request: RestoreRequest) {
-        *self.restore_request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
+        *self.restore_request.lock() = Some(request);
     }
 
     async fn tree(&self) -> Result<StepTree, ToolError> {

@@ -4,11 +4,7 @@ use crate::{Effects, Outcome, TodoState, Tool, ToolContext, ToolError, ToolOutpu
 use octo_protocol::{Todo, TodoStatus, ToolView};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::{
-    fmt::Write,
-    path::Path,
-    sync::{MutexGuard, PoisonError},
-};
+use std::{fmt::Write, path::Path};
 
 pub(crate) struct TodoManagerTool;
 
@@ -61,18 +57,14 @@ impl Tool for TodoManagerTool {
     }
 
     async fn preview(&self, _input: &TodoInput, context: &ToolContext) -> Result<ToolView, ToolError> {
-        Ok(ToolView::Todos { todos: lock(context).items.clone() })
+        Ok(ToolView::Todos { todos: context.todos.0.lock().items.clone() })
     }
 
     async fn run(&self, input: TodoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let change = apply(&mut lock(&context), input)?;
+        let change = apply(&mut context.todos.0.lock(), input)?;
         let view = ToolView::Todos { todos: change.todos };
         Ok(ToolOutput { text: change.text, images: Vec::new(), view, outcome: Outcome::Done })
     }
-}
-
-fn lock(context: &ToolContext) -> MutexGuard<'_, TodoState> {
-    context.todos.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Result of a change: text for the model and the plan to show. When the last item is completed, the shown plan

@@ -5,11 +5,12 @@ mod sweep;
 pub use sweep::{BlobSweepReport, BlobTotals};
 
 use octo_protocol::BlobHash;
+use parking_lot::Mutex;
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 use tempfile::NamedTempFile;
@@ -136,7 +137,7 @@ impl Blobs {
 
     /// Flushes everything put with [`FlushTiming::Deferred`] to disk.
     pub fn flush(&self) -> Result<(), BlobError> {
-        let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
+        let files = std::mem::take(&mut *self.unflushed.lock());
         if files.len() > MAX_SINGLE_FLUSHES {
             return Ok(flush_all(&File::open(&self.root)?)?);
         }
@@ -157,7 +158,7 @@ impl Blobs {
         }
         temporary.persist(path).map_err(|error| error.error)?;
         if flush == FlushTiming::Deferred && cfg!(unix) {
-            self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+            self.unflushed.lock().push(path.to_owned());
         }
         Ok(())
     }

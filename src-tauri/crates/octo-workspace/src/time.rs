@@ -50,11 +50,12 @@ use crate::Blobs;
 use journal::Journals;
 use octo_protocol::{SessionId, StepNumber};
 use octo_store::Store;
+use parking_lot::Mutex;
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 /// A step of a session.
@@ -141,19 +142,14 @@ impl TimeMachine {
 
 impl TimeMachineInner {
     fn session_steps(&self, session: SessionId) -> Arc<Mutex<steps::SessionSteps>> {
-        let mut desks = lock(&self.sessions);
+        let mut desks = self.sessions.lock();
         if !desks.contains_key(&session) {
             // Sessions without an open step have no state. While this table is locked, no caller can start to
             // use an entry.
             desks.retain(|_, desk| {
-                Arc::strong_count(desk) > 1 || desk.try_lock().is_ok_and(|desk| desk.is_in_use())
+                Arc::strong_count(desk) > 1 || desk.try_lock().is_some_and(|desk| desk.is_in_use())
             });
         }
         Arc::clone(desks.entry(session).or_default())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The locks only guard caches; the store has everything that matters.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,12 +10,13 @@
 mod inside;
 
 use crate::{path_bytes, path_of, private_folder};
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     ffi::OsStr,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 use tempfile::NamedTempFile;
@@ -160,7 +161,7 @@ impl UnfinishedWrites {
 impl WriteList {
     fn lock(&self) -> MutexGuard<'_, State> {
         // The state is consistent at every moment.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

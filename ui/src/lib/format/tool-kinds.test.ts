@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
 import { TOOL_KINDS } from "$lib/ipc/generated/protocol";
-import { STEP_KINDS } from "$lib/state/group";
+import { STEP_KINDS } from "$lib/state/step-group";
 import { setLanguage } from "$lib/words/words.svelte";
 import { countedWork } from "./tool-kinds";
 

@@ -2,11 +2,8 @@
 
 use crate::BrowserEvent;
 use chromiumoxide::cdp::browser_protocol::target::SessionId;
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::{collections::HashMap, fmt, sync::Arc};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Result of [`SessionEvents::next`].
@@ -91,6 +88,6 @@ impl EventHub {
 
     fn lock(&self) -> MutexGuard<'_, SubscriberMap> {
         // No code under this lock can panic half-way.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

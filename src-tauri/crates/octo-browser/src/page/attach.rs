@@ -19,9 +19,10 @@ use crate::{
     wire::{FrameTreeAnswer, LenientCommand},
 };
 use chromiumoxide::Method as _;
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 use tokio::sync::{broadcast, watch};

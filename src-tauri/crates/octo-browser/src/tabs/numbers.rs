@@ -2,10 +2,11 @@
 
 use super::TabOwner;
 use crate::cdp::browser_protocol::target::TargetId;
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{HashMap, HashSet},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 /// A tab's number. Never reused while the app runs.
@@ -50,7 +51,7 @@ impl TabNumbers {
 
     fn lock(&self) -> MutexGuard<'_, AssignedNumbers> {
         // No code under this lock can panic half-way.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -8,12 +8,8 @@ use octo_browser::{
     safety::PageAddress,
 };
 use octo_protocol::PageController;
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
@@ -147,12 +143,12 @@ impl DownloadWatcher {
         url: &str,
         name: String,
     ) -> Option<DownloadUpdate> {
-        let page = crate::lock(&self.guard).page.as_ref().and_then(WeakPage::upgrade)?;
+        let page = self.guard.lock().page.as_ref().and_then(WeakPage::upgrade)?;
         if !self.is_of(&page, frame).await {
             return None;
         }
         // A download of another page uses up no consent.
-        if crate::lock(&self.guard).stops() {
+        if self.guard.lock().stops() {
             self.downloads.stop(&guid);
             let from = PageAddress::of(url);
             let from = from.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);

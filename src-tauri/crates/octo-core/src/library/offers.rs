@@ -14,10 +14,10 @@ use octo_runtime::blocking;
 use octo_skills::{Candidate, InstallError, InstallSource, OnConflict, inspect, install};
 use octo_trash::HomeTrash;
 use octo_workspace::{Removal, TakenNamePolicy};
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 /// Inspected skills.
@@ -44,7 +44,7 @@ impl Library {
     pub(crate) async fn inspect(&self, from: String) -> Result<SkillOffer, ApiError> {
         let from = from.trim().to_owned();
         let (place, fetched) = if from.contains("://") || from.starts_with("git@") {
-            let way = self.0.way.read().unwrap_or_else(PoisonError::into_inner).clone();
+            let way = self.0.way.read().clone();
             let fetched = fetch::clone(&from, &way).await?;
             (fetched.place.clone(), Some(fetched))
         } else {
@@ -74,7 +74,7 @@ impl Library {
     }
 
     fn last_offer(&self) -> MutexGuard<'_, Option<InspectedSource>> {
-        self.0.offers.last.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.offers.last.lock()
     }
 
     /// Keeps the contents of a call's question, byte for byte: that call installs nothing else, even if another
@@ -87,7 +87,7 @@ impl Library {
         let skills =
             self.last_offer().as_ref().filter(|last| last.shown.id == offer).map(|last| last.skills.clone());
         let skills = skills.ok_or_else(gone)?;
-        let mut asked = self.0.offers.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.0.offers.asked.lock();
         if let Some((_, shown)) = asked.iter().find(|(known, _)| *known == call) {
             return if *shown == skills { Ok(()) } else { Err(gone()) };
         }
@@ -106,7 +106,7 @@ impl Library {
         trash: &HomeTrash,
     ) -> Result<SkillInstallResult, ApiError> {
         let held = {
-            let mut asked = self.0.offers.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut asked = self.0.offers.asked.lock();
             let place = asked.iter().position(|(known, _)| *known == call);
             place.map(|place| asked.remove(place).1)
         };

@@ -11,10 +11,8 @@ use octo_protocol::{
 use octo_runtime::blocking;
 use octo_skills::{Candidate, InstallError, OnConflict};
 use octo_trash::HomeTrash;
-use std::{
-    path::{Path, PathBuf},
-    sync::{MutexGuard, PoisonError},
-};
+use parking_lot::MutexGuard;
+use std::path::{Path, PathBuf};
 
 /// Where other agents keep skills, relative to the person's home folder.
 const AGENT_FOLDERS: &[(OtherAgent, &str)] = &[
@@ -82,7 +80,7 @@ impl Library {
     }
 
     fn found(&self) -> MutexGuard<'_, FoundSkills> {
-        self.0.offers.found.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.offers.found.lock()
     }
 }
 

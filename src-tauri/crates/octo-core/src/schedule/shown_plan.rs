@@ -2,7 +2,6 @@
 
 use super::HomeTasks;
 use octo_protocol::{CallId, TaskPlan};
-use std::sync::PoisonError;
 
 /// Maximum number of questions whose plans are kept until they are answered.
 const KEPT: usize = 16;
@@ -29,7 +28,7 @@ impl HomeTasks {
     /// # Errors
     /// If the same call was shown another plan.
     pub(crate) fn hold(&self, shown: ShownPlan) -> Result<(), PlanChanged> {
-        let mut plans = self.schedule().shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = self.schedule().shown.lock();
         if let Some(known) = plans.iter().find(|known| known.call == shown.call) {
             return if *known == shown { Ok(()) } else { Err(PlanChanged) };
         }
@@ -41,7 +40,7 @@ impl HomeTasks {
 
     /// The plan a call asked about; given once.
     pub(crate) fn take_held(&self, call: CallId) -> Option<ShownPlan> {
-        let mut plans = self.schedule().shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = self.schedule().shown.lock();
         let position = plans.iter().position(|known| known.call == call)?;
         Some(plans.remove(position))
     }

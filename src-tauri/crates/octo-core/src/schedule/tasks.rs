@@ -18,7 +18,7 @@ use octo_trash::HomeTrash;
 use octo_workspace::Removal;
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
 };
 
 /// Maximum number of runs returned at once.
@@ -82,7 +82,7 @@ impl HomeTasks {
         });
         match watch {
             Ok(watch) => {
-                *self.schedule().watch.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
+                *self.schedule().watch.lock() = Some(watch);
             }
             Err(error) => tracing::warn!(%error, "changes of tasks are seen when they are looked at"),
         }

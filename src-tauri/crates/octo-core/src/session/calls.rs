@@ -24,7 +24,7 @@ use octo_policy::PolicyPaths;
 use octo_protocol::{ApiError, CallId, Event, MessageId, Mode, StreamKind, Todo, ToolView, TurnId};
 use octo_tools::{Approver, Http, INVOKE_SKILL, TodoList, ToolContext, ToolError, ToolOutput, TurnHistory};
 use octo_workspace::{Outputs, RunningCommand, Scripts};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum length of a failed call's text on its card, in characters.
@@ -233,7 +233,7 @@ impl Session {
     /// Returns the current plan.
     pub(super) fn todos(&self) -> Vec<Todo> {
         let TodoList(state) = &self.todos;
-        state.lock().unwrap_or_else(PoisonError::into_inner).items.clone()
+        state.lock().items.clone()
     }
 }
 

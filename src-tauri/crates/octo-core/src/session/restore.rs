@@ -33,11 +33,8 @@ use crate::{
 use octo_protocol::{ApiError, ErrorCode, Event, MessageEnd, MessageId, SessionId, Source};
 use octo_store::{LeaseOutcome, StoredTurn, probe};
 use octo_tools::{TodoList, TodoState};
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 impl Session {
     /// Loads a session, takes its lease and resumes its open turn.

@@ -6,14 +6,15 @@
 
 use super::{
     commands::end,
-    process::{ProcessEnd, ShellProcess, locked},
+    process::{ProcessEnd, ShellProcess},
 };
 use crate::{BackgroundNews, NewsListener, RunMode, ShellError, output::CommandStage};
 use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 use tokio::sync::watch;
@@ -98,7 +99,7 @@ impl Registry {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, ProcessTable> {
-        locked(&self.processes)
+        self.processes.lock()
     }
 
     /// Returns a command to observe.

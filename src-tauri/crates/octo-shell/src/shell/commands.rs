@@ -6,7 +6,7 @@ use super::{
     carry::{self, CarriedState, InitialState},
     guard::GuardRegistration,
     place::{CommandFiles, interpreter},
-    process::{ProcessStart, ShellProcess, locked},
+    process::{ProcessStart, ShellProcess},
     processes::{self, Process},
 };
 use crate::{
@@ -14,11 +14,12 @@ use crate::{
     output::{CommandStage, LogFile, Transcript},
 };
 use octo_protocol::{CallId, CommandState, SessionId};
+use parking_lot::Mutex;
 use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -106,7 +107,7 @@ impl Commands {
     }
 
     pub(super) fn current_dir(&self, folder: &Path) -> PathBuf {
-        locked(&self.kept.carry).carry.directory(folder)
+        self.kept.carry.lock().carry.directory(folder)
     }
 
     pub(super) fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
@@ -181,7 +182,7 @@ impl Commands {
             () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
             login = self.config.login.variables(&self.config.secret_variables) => login,
         };
-        let carry = locked(&self.kept.carry).carry.clone();
+        let carry = self.kept.carry.lock().carry.clone();
         let cwd = run.cwd.clone().unwrap_or_else(|| carry.directory(&run.folder));
         if !cwd.is_dir() {
             return Err(ShellError::NoFolder { path: cwd });
@@ -370,7 +371,7 @@ impl Drop for Commands {
 
 impl PersistentState {
     fn take(&self, number: u64, left: &carry::FinalState, beginning: &InitialState<'_>, carried: CarryScope) {
-        let mut newest = locked(&self.carry);
+        let mut newest = self.carry.lock();
         if number < newest.command {
             return;
         }
@@ -389,16 +390,16 @@ impl PersistentState {
         if left.is_empty() {
             return;
         }
-        locked(&self.guarded).extend(guarded);
-        let mut all = locked(&self.left);
+        self.guarded.lock().extend(guarded);
+        let mut all = self.left.lock();
         all.extend(left);
         let surplus = all.len().saturating_sub(1_000);
         all.drain(..surplus);
     }
 
     fn kill_left_processes(&self) {
-        processes::kill_left(&std::mem::take(&mut *locked(&self.left)));
-        locked(&self.guarded).clear();
+        processes::kill_left(&std::mem::take(&mut *self.left.lock()));
+        self.guarded.lock().clear();
     }
 }
 

@@ -8,11 +8,12 @@
 //!
 //! It reads `/proc`, so it exists on Linux only. macOS has only the hang-up.
 
-use super::{process::locked, processes};
+use super::processes;
+use parking_lot::Mutex;
 use std::{
     io::{self, Write},
     process::{ChildStdin, Command, Stdio},
-    sync::{LazyLock, Mutex},
+    sync::LazyLock,
 };
 
 /// The only guard of this process, started with its first command.
@@ -48,7 +49,7 @@ struct ProcessGuard {
 impl ProcessGuard {
     /// Sends a line to the guard. Replaces a guard that was killed; the old one's registrations are lost.
     fn send(&self, line: &str) {
-        let mut pipe = locked(&self.pipe);
+        let mut pipe = self.pipe.lock();
         if let Some(open) = pipe.as_mut()
             && open.write_all(line.as_bytes()).is_ok()
         {

@@ -4,7 +4,7 @@ use super::{
     guard,
     process::{
         DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
-        is_question, locked, send_live,
+        is_question, send_live,
     },
     processes::{self, ForegroundActivity},
 };
@@ -16,6 +16,7 @@ use nix::{
     unistd::{self, tcgetpgrp},
 };
 use octo_protocol::CommandState;
+use parking_lot::Mutex;
 use portable_pty::{CommandBuilder, MasterPty, native_pty_system};
 use std::{
     io::{self, PipeReader},
@@ -24,7 +25,6 @@ use std::{
         unix::process::ExitStatusExt,
     },
     process::{Child, ExitStatus},
-    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
@@ -216,7 +216,7 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
     loop {
         let got = read(terminal, &mut buffer);
         if let ReadOutcome::Bytes(length) = got {
-            locked(transcript).feed(buffer.get(..length).unwrap_or_default());
+            transcript.lock().feed(buffer.get(..length).unwrap_or_default());
             pending = true;
         }
         if pending && sent.elapsed() >= LIVE_INTERVAL {

@@ -13,10 +13,11 @@ use crate::{
 };
 use octo_policy::Variables;
 use octo_protocol::{CallId, CommandState, Millis};
+use parking_lot::{Mutex, MutexGuard};
 use portable_pty::PtySize;
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::sync::watch;
@@ -174,12 +175,12 @@ impl ShellProcess {
 
     /// Returns its final state, considering a request to end it.
     pub(super) fn ended_as(&self, end: ProcessEnd) -> CommandState {
-        locked(&self.ended_as).unwrap_or(end.state)
+        self.ended_as.lock().unwrap_or(end.state)
     }
 
     /// Returns the registry's data about it.
     pub(super) fn standing(&self) -> MutexGuard<'_, ReportedState> {
-        locked(&self.standing)
+        self.standing.lock()
     }
 
     /// Returns the file with its output, and creates it if necessary.
@@ -188,7 +189,7 @@ impl ShellProcess {
     }
 
     pub(super) fn transcript(&self) -> MutexGuard<'_, Transcript> {
-        locked(&self.transcript)
+        self.transcript.lock()
     }
 
     /// Sets the listener for live output from now on.
@@ -198,9 +199,9 @@ impl ShellProcess {
 
     /// Types text. Blocks while the terminal accepts none, up to the leader's own limit.
     pub(super) fn type_in(&self, text: &str) -> Result<(), ShellError> {
-        *locked(&self.typed) = Instant::now();
+        *self.typed.lock() = Instant::now();
         self.leader.type_in(&keys::bytes(text))?;
-        *locked(&self.typed) = Instant::now();
+        *self.typed.lock() = Instant::now();
         Ok(())
     }
 
@@ -210,7 +211,7 @@ impl ShellProcess {
             let transcript = self.transcript();
             (transcript.last_output(), transcript.partial())
         };
-        let quiet = output.max(*locked(&self.typed)).elapsed();
+        let quiet = output.max(*self.typed.lock()).elapsed();
         self.leader.waits_for_input(quiet, &partial)
     }
 
@@ -220,14 +221,14 @@ impl ShellProcess {
         if self.has_ended() {
             return;
         }
-        locked(&self.ended_as).get_or_insert(why);
+        self.ended_as.lock().get_or_insert(why);
         self.leader.terminate(&|| self.has_ended());
     }
 
     /// Kills its processes at once.
     pub(super) fn kill(&self) {
         if !self.has_ended() {
-            locked(&self.ended_as).get_or_insert(CommandState::Killed);
+            self.ended_as.lock().get_or_insert(CommandState::Killed);
             self.leader.kill();
         }
     }
@@ -249,7 +250,7 @@ impl ShellProcess {
 
 /// Passes pending output to the listener, which may be slow and is therefore called without the lock.
 pub(super) fn send_live(transcript: &Mutex<Transcript>) {
-    let due = locked(transcript).take_live();
+    let due = transcript.lock().take_live();
     if let Some((live, text)) = due {
         live(&text);
     }
@@ -258,9 +259,4 @@ pub(super) fn send_live(transcript: &Mutex<Transcript>) {
 /// Whether a line looks like a question.
 pub(super) fn is_question(line: &str) -> bool {
     line.trim_end().ends_with([':', '?', '>', ')', ']'])
-}
-
-/// Locks a value that stays valid even if its last holder panicked.
-pub(super) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

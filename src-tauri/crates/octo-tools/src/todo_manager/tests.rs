@@ -10,7 +10,7 @@ fn run(bench: &Bench, arguments: Value) -> (String, Vec<(u32, TodoStatus)>) {
 }
 
 fn kept(bench: &Bench) -> Vec<u32> {
-    bench.context.todos.0.lock().unwrap().items.iter().map(|todo| todo.id).collect()
+    bench.context.todos.0.lock().items.iter().map(|todo| todo.id).collect()
 }
 
 use TodoStatus::{Completed, InProgress, Pending};

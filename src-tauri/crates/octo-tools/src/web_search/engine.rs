@@ -3,10 +3,11 @@
 use crate::http::Site;
 use futures::future::BoxFuture;
 use octo_protocol::SearchProviderKind;
+use parking_lot::Mutex;
 use secrecy::SecretString;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use url::Url;
@@ -88,18 +89,18 @@ impl WebSearch {
 
     /// Returns how long a provider still rests.
     pub(super) fn rest_left(&self, kind: SearchProviderKind, now: Instant) -> Option<Duration> {
-        let until = *self.resting.lock().unwrap_or_else(PoisonError::into_inner).get(&kind)?;
+        let until = *self.resting.lock().get(&kind)?;
         until.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
     /// Excludes a provider for a while.
     pub(super) fn pause(&self, kind: SearchProviderKind, now: Instant) {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, now + REST_TIME);
+        self.resting.lock().insert(kind, now + REST_TIME);
     }
 
     /// Ends all pauses, so the next search asks every provider: the settings have changed.
     pub fn end_pauses(&self) {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.resting.lock().clear();
     }
 }
 

@@ -1,10 +1,11 @@
 //! The versions of files that a session has seen. They keep it from overwriting content it has not read.
 
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     fs::Metadata,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::SystemTime,
 };
 
@@ -43,12 +44,12 @@ pub struct ReadLedger(Arc<Mutex<HashMap<PathBuf, SeenFileStamp>>>);
 
 impl ReadLedger {
     pub(crate) fn note(&self, path: &Path, stamp: SeenFileStamp) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), stamp);
+        self.0.lock().insert(path.to_owned(), stamp);
     }
 
     /// Whether the file is the version the session saw last. A file it never saw counts as unchanged.
     pub(crate) fn is_current(&self, path: &Path, meta: &Metadata, content: blake3::Hash) -> bool {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.0.lock();
         seen.get(path).is_none_or(|stamp| stamp.matches(meta, content))
     }
 }

@@ -20,10 +20,11 @@ use super::{
 };
 use octo_protocol::{FileImage, OmittedPath, SessionId, UnsavedReason};
 use octo_store::StateSource;
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 /// The maximum length of a displayed list; people do not read more.
@@ -81,7 +82,7 @@ impl TimeMachine {
     pub fn before_command(&self, task: StepId, folder: &Path) -> Result<RunningCommand, TimeError> {
         let inner = &self.inner;
         let history = inner.folder_state(folder);
-        let mut history = super::lock(&history);
+        let mut history = history.lock();
         inner.record_changes(&mut history, folder, CheckExtent::Reported, None)?;
         inner.save(&mut history, folder);
         let (StepId { session, number }, bytes) = (task, bytes_of(folder));
@@ -99,7 +100,7 @@ impl TimeMachine {
     pub fn after_command(&self, command: &RunningCommand) -> Result<usize, TimeError> {
         let inner = &self.inner;
         let history = inner.folder_state(&command.folder);
-        let mut history = super::lock(&history);
+        let mut history = history.lock();
         let changed = inner.record_changes(&mut history, &command.folder, CheckExtent::Reported, None)?;
         let key = command.key;
         inner.store.write_blocking(move |tx| tx.remove_time_command(key))?;
@@ -113,7 +114,7 @@ impl TimeMachine {
     /// before the first command.
     pub fn left_out(&self, folder: &Path) -> (Vec<OmittedPath>, usize) {
         let history = self.inner.folder_state(folder);
-        let mut history = super::lock(&history);
+        let mut history = history.lock();
         self.inner.load(&mut history, folder);
         let all = history.latest.as_ref().map(FolderSnapshot::left_out).unwrap_or_default();
         let count = all.len();
@@ -130,7 +131,7 @@ impl TimeMachine {
         let folders: BTreeSet<PathBuf> = commands.iter().map(|command| path_of(&command.folder)).collect();
         for folder in folders {
             let history = inner.folder_state(&folder);
-            let mut history = super::lock(&history);
+            let mut history = history.lock();
             let here: Vec<_> = commands.iter().filter(|command| path_of(&command.folder) == folder).collect();
             for command in &here {
                 let task = StepId { session: command.session, number: command.number };
@@ -155,7 +156,7 @@ impl TimeMachine {
 
 impl TimeMachineInner {
     fn folder_state(&self, folder: &Path) -> Arc<Mutex<FolderHistory>> {
-        Arc::clone(super::lock(&self.folders).entry(folder.to_owned()).or_default())
+        Arc::clone(self.folders.lock().entry(folder.to_owned()).or_default())
     }
 
     pub(super) fn snapshot_folder(&self) -> PathBuf {
@@ -264,15 +265,15 @@ impl TimeMachineInner {
     /// Adds a folder to the watched ones; drops the longest watched one if there are too many.
     fn note_watched(&self, folder: &Path) {
         let oldest = {
-            let mut order = super::lock(&self.watched);
+            let mut order = self.watched.lock();
             order.retain(|known| known != folder);
             order.push_back(folder.to_owned());
             if order.len() > MAX_WATCHED_FOLDERS { order.pop_front() } else { None }
         };
-        let history = oldest.and_then(|oldest| super::lock(&self.folders).get(&oldest).map(Arc::clone));
+        let history = oldest.and_then(|oldest| self.folders.lock().get(&oldest).map(Arc::clone));
         // A folder that is being checked right now stays watched.
         if let Some(history) = history
-            && let Ok(mut history) = history.try_lock()
+            && let Some(mut history) = history.try_lock()
         {
             history.watch = None;
         }
@@ -281,19 +282,19 @@ impl TimeMachineInner {
 
     /// Drops the cached state of folders that are no longer watched. Their files have everything needed later.
     fn drop_idle_folders(&self) {
-        let watched = super::lock(&self.watched).clone();
+        let watched = self.watched.lock().clone();
         // While this lock is held, no caller can start to use an entry.
-        super::lock(&self.folders).retain(|folder, history| {
+        self.folders.lock().retain(|folder, history| {
             watched.contains(folder)
                 || Arc::strong_count(history) > 1
-                || history.try_lock().is_ok_and(|history| !history.is_idle())
+                || history.try_lock().is_some_and(|history| !history.is_idle())
         });
     }
 
     /// Checks everything a step's commands may have changed without a report by the watch.
     pub(super) fn check_completely(&self, task: StepId, folder: &Path) -> Result<(), TimeError> {
-        let Some(history) = super::lock(&self.folders).get(folder).map(Arc::clone) else { return Ok(()) };
-        let mut history = super::lock(&history);
+        let Some(history) = self.folders.lock().get(folder).map(Arc::clone) else { return Ok(()) };
+        let mut history = history.lock();
         if !history.trusts_watch {
             return Ok(());
         }
@@ -353,23 +354,22 @@ impl TimeMachineInner {
     /// Returns the present state of a path and stores its content. Does not read files again that a snapshot
     /// already covers.
     pub(super) fn snapshot_image(&self, path: &Path, stamp: super::folder::PathStamp) -> Option<FileImage> {
-        let albums: Vec<Arc<Mutex<FolderHistory>>> = super::lock(&self.folders)
+        let albums: Vec<Arc<Mutex<FolderHistory>>> = self
+            .folders
+            .lock()
             .iter()
             .filter(|(folder, _)| path.starts_with(folder))
             .map(|(_, history)| Arc::clone(history))
             .collect();
         // A locked entry is being checked: reading the file works as well.
-        albums
-            .iter()
-            .find_map(|history| history.try_lock().ok()?.latest.as_ref()?.image_if_unchanged(path, stamp))
+        albums.iter().find_map(|history| history.try_lock()?.latest.as_ref()?.image_if_unchanged(path, stamp))
     }
 
     /// Calls `each` with the blobs that snapshots refer to, in memory and in files.
     pub(super) fn for_each_snapshot_blob(&self, mut each: impl FnMut(octo_protocol::BlobHash)) {
-        let albums: Vec<Arc<Mutex<FolderHistory>>> =
-            super::lock(&self.folders).values().map(Arc::clone).collect();
+        let albums: Vec<Arc<Mutex<FolderHistory>>> = self.folders.lock().values().map(Arc::clone).collect();
         for history in albums {
-            super::lock(&history).latest.iter().flat_map(FolderSnapshot::blobs).for_each(&mut each);
+            history.lock().latest.iter().flat_map(FolderSnapshot::blobs).for_each(&mut each);
         }
         for file in std::fs::read_dir(self.snapshot_folder()).into_iter().flatten().flatten() {
             let _picture =

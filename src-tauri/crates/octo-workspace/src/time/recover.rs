@@ -69,7 +69,7 @@ impl TimeMachine {
     /// then.
     pub fn recover(&self, session: SessionId) -> Result<Vec<RecoveredRestore>, TimeError> {
         let steps = self.inner.session_steps(session);
-        let _desk = super::lock(&steps);
+        let _desk = steps.lock();
         let mut journals = self.inner.journals.all().map_err(TimeError::Journal)?;
         journals.retain(|(journal, _)| journal.session == session);
         if !journals.is_empty() {

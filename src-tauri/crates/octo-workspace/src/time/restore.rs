@@ -57,7 +57,7 @@ impl TimeMachine {
         selection: RestoreSelection,
     ) -> Result<RestorePlan, TimeError> {
         let steps = self.inner.session_steps(session);
-        let _desk = super::lock(&steps);
+        let _desk = steps.lock();
         self.inner.plan(session, target, selection)
     }
 
@@ -77,7 +77,7 @@ impl TimeMachine {
         overwrite: &BTreeSet<PathBuf>,
     ) -> Result<RestoreReport, TimeError> {
         let steps = self.inner.session_steps(plan.session);
-        let _desk = super::lock(&steps);
+        let _desk = steps.lock();
         self.inner.require_no_unfinished_restore(plan.session)?;
         self.inner.restore(plan, overwrite)
     }

@@ -30,11 +30,12 @@ use super::{
 };
 use crate::{BlobError, Blobs, FlushTiming};
 use octo_protocol::{BlobHash, FileImage, UnsavedReason};
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -181,7 +182,7 @@ impl FolderSnapshot {
                 scope.spawn(|| {
                     let mut mine = Vec::new();
                     let mut folders = FolderCache::default();
-                    while super::lock(&failed).is_none() {
+                    while failed.lock().is_none() {
                         let from = next.fetch_add(BATCH_FILES, Ordering::Relaxed);
                         let Some(part) = work.get(from..(from + BATCH_FILES).min(work.len())) else { break };
                         if part.is_empty() {
@@ -196,24 +197,24 @@ impl FolderSnapshot {
                                 Ok(Some(item)) => mine.push((folder, number, item)),
                                 Ok(None) => mine.push((folder, usize::MAX, item.clone())),
                                 Err(error) => {
-                                    *super::lock(&failed) = Some(error);
+                                    *failed.lock() = Some(error);
                                     break;
                                 }
                             }
                         }
                     }
-                    super::lock(&done).append(&mut mine);
+                    done.lock().append(&mut mine);
                 });
             }
         });
-        if let Some(error) = super::lock(&failed).take() {
+        if let Some(error) = failed.lock().take() {
             return Err(error);
         }
         camera.blobs.flush()?;
         let mut items: Vec<(RelativePath, Vec<SnapshotItem>)> =
             found.into_iter().map(|found| (found.path, found.items)).collect();
         let mut vanished: Vec<(usize, Box<[u8]>)> = Vec::new();
-        for (folder, number, item) in done.into_inner().unwrap_or_default() {
+        for (folder, number, item) in done.into_inner() {
             let Some((_, items)) = items.get_mut(folder) else { continue };
             match items.get_mut(number) {
                 Some(place) => *place = item,

@@ -58,7 +58,7 @@ impl TimeMachine {
         summary: &str,
     ) -> Result<StepId, TimeError> {
         let steps = self.inner.session_steps(session);
-        let mut steps = super::lock(&steps);
+        let mut steps = steps.lock();
         self.inner.require_no_unfinished_restore(session)?;
         let tree = self.inner.read_tree(session)?;
         let known = tree.of_turn(turn).map(|task| task.number);
@@ -96,7 +96,7 @@ impl TimeMachine {
     /// begins.
     pub fn end_step(&self, task: StepId) -> Result<(), TimeError> {
         let steps = self.inner.session_steps(task.session);
-        let mut steps = super::lock(&steps);
+        let mut steps = steps.lock();
         let tree = self.inner.read_tree(task.session)?;
         let known = tree.task(task.number).ok_or(TimeError::UnknownTask(task.number))?;
         if known.ended_at.is_none() {
@@ -147,7 +147,7 @@ impl TimeMachine {
     /// As [`TimeMachine::begin_task`].
     pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<StepView, TimeError> {
         let steps = self.inner.session_steps(session);
-        let _desk = super::lock(&steps);
+        let _desk = steps.lock();
         self.inner.require_no_unfinished_restore(session)?;
         let (tree, records) = self.inner.read_all(session)?;
         let chain = tree.chain(tree.active());
@@ -189,7 +189,7 @@ impl TimeMachine {
 
     pub(super) fn record_before(&self, session: SessionId, path: &Path) -> Result<RecordOutcome, TimeError> {
         let steps = self.inner.session_steps(session);
-        let mut steps = super::lock(&steps);
+        let mut steps = steps.lock();
         let open = steps.open.as_mut().ok_or(TimeError::NoTask)?;
         if let Some(recorded) = open.recorded.get(path) {
             return Ok(*recorded);

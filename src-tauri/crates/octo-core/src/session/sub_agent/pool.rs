@@ -3,10 +3,8 @@
 use super::ParentLink;
 use crate::skills::SkillSource;
 use octo_protocol::SessionId;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, sync::Arc};
 use tokio::sync::watch;
 
 /// The sub-agent state shared by all sessions.
@@ -50,7 +48,7 @@ impl SubAgentPool {
     }
 
     fn with_links<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, ParentLink>) -> T) -> T {
-        act(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.links.lock())
     }
 }
 

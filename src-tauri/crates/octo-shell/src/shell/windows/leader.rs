@@ -8,17 +8,18 @@ use super::{
     guard::{self, GuardRegistration},
     process::{
         DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
-        is_question, locked, send_live,
+        is_question, send_live,
     },
     processes::Process,
 };
 use crate::{ShellError, output::Transcript};
 use octo_protocol::CommandState;
+use parking_lot::Mutex;
 use portable_pty::{CommandBuilder, native_pty_system};
 use std::{
     io::{self, Read, Write},
     sync::{
-        Arc, Mutex,
+        Arc,
         mpsc::{self, RecvTimeoutError},
     },
     thread,
@@ -87,17 +88,17 @@ impl Leader {
             let status = child.wait();
             let after = started.elapsed();
             let since = Instant::now();
-            while since.elapsed() < MAX_DRAIN && locked(&output).last_output().elapsed() < DRAIN_QUIET {
+            while since.elapsed() < MAX_DRAIN && output.lock().last_output().elapsed() < DRAIN_QUIET {
                 thread::sleep(POLL_INTERVAL);
             }
             // Closing the console ends the reading.
-            drop(locked(&keys).take());
+            drop(keys.lock().take());
             drop(master);
             if let Ok(pump) = started_threads {
                 // A panic of the watcher does not affect the command; its end still counts.
                 let _ = pump.join();
             }
-            let guarded = locked(&jobs).take();
+            let guarded = jobs.lock().take();
             let left = guarded.as_ref().map(GuardRegistration::members).unwrap_or_default();
             let left = left.into_iter().map(|pid| Process { pid }).collect();
             let state = match status {
@@ -111,7 +112,7 @@ impl Leader {
             ended(LeaderEnd { state, after, left, guarded });
         };
         if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait) {
-            drop(locked(&guarded).take());
+            drop(guarded.lock().take());
             return Err(ShellError::Start(error));
         }
         Ok(Self { pid, guarded, keyboard })
@@ -120,7 +121,7 @@ impl Leader {
     /// Types bytes.
     pub(super) fn type_in(&self, bytes: &[u8]) -> Result<(), ShellError> {
         let closed = || ShellError::Input(io::ErrorKind::BrokenPipe.into());
-        locked(&self.keyboard).as_mut().ok_or_else(closed)?.write_all(bytes).map_err(ShellError::Input)
+        self.keyboard.lock().as_mut().ok_or_else(closed)?.write_all(bytes).map_err(ShellError::Input)
     }
 
     /// Whether it seems to wait for the person to type, if the console was quiet for this long and `partial` is its
@@ -148,7 +149,7 @@ impl Leader {
         if let Some(pid) = self.pid {
             guard::kill_tree(pid);
         }
-        drop(locked(&self.guarded).take());
+        drop(self.guarded.lock().take());
     }
 }
 
@@ -172,7 +173,7 @@ fn pump(came: &mpsc::Receiver<Vec<u8>>, transcript: &Mutex<Transcript>) {
         };
         match piece {
             Ok(piece) => {
-                locked(transcript).feed(&piece);
+                transcript.lock().feed(&piece);
                 pending.get_or_insert_with(Instant::now);
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -3,10 +3,10 @@
 use super::{FileHits, GrepMatches, GrepQuery, ReachedLimit, sink::FileSink};
 use crate::search::SkippedFiles;
 use octo_protocol::MatchLine;
+use parking_lot::Mutex;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
 /// The first files with a match, by path. Files over the limit are only counted, so the result does not depend
@@ -40,11 +40,11 @@ impl MatchCollector {
     }
 
     pub(super) fn skip(&self, count: impl FnOnce(&mut SkippedFiles)) {
-        count(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).skipped);
+        count(&mut self.state.lock().skipped);
     }
 
     pub(super) fn add(&self, path: &Path, sink: FileSink<'_>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.searched += 1;
         if sink.matches == 0 {
             return;
@@ -59,7 +59,7 @@ impl MatchCollector {
 
     /// Returns the files in order, cut at the overall limits.
     pub(super) fn finish(self) -> GrepMatches {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner();
         let mut found = GrepMatches {
             files: Vec::new(),
             total_matches: state.total_matches,

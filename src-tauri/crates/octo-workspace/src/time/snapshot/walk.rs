@@ -9,12 +9,13 @@ use super::{
 };
 use crate::{BlobError, time::folder::PathStamp, time::watch::FolderWatch};
 use octo_protocol::UnsavedReason;
+use parking_lot::{Condvar, Mutex};
 use std::{
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
     sync::{
-        Arc, Condvar, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -113,7 +114,7 @@ impl FolderWalk<'_> {
             if let Err(why) = self.visit(&folder, &mut walked, &mut below) {
                 walked.unknown.insert(folder, why);
             }
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut queue = self.queue.lock();
             queue.busy -= 1;
             queue.waiting.append(&mut below);
             drop(queue);
@@ -124,7 +125,7 @@ impl FolderWalk<'_> {
 
     /// Returns the next folder to enter, or `None` when all are done.
     fn next_folder(&self) -> Option<RelativePath> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         loop {
             if let Some(folder) = queue.waiting.pop() {
                 queue.busy += 1;
@@ -133,7 +134,7 @@ impl FolderWalk<'_> {
             if queue.busy == 0 {
                 return None;
             }
-            queue = self.more.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            self.more.wait(&mut queue);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{RecheckDepth, ReportedChanges};
 use crate::time::snapshot::{RelativePath, is_at_or_below, join};
+use parking_lot::Mutex;
 use rustix::{
     fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
     io::Errno,
@@ -12,7 +13,6 @@ use std::{
     mem::MaybeUninit,
     os::{fd::OwnedFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 /// The maximum number of files with several names that are checked every time. With more, everything is
@@ -86,7 +86,7 @@ impl FolderWatch {
     /// Watches a folder. Call it before the folder is read: later changes are reported.
     pub(crate) fn watch_folder(&self, relative: &RelativePath, path: &Path) {
         {
-            let mut places = crate::time::lock(&self.table);
+            let mut places = self.table.lock();
             if places.broken || places.by_path.contains_key(relative) {
                 return;
             }
@@ -107,7 +107,7 @@ impl FolderWatch {
             | WatchFlags::DONT_FOLLOW
             | WatchFlags::EXCL_UNLINK;
         let added = inotify::add_watch(&self.inotify, path, flags);
-        let mut places = crate::time::lock(&self.table);
+        let mut places = self.table.lock();
         match added {
             Ok(number) => match places.by_number.insert(number, relative.clone()) {
                 // The same folder by another path, or a moved folder: one number cannot represent two paths.
@@ -128,7 +128,7 @@ impl FolderWatch {
     /// Reports a file with this number of names.
     pub(crate) fn note_linked_file(&self, folder: &RelativePath, name: &[u8], names: u64) {
         if names > 1 {
-            let mut places = crate::time::lock(&self.table);
+            let mut places = self.table.lock();
             places.linked.insert((folder.clone(), name.into()));
             if places.linked.len() > MAX_LINKED_FILES {
                 places.give_up();
@@ -143,12 +143,12 @@ impl FolderWatch {
 
     /// Notes that something cannot be watched: everything must be checked.
     pub(crate) fn give_up(&self) {
-        crate::time::lock(&self.table).give_up();
+        self.table.lock().give_up();
     }
 
     /// Returns the changes since the last call; `None` if they are unknown.
     pub(crate) fn take_changes(&self) -> Option<ReportedChanges> {
-        let mut places = crate::time::lock(&self.table);
+        let mut places = self.table.lock();
         if places.broken || device_and_inode_of(&self.folder).ok()? != self.device_and_inode {
             return None;
         }
