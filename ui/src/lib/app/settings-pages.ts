@@ -3,6 +3,7 @@
  * the scenes of the browser tests derive from this list, in its order. A page loads with its words when it is opened.
  */
 import type { IconName } from "$lib/icons";
+import type { SettingsPage } from "$lib/ipc/generated/protocol";
 import { type WordKey, withWords } from "$lib/words/words.svelte";
 import type { Component } from "svelte";
 
@@ -10,7 +11,7 @@ type View = Promise<{ readonly default: Component }>;
 
 /** The declaration of a page. */
 interface Declaration {
-  readonly id: string;
+  readonly id: SettingsPage;
   readonly icon: IconName;
   readonly title: WordKey;
   readonly load: () => View;
@@ -235,8 +236,11 @@ const declared = [
   },
 ] as const satisfies readonly Declaration[];
 
-/** The id of a page. */
-export type SettingsPage = (typeof declared)[number]["id"];
+export type { SettingsPage };
+
+/** A type only while every page that the core names is declared. */
+type EveryPage<Missing extends never> = Missing;
+export type MissingPage = EveryPage<Exclude<SettingsPage, (typeof declared)[number]["id"]>>;
 
 /** All pages, in display order. */
 export const settingsPages: readonly (Declaration & { readonly id: SettingsPage })[] = declared;
