@@ -2,6 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { realCore } from "./core/plugin.ts";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -16,7 +17,7 @@ const onlyWoff2: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [svelte(), onlyWoff2],
+  plugins: [svelte(), onlyWoff2, realCore()],
   // Relative addresses, so that the page works under any scheme the shell serves it from.
   base: "./",
   resolve: {

@@ -3,7 +3,7 @@ import { openRequests } from "$lib/app/open-requests.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { updates } from "$lib/app/updates.svelte";
-import { hostReply } from "$lib/ipc/fake-host";
+import { hostReply } from "$lib/ipc/desktop";
 import type { Ability, HostReply } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { settingsStage } from "$lib/testing/settings.svelte";

@@ -1,13 +1,13 @@
 /** Answers requests in a replay: enough of the core to use every part of the page by hand. */
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
+import { hostReply } from "./desktop";
 import { FakeActivity } from "./fake-activity";
 import { appReply } from "./fake-app";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { FakeChats } from "./fake-chats";
 import { unknownCommand } from "./fake-commands";
 import { FakeHome } from "./fake-home";
-import { hostReply } from "./fake-host";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { saveReplay, loadReplay, statesOf } from "./fake-persistence";
 import { FakeLibrary } from "./fake-library";

@@ -1,4 +1,4 @@
-/** A replay's answers in place of the desktop. */
+/** Answers in place of the desktop, for the page in a plain browser. Not part of a production build. */
 import { failure } from "./fake-parts";
 import type { HostRequest } from "./types";
 
