@@ -1,8 +1,11 @@
-/** The acceptance cases of permissions: questions, answers and the mode. */
+/** The acceptance cases of permissions: questions, answers and the mode. They run on the real core. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, pick, row, say } from "./actions";
+import type { PageCore } from "../core/bridge.ts";
+import { asking, readyHome } from "../core/seeds.ts";
+import { pick, row, say } from "./actions";
 import { Stage, asked, close, untilFocused } from "./stage";
-import { TurnScript, command, difference } from "./turn-script";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -12,44 +15,47 @@ afterAll(() => stage.end());
 
 describe("permission", () => {
   it("28. in Ask each write or command shows its diff or command line and offers once, for this session, and no with a reason", async () => {
-    const page = await stage.open({ scene: "permission" });
-    const first = page.getByTestId("question").first();
-    const second = page.getByTestId("question").nth(1);
-    expect(await first.locator(".diff").innerText()).toContain('"8 MiB"');
-    expect(await first.innerText()).toContain("~/.config/harbor/config.toml");
-    expect(await second.locator(".cmd").innerText()).toContain("cargo publish --dry-run --allow-dirty");
-    for (const card of [first, second]) {
+    const { page, core } = await stage.openReal(asking);
+    const question = page.getByTestId("question");
+    const offers = async (): Promise<void> => {
       for (const id of ["question-once", "question-session", "question-no", "question-no-reason"]) {
-        expect(await card.getByTestId(id).isVisible(), id).toBe(true);
+        expect(await question.getByTestId(id).isVisible(), id).toBe(true);
       }
-    }
+    };
+    const first = question.filter({ hasText: "config.toml" });
+    const second = question.filter({ hasText: "cargo publish" });
+    expect(await first.locator(".diff").innerText()).toContain('"8 MiB"');
+    await offers();
     await first.getByTestId("question-session").click();
-    await expect.poll(() => page.getByTestId("question").count()).toBe(1);
-    await untilFocused(page, "question");
+    // Calls that change something ask one after the other.
+    await second.waitFor();
+    expect(await question.count()).toBe(1);
+    expect(await second.locator(".cmd").innerText()).toContain("cargo publish --dry-run --allow-dirty");
+    await offers();
+    await core.replies({ parts: [{ call: { tool: "write", arguments: { path: "b.txt", content: "b\n" } } }] });
+    await core.replies({ parts: [{ text: "Written." }] });
+    await untilFocused(page, "composer");
     await page.getByTestId("question-no-reason").click();
     await untilFocused(page, "question-reason");
     await page.keyboard.type("Not before Thursday");
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.getByTestId("question").count()).toBe(0);
-    const answers = (await asked(page, "answer_question")).map(({ answer }) => answer);
-    expect(answers).toEqual([{ type: "session" }, { type: "no", reason: "Not before Thursday" }]);
+    const answers = async () => (await asked(page, "answer_question")).map(({ answer }) => answer);
+    await expect.poll(answers).toEqual([{ type: "session" }, { type: "no", reason: "Not before Thursday" }]);
+    expect(readFileSync(join(core.folder, "config.toml"), "utf8")).toContain('"8 MiB"');
     // Allows the next call once.
-    const model = new TurnScript(page, await current(page), "70000000000000000000000000000025");
-    await model.message();
-    const write = difference("/home/mei/code/harbor/b.rs", "a", "b");
-    await model.asks("edit", write, { type: "permission", preview: write, reason: { type: "mode" }, rule: null });
-    const third = page.getByTestId("question");
+    const third = question.filter({ hasText: "b.txt" });
+    await third.waitFor();
     expect(await third.locator(".diff").count()).toBe(1);
-    // "Allow for this session" needs a rule; without one the button is absent.
-    expect(await third.getByTestId("question-session").count()).toBe(0);
     await third.getByTestId("question-once").click();
-    await expect.poll(() => page.getByTestId("question").count()).toBe(0);
-    expect((await asked(page, "answer_question")).at(-1)).toMatchObject({ answer: { type: "once" } });
+    await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
+    expect(await question.count()).toBe(0);
+    expect((await answers()).at(-1)).toEqual({ type: "once" });
+    expect(readFileSync(join(core.folder, "b.txt"), "utf8")).toBe("b\n");
     await close(page);
   });
 
   it("Enter in the message field answers no card that is not wholly in view, and a message that begins with n none at all", async () => {
-    const page = await stage.open({ scene: "permission", size: { width: 1280, height: 560 }, clock: "running" });
+    const { page } = await stage.openReal(asking, { size: { width: 1280, height: 560 } });
     const card = page.getByTestId("question").first();
     const composer = page.getByTestId("composer");
     const answers = async () => (await asked(page, "answer_question")).map(({ answer }) => answer);
@@ -80,30 +86,42 @@ describe("permission", () => {
   });
 
   it("29. the mode changed during a run: the bar shows it, and the next tool call is shown as the new mode has it", async () => {
-    const page = await stage.open({ scene: "main" });
+    const working = async (core: PageCore): Promise<void> => {
+      await readyHome(core);
+      core.write("target/old.txt", "old\n");
+      await core.replies({ parts: [{ text: "Nothing to do." }] });
+      await core.untilIdle((await core.startSession("Reply to the landlord")).id);
+      const run = (command: string) => ({ call: { tool: "terminal", arguments: { command } } });
+      await core.replies(
+        { parts: [{ text: "I look first." }, run("ls")], holds: [[1, "asked"]] },
+        { parts: [{ text: "Now the old build." }, run("rm -r target")], holds: [[1, "autonomous"]] },
+        { parts: [{ text: "Done." }] },
+      );
+      await core.startSession("Tidy the folder");
+    };
+    const { page, core } = await stage.openReal(working);
+    await row(page, "Tidy the folder").click();
     const mode = page.getByTestId("status-mode");
     expect(await mode.innerText()).toContain(say("mode.ask_risky"));
-    const session = await current(page);
+    const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
     await mode.click();
     await pick(page, say("mode.ask"));
     await expect.poll(() => mode.innerText()).toBe(say("mode.ask"));
     expect(await asked(page, "set_mode")).toMatchObject([{ session, mode: "ask" }]);
     expect(await page.getByTestId("stop").isVisible()).toBe(true);
     // Now even a harmless command asks, and the card gives the reason.
-    const model = new TurnScript(page, session, "70000000000000000000000000000011");
-    await model.message();
-    const list = command("ls");
-    await model.asks("terminal", list, { type: "permission", preview: list, reason: { type: "mode" }, rule: null });
+    await core.open("asked");
     const question = page.getByTestId("question");
+    await question.waitFor();
     expect(await question.innerText()).toContain(say("ask.why.mode"));
     await question.getByTestId("question-once").click();
     await expect.poll(() => question.count()).toBe(0);
     await mode.click();
     await pick(page, say("mode.autonomous"));
     await expect.poll(() => mode.innerText()).toBe(say("mode.autonomous"));
-    const call = await model.call("terminal", command("rm -r target"));
-    await model.runs(call, "terminal", command("rm -r target"));
-    expect(await page.locator(`[data-step="${call}"]`).getAttribute("data-state")).toBe("started");
+    await core.open("autonomous");
+    await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
+    expect(await page.getByText("rm -r target").count()).toBeGreaterThan(0);
     expect(await question.count()).toBe(0);
     // Another session keeps its own mode.
     await row(page, "Reply to the landlord").click();

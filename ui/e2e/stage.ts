@@ -2,10 +2,13 @@
  * Opens the built page in Chromium without a server: every request is answered from the build's folder, under the
  * shell's content security policy.
  */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { type Browser, type Page, type Route, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type Page, type Route, chromium } from "playwright-core";
 import { expect } from "vitest";
+import { PageCore, type PageLine, type Seed, connect } from "../core/bridge.ts";
+import { CoreProcess } from "../core/process.ts";
 import { BUILT } from "./build";
 
 const UI = join(import.meta.dirname, "..");
@@ -46,10 +49,8 @@ async function answer(route: Route): Promise<void> {
   return route.fulfill({ body, contentType, headers: { "Content-Security-Policy": csp } });
 }
 
-/** Options for opening a page. */
-export interface Opening {
-  /** The recorded scene. */
-  readonly scene: string;
+/** Options for opening a page: how it looks, whatever it shows. */
+interface Appearance {
   /** Further query parameters, like `&sessions=100`. */
   readonly query?: string;
   readonly language?: "en" | "zh";
@@ -61,15 +62,30 @@ export interface Opening {
   /** The system's reduced-motion preference; `reduce` by default. */
   readonly motion?: "reduce" | "no-preference";
   readonly colours?: "active" | "none";
+}
+
+/** Options for opening a recorded scene. */
+export interface Opening extends Appearance {
+  /** The recorded scene. */
+  readonly scene: string;
   /** Whether recorded updates arrive at once or at their original pace. */
   readonly pace?: "at_once" | "as_recorded";
   /** Whether the clock stays at the time of the recordings, or runs, for measurements. */
   readonly clock?: "fixed" | "running";
 }
 
+/** A page over a real core of its own. */
+export interface RealPage {
+  readonly page: Page;
+  readonly core: PageCore;
+}
+
 /** The browser of one test file. */
 export class Stage {
   readonly #browser: Browser;
+  #process: CoreProcess | undefined;
+  /** The home folder of the person the real cores work for. */
+  readonly person = mkdtempSync(join(tmpdir(), "octo-person-"));
   /** Console messages and errors of the pages. */
   readonly faults: string[] = [];
 
@@ -89,10 +105,40 @@ export class Stage {
 
   async end(): Promise<void> {
     await this.#browser.close();
+    await this.#process?.end();
+    rmSync(this.person, { recursive: true, force: true });
   }
 
-  /** Opens a scene and waits until it has settled. */
+  /** Opens a recorded scene and waits until it has settled. */
   async open(opening: Opening): Promise<Page> {
+    const { page } = await this.#prepare(opening, opening.scene);
+    if (opening.clock !== "running") await page.clock.setFixedTime(NOW);
+    const pace = opening.pace === "as_recorded" ? "" : "&fast";
+    return this.#show(page, opening, `fake=${opening.scene}${pace}`);
+  }
+
+  /** Starts a real core, seeds it, opens a page on it and waits until it has settled. The clock runs. */
+  async openReal(seed: Seed, opening: Appearance = {}): Promise<RealPage> {
+    this.#process ??= new CoreProcess(this.person);
+    const core = await PageCore.start(this.#process, seed);
+    const { theme = "light", language = "en" } = opening;
+    const patch = { theme, ...(opening.system === undefined ? { language } : {}) };
+    await core.request({ domain: "app", call: { type: "change_settings", patch } });
+    const { context, page } = await this.#prepare(opening, seed.name);
+    await context.routeWebSocket(`${ORIGIN.replace("http", "ws")}/core`, (socket) => {
+      const { take, end } = connect(core, (line) => socket.send(JSON.stringify(line)));
+      socket.onMessage((line) => take(JSON.parse(String(line)) as PageLine));
+      socket.onClose(end);
+    });
+    await context.route(`${ORIGIN}/blobs/**`, async (route) => {
+      const blob = await core.blob(new URL(route.request().url()).pathname.slice("/blobs/".length));
+      await route.fulfill(blob ? { body: blob.bytes, contentType: blob.type } : { status: 404, body: "" });
+    });
+    context.once("close", () => void core.end());
+    return { page: await this.#show(page, opening, "real"), core };
+  }
+
+  async #prepare(opening: Appearance, name: string): Promise<{ context: BrowserContext; page: Page }> {
     const context = await this.#browser.newContext({
       viewport: opening.size ?? { width: 1280, height: 800 },
       timezoneId: "UTC",
@@ -109,17 +155,19 @@ export class Stage {
       addEventListener("asked", (event) => asked.push((event as CustomEvent).detail));
     });
     page.setDefaultTimeout(45_000);
-    const where = `${opening.scene}${opening.query ?? ""}`;
+    const where = `${name}${opening.query ?? ""}`;
     page.on("pageerror", (error) => this.faults.push(`${where}: ${error.message}`));
     page.on("console", (message) => {
       const wanted = !["error", "warning"].includes(message.type()) || message.location().url.endsWith("/favicon.ico");
       if (!wanted) this.faults.push(`${where}: ${message.text()}`);
     });
-    if (opening.clock !== "running") await page.clock.setFixedTime(NOW);
+    return { context, page };
+  }
+
+  async #show(page: Page, opening: Appearance, what: string): Promise<Page> {
     const { theme = "light", language = "en" } = opening;
-    const pace = opening.pace === "as_recorded" ? "" : "&fast";
     const spoken = opening.system ? "" : `&lang=${language}`;
-    await page.goto(`${ORIGIN}/?fake=${opening.scene}${pace}&theme=${theme}${spoken}${opening.query ?? ""}`);
+    await page.goto(`${ORIGIN}/?${what}&theme=${theme}${spoken}${opening.query ?? ""}`);
     await stands(page);
     return page;
   }
