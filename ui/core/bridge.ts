@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { tmpdir } from "node:os";
-import type { Request, SessionInfo, Topic, Update } from "../src/lib/ipc/generated/protocol.ts";
+import type { ModelEntry, Request, SessionInfo, Topic, Update } from "../src/lib/ipc/generated/protocol.ts";
 import { CoreProcess, type Reply } from "./process.ts";
 
 /** A line of the page; `n` numbers it. */
@@ -29,6 +29,8 @@ export class PageCore {
   readonly #root: string;
   /** The address of the scripted model. */
   modelUrl = "";
+  /** The session the page begins with: the one started last. */
+  opens: string | null = null;
 
   private constructor(process: CoreProcess) {
     this.#process = process;
@@ -87,9 +89,9 @@ export class PageCore {
   }
 
   /** Saves the scripted model as a model of the person's. */
-  async addModel(model = "claude-sonnet-4-5"): Promise<void> {
+  async addModel(model = "claude-sonnet-4-5"): Promise<ModelEntry> {
     const draft = { id: null, protocol: "anthropic" as const, base_url: this.modelUrl, model, key: null };
-    await this.request({ domain: "models", call: { type: "save_model", draft } });
+    return (await this.request({ domain: "models", call: { type: "save_model", draft } })) as ModelEntry;
   }
 
   /** Starts a session with a message. */
@@ -98,7 +100,9 @@ export class PageCore {
     const { title, mode = "ask_risky" } = more;
     const how = { folder: this.folder, profile: "general" as const, mode, model: null, blocks };
     const call = { type: "start_session" as const, ...how, ...(title === undefined ? {} : { title }) };
-    return (await this.request({ domain: "sessions", call })) as SessionInfo;
+    const session = (await this.request({ domain: "sessions", call })) as SessionInfo;
+    this.opens = session.id;
+    return session;
   }
 
   /** Waits until an update of a topic, old or new, fits. */

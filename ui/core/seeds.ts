@@ -1,5 +1,5 @@
 /** What a page in a browser begins with: requests to the real core, files, and the scripted model's replies. */
-import type { Seed } from "./bridge.ts";
+import type { PageCore, Seed } from "./bridge.ts";
 
 /** An empty home: nothing is set up. */
 export const emptyHome: Seed = () => Promise.resolve();
@@ -35,8 +35,55 @@ export const asking: Seed = async (core) => {
   );
 };
 
+/** A session whose model stopped in the middle of a sentence until the gate `on` opens. */
+export const working: Seed = async (core) => {
+  await readyHome(core);
+  await core.replies({
+    parts: [{ text: PARTIAL + "It is the one before the last. ".repeat(3) }],
+    chunks: 2,
+    holds: [[1, "on"]],
+  });
+  const { id } = await core.startSession("Resume uploads after a dropped connection");
+  let text = "";
+  await core.until({ type: "session", id }, (update) => {
+    if (update.type === "snapshot" && update.snapshot.topic === "session")
+      text = update.snapshot.streaming.map((block) => block.text).join("");
+    if (update.type === "delta") text += update.delta.text;
+    return text.startsWith(PARTIAL);
+  });
+};
+
+const PARTIAL = "The upload resumes where it stopped. One part is still doubled. ";
+
+/** A finished session. */
+export const finished: Seed = async (core) => {
+  await readyHome(core);
+  await talk(core, "Join two CSV exports on order id", "They are joined in orders.csv.");
+};
+
+/** Three finished sessions and a second model. */
+export const several: Seed = async (core) => {
+  await readyHome(core);
+  await core.addModel("qwen3-30b");
+  await talk(core, "Rename photos by the day they were taken", "All 212 are renamed.");
+  await talk(core, "Resume uploads after a dropped connection", "The upload resumes where it stopped.");
+  await talk(core, "Reply to the landlord", "The letter is in reply.md.");
+};
+
+async function talk(core: PageCore, text: string, answer: string): Promise<void> {
+  await core.replies({ parts: [{ text: answer }] });
+  await core.untilIdle((await core.startSession(text)).id);
+}
+
 /** Text higher than a small window. */
 const LONG = Array.from({ length: 12 }, (_, n) => `Part ${n + 1} of the plan.`).join("\n\n");
 
 /** The seeds that `?seed=` names in the development server. */
-export const seeds = { "first-run": emptyHome, new: readyHome, permission: asking } satisfies Record<string, Seed>;
+export const seeds = {
+  "first-run": emptyHome,
+  new: readyHome,
+  permission: asking,
+  working,
+  finished,
+  several,
+} satisfies Record<string, Seed>;

@@ -1,5 +1,7 @@
-/** The acceptance cases of the message field: queue, attachments, commands and suggestions. */
+/** The acceptance cases of the message field: queue, attachments, commands and suggestions. They run on the real core. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PageCore } from "../core/bridge.ts";
+import { finished, readyHome, working } from "../core/seeds.ts";
 import { dropFile, pasteScreenshot, say, settings } from "./actions";
 import { Stage, asked, close, settled, untilFocused } from "./stage";
 
@@ -11,7 +13,7 @@ afterAll(() => stage.end());
 
 describe("the message field", () => {
   it("16. messages sent while the agent works are queued, counted, and can be edited or removed", async () => {
-    const page = await stage.open({ scene: "main" });
+    const { page } = await stage.openReal(working);
     await untilFocused(page, "composer");
     for (const text of ["First the tests", "Then the notes", "Then the rest"]) {
       await page.keyboard.type(text);
@@ -42,7 +44,7 @@ describe("the message field", () => {
   });
 
   it("17. Stop halts the run within three seconds, partial work stays, and queued messages wait for a decision", async () => {
-    const page = await stage.open({ scene: "main" });
+    const { page } = await stage.openReal(working);
     await untilFocused(page, "composer");
     await page.keyboard.type("And then the notes");
     await page.keyboard.press("Enter");
@@ -72,8 +74,8 @@ describe("the message field", () => {
   });
 
   it("31. a pasted screenshot appears as a thumbnail, goes along with the message, and can be removed before", async () => {
-    const page = await stage.open({ scene: "new" });
-    await page.getByTestId("new-folder").fill("/home/mei/bees");
+    const { page, core } = await stage.openReal(readyHome);
+    await page.getByTestId("new-folder").fill(core.folder);
     await pasteScreenshot(page);
     const attached = page.getByTestId("attachment");
     await attached.waitFor();
@@ -98,7 +100,7 @@ describe("the message field", () => {
   });
 
   it("32. an unsupported or oversized file is refused in words that name the file, the limit and accepted types", async () => {
-    const page = await stage.open({ scene: "new" });
+    const { page } = await stage.openReal(readyHome);
     const said = page.getByTestId("toast");
     await dropFile(page, { name: "talk.mov", type: "video/quicktime", bytes: 10 });
     await said.filter({ hasText: "talk.mov" }).waitFor();
@@ -115,7 +117,8 @@ describe("the message field", () => {
   });
 
   it("34. an unknown slash command is said to be one here, with near names and without calling a model", async () => {
-    const page = await stage.open({ scene: "compacted" });
+    const { page } = await stage.openReal(finished);
+    await page.getByTestId("user-message").waitFor();
     const before = await page.getByTestId("user-message").count();
     await page.getByTestId("composer").fill("/hlep");
     await page.keyboard.press("Enter");
@@ -132,8 +135,17 @@ describe("the message field", () => {
   });
 
   it("35. Tab accepts a suggestion, typing hides it, and a setting turns it off entirely", async () => {
-    const page = await stage.open({ scene: "compacted" });
     const text = "Ask the shop for the orders of 3 November after noon";
+    const suggesting = async (core: PageCore): Promise<void> => {
+      await finished(core);
+      const { id } = await core.addModel("qwen3-30b");
+      await core.request({ domain: "models", call: { type: "choose_light_model", model: id } });
+      await core.request({ domain: "app", call: { type: "change_settings", patch: { suggestions: "on" } } });
+    };
+    const { page, core } = await stage.openReal(suggesting);
+    await core.replies({ parts: [{ text: "Three orders have no customer." }] }, { parts: [{ text }] });
+    await page.getByTestId("composer").fill("And which do not match?");
+    await page.keyboard.press("Enter");
     const composer = page.getByTestId("composer");
     await untilFocused(page, "composer");
     await expect.poll(() => composer.getAttribute("placeholder")).toBe(text);
@@ -145,7 +157,7 @@ describe("the message field", () => {
     await page.keyboard.press("Tab");
     expect(await composer.inputValue()).toBe(text);
     await untilFocused(page, "composer");
-    expect(await asked(page, "send")).toEqual([]);
+    expect(await asked(page, "send")).toHaveLength(1);
     await composer.fill("");
 
     await settings(page, "behaviour");

@@ -100,7 +100,6 @@ describe("permission", () => {
       await core.startSession("Tidy the folder");
     };
     const { page, core } = await stage.openReal(working);
-    await row(page, "Tidy the folder").click();
     const mode = page.getByTestId("status-mode");
     expect(await mode.innerText()).toContain(say("mode.ask_risky"));
     const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");

@@ -1,6 +1,8 @@
 /** The acceptance cases of sessions: creating, finding, keeping and changing them. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PageCore } from "../core/bridge.ts";
+import { readyHome, several } from "../core/seeds.ts";
 import { current, pasteScreenshot, pick, row, say, publishRuns } from "./actions";
 import { Stage, asked, close, restart, settled, untilFocused } from "./stage";
 
@@ -42,13 +44,24 @@ async function shownInTime(page: Page, call: Record<string, unknown>, title: str
   );
 }
 
+/** Waits until the page has stored a draft. */
+async function drafted(page: Page, type: string): Promise<void> {
+  await expect.poll(async () => (await asked(page, type)).length).toBeGreaterThan(0);
+}
+
 describe("sessions", () => {
   it("13. a session with options: the chosen profile, model, native-picked folder and name are shown in it", async () => {
-    const page = await stage.open({ scene: "main" });
+    const twoModels = async (core: PageCore): Promise<void> => {
+      await readyHome(core);
+      await core.addModel("qwen3-30b");
+    };
+    // The folder that the fake desktop picks must be there.
+    const picked = stage.person;
+    const { page } = await stage.openReal(twoModels, { query: `&pick=${encodeURIComponent(picked)}` });
     await page.getByTestId("new-session").click();
     await page.getByTestId("new-title").fill("Bees");
     await page.getByTestId("new-folder-pick").click();
-    await expect.poll(() => page.getByTestId("new-folder").inputValue()).toBe("/home/mei/code/picked");
+    await expect.poll(() => page.getByTestId("new-folder").inputValue()).toBe(picked);
     expect(await asked(page, "pick_folder")).toHaveLength(1);
     await page.getByTestId("profile-general").click();
     await page.getByTestId("status-model").click();
@@ -60,15 +73,16 @@ describe("sessions", () => {
     expect(await head.getByRole("heading").innerText()).toBe("Bees");
     expect(await head.innerText()).toContain(say("profile.general"));
     expect(await page.getByTestId("status-model").innerText()).toContain("qwen3-30b");
-    expect(await page.getByTestId("status-folder").getAttribute("title")).toBe("/home/mei/code/picked");
+    expect(await page.getByTestId("status-folder").getAttribute("title")).toBe(picked);
     expect(await row(page, "Bees").getAttribute("aria-current")).toBe("page");
     await close(page);
   });
 
   it("14. the first message in an unnamed session: the session is renamed after it, wherever it is named", async () => {
-    const page = await stage.open({ scene: "main" });
+    const { page, core } = await stage.openReal(readyHome);
     await page.keyboard.press("Control+n");
-    await untilFocused(page, "composer");
+    await page.getByTestId("new-folder").fill(core.folder);
+    await page.getByTestId("composer").focus();
     await page.keyboard.type("Count the hives");
     await page.keyboard.press("Enter");
     await page.getByTestId("user-message").waitFor();
@@ -79,7 +93,9 @@ describe("sessions", () => {
   });
 
   it("37. unsent text and attachments are still there on coming back to a session and after a restart", async () => {
-    const page = await stage.open({ scene: "main", query: "&lasting" });
+    const { page, core } = await stage.openReal(several);
+    await row(page, "Resume uploads").click();
+    await page.locator(".head").getByRole("heading", { name: "Resume uploads" }).waitFor();
     const composer = page.getByTestId("composer");
     await composer.fill("Half a thought");
     await pasteScreenshot(page);
@@ -95,6 +111,8 @@ describe("sessions", () => {
     await page.keyboard.press("Control+n");
     await page.getByTestId("new-folder").waitFor();
     await composer.fill("A new beginning");
+    await drafted(page, "set_new_draft");
+    await core.restart();
     await restart(page);
     await page.keyboard.press("Control+n");
     await page.getByTestId("new-folder").waitFor();
@@ -109,7 +127,7 @@ describe("sessions", () => {
   });
 
   it("38. switching the model changes only that session, and a restart keeps it", async () => {
-    const page = await stage.open({ scene: "main", query: "&lasting" });
+    const { page, core } = await stage.openReal(several);
     const model = page.getByTestId("status-model");
     await row(page, "Reply to the landlord").click();
     await expect.poll(() => model.innerText()).toContain("claude-sonnet-4-5");
@@ -125,6 +143,7 @@ describe("sessions", () => {
     await page.keyboard.press("Control+n");
     await page.getByTestId("new-folder").waitFor();
     expect(await model.innerText()).toContain("claude-sonnet-4-5");
+    await core.restart();
     await restart(page);
     await row(page, "Reply to the landlord").click();
     await expect.poll(() => model.innerText()).toContain("qwen3-30b");
@@ -132,7 +151,7 @@ describe("sessions", () => {
   });
 
   it("41. what is pinned, renamed or deleted, here or in another window, is shown within a second", async () => {
-    const page = await stage.open({ scene: "main" });
+    const { page } = await stage.openReal(several);
     const menu = async (title: string, entry: string): Promise<void> => {
       await row(page, title).click({ button: "right" });
       await pick(page, entry);

@@ -134,6 +134,10 @@ export class Stage {
       const blob = await core.blob(new URL(route.request().url()).pathname.slice("/blobs/".length));
       await route.fulfill(blob ? { body: blob.bytes, contentType: blob.type } : { status: 404, body: "" });
     });
+    await page.addInitScript((session) => {
+      if (session !== null && localStorage.getItem("octo.last-session") === null)
+        localStorage.setItem("octo.last-session", session);
+    }, core.opens);
     context.once("close", () => void core.end());
     return { page: await this.#show(page, opening, "real"), core };
   }

@@ -2,10 +2,13 @@
 import { failure } from "./fake-parts";
 import type { HostRequest } from "./types";
 
+/** The folder the person picks. */
+const PICKED = new URLSearchParams(location.search).get("pick") ?? "/home/mei/code/picked";
+
 export function hostReply(call: HostRequest): unknown {
   switch (call.type) {
     case "pick_folder":
-      return { type: "folder", path: "/home/mei/code/picked" };
+      return { type: "folder", path: PICKED };
     case "pick_files":
       return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
     case "read_pasted":

@@ -37,6 +37,11 @@ export function remote(wire: Wire): Transport {
       waiting.set(line.n, { resolve, reject });
       wire.send(line);
     });
+  // Lets a script send requests as another window.
+  addEventListener("fake", (event) => {
+    const { request } = (event as CustomEvent<{ request?: Request }>).detail;
+    if (request) void ask({ n: (last += 1), request });
+  });
   return {
     request(request: Request) {
       // Lets a script observe every request, including those to the system.
