@@ -21,6 +21,9 @@ pub(crate) struct TestOptions {
 /// The examples that tests open: for long use and for updates.
 const WINDOW_EXAMPLES: [&str; 2] = ["fast_window", "updating_window"];
 
+/// The example that runs the core for the page in a browser.
+const PAGE_EXAMPLE: &str = "page_core";
+
 /// The test binary that opens real windows; it only runs in its own step. Its long-use test runs only in a
 /// soak.
 const WINDOW_TESTS: &str = "binary(window) and not test(/^long::/)";
@@ -66,7 +69,7 @@ fn page(project: &Project, steps: &mut Steps) -> Result<()> {
 /// Builds the tests and the programs they start: the binaries, and windows with options a regular window lacks.
 pub(crate) fn build(project: &Project) -> Command {
     let mut build = project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--tests"]);
-    build.args(WINDOW_EXAMPLES.iter().flat_map(|window| ["--example", window]));
+    build.args(WINDOW_EXAMPLES.iter().chain([&PAGE_EXAMPLE]).flat_map(|example| ["--example", example]));
     build
 }
 
