@@ -41,14 +41,10 @@ export class PageCore {
   /** Starts a core on an empty home and seeds it. */
   static async start(process: CoreProcess, seed: Seed): Promise<PageCore> {
     const core = new PageCore(process);
-    await core.#start();
+    const started = await process.call(core.#number, { start: core.home });
+    core.modelUrl = (started as { model_url: string }).model_url;
     await seed(core);
     return core;
-  }
-
-  async #start(): Promise<void> {
-    const started = await this.#process.call(this.#number, { start: this.home });
-    this.modelUrl = (started as { model_url: string }).model_url;
   }
 
   /** Octo's home. */
@@ -140,8 +136,7 @@ export class PageCore {
 
   /** Ends and starts the core again on the same home. */
   async restart(): Promise<void> {
-    await this.#process.call(this.#number, { stop: {} });
-    await this.#start();
+    await this.#process.call(this.#number, { restart: {} });
   }
 
   /** Ends the core and removes its home. */

@@ -12,6 +12,7 @@ const TARGET = process.env["CARGO_TARGET_DIR"] ?? fileURLToPath(new URL("../../t
 export type CoreCall =
   | { readonly start: string }
   | { readonly stop: Record<string, never> }
+  | { readonly restart: Record<string, never> }
   | { readonly request: Request }
   | { readonly subscribe: Topic }
   | { readonly unsubscribe: number }

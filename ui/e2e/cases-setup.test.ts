@@ -1,5 +1,6 @@
 /** The acceptance cases of onboarding; the tests carry their numbers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { emptyHome } from "../core/seeds.ts";
 import { leftInEnglish, pick, say } from "./actions";
 import { Stage, asked, close, restart, settled } from "./stage";
 
@@ -67,7 +68,10 @@ describe("setting up", () => {
   });
 
   it("4. Test with a wrong key: a readable reason, the form keeps its values, and nothing is saved", async () => {
-    const page = await stage.open({ scene: "first-run", query: "&lasting" });
+    const { page, core } = await stage.openReal(emptyHome);
+    await core.replies({ error: { status: 401, name: "authentication_error", message: "invalid x-api-key" } });
+    await page.getByTestId("model-provider-custom").click();
+    await page.getByTestId("model-url").fill(core.modelUrl);
     await page.getByTestId("model-name").fill("claude-sonnet-4-5");
     await page.getByTestId("model-key").fill("wrong");
     await page.getByTestId("model-test").click();
@@ -81,6 +85,7 @@ describe("setting up", () => {
     // The draft stored for the next start contains no key.
     await expect.poll(async () => JSON.stringify(await asked(page, "change_settings"))).toContain("claude-sonnet-4-5");
     expect(JSON.stringify(await asked(page, "change_settings"))).not.toContain("wrong");
+    await core.restart();
     await restart(page);
     expect(await page.getByTestId("model-key").inputValue()).toBe("");
     await page.getByTestId(step("first")).click();

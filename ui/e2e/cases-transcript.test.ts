@@ -1,16 +1,21 @@
 /** The acceptance cases of an agent's visible work: reasoning, tools, questions and costs. */
 import type { Page } from "playwright-core";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readyHome } from "../core/seeds.ts";
 import { current, pick, row, say } from "./actions";
 import { perform, scenes } from "./scenes";
 import { Stage, asked, close, restart, settled } from "./stage";
-import { TurnScript, command, difference } from "./turn-script";
+import { TurnScript } from "./turn-script";
 
 let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.start();
 });
 afterAll(() => stage.end());
+
+/** Returns a call of a tool, for a reply of the model. */
+const use = (tool: string, input: unknown) => ({ call: { tool, arguments: input } });
 
 /** Starts a turn in a session. */
 async function telling(page: Page): Promise<TurnScript> {
@@ -151,80 +156,70 @@ describe("an agent's work", () => {
   });
 
   it("20. several tools form one group with count, live status and output, which can be collapsed", async () => {
-    const page = await stage.open({ scene: "compacted" });
-    const model = await telling(page);
-    await model.message();
-    const read = { type: "text", path: "/home/mei/code/harbor/a.rs", first_line: 1, last_line: 2, total_lines: 2 };
-    const first = await model.call("file_reader", { ...read, text: "fn a() {}\n" });
-    await model.ends(first, "file_reader", { ...read, text: "fn a() {}\n" }, "done");
-    const line = command("cargo test --test upload");
-    const second = await model.call("terminal", line);
-    await model.runs(second, "terminal", line);
-    await model.writes(second, "test resumes ... ok\n");
-    const third = await model.call("terminal", command("cargo fmt"));
+    // The command ends when the test writes the file it waits for.
+    const command = "echo test resumes ... ok; while [ ! -e go ]; do sleep 0.02; done";
+    const { page, core } = await stage.openReal(readyHome);
+    core.write("a.rs", "fn a() {}\n");
+    await core.replies(
+      {
+        parts: [use("file_reader", { path: "a.rs" }), use("terminal", { command }), use("terminal", { command: "ls" })],
+      },
+      { parts: [{ text: "Green." }] },
+    );
+    await core.startSession("Make the upload tests pass", { mode: "autonomous" });
+    await row(page, "Make the upload tests pass").click();
     const head = page.getByTestId("step-group").last();
-    expect(await head.innerText()).toContain(say("count.steps.other", { n: 3 }));
     const steps = page.getByTestId("step-row");
-    const states = async (): Promise<(string | null)[]> => {
-      const all = await steps.evaluateAll((rows) => rows.map((row) => row.getAttribute("data-state")));
-      return all.slice(-3);
-    };
-    expect(await states()).toEqual(["ended", "started", "planned"]);
-    await page.getByText("test resumes ... ok").waitFor();
+    const states = (): Promise<(string | null)[]> =>
+      steps.evaluateAll((rows) => rows.map((row) => row.getAttribute("data-state")));
+    await expect.poll(states).toEqual(["ended", "started", "planned"]);
+    expect(await head.innerText()).toContain(say("count.steps.other", { n: 3 }));
+    const output = page.getByText("test resumes ... ok", { exact: true });
+    await output.waitFor();
     await head.click();
     expect(await head.getAttribute("aria-expanded")).toBe("false");
-    expect(await page.getByText("test resumes ... ok").count()).toBe(0);
+    expect(await output.count()).toBe(0);
     // Folded, the group shows the step in progress.
     expect(await head.innerText()).toContain(say("step.ran.now"));
     await head.click();
-    const done = command("cargo test --test upload", {
-      output: "test resumes ... ok\n",
-      state: { type: "exited", code: 0 },
-    });
-    await model.ends(second, "terminal", done, "done");
-    await model.ends(
-      third,
-      "terminal",
-      command("cargo fmt", { output: "", state: { type: "exited", code: 0 } }),
-      "done",
-    );
-    expect(await states()).toEqual(["ended", "ended", "ended"]);
+    core.write("go", "");
+    await expect.poll(states).toEqual(["ended", "ended", "ended"]);
     await close(page);
   });
 
   it("22. a failed command's card is marked failed, with exit code, last output and a link to the full log", async () => {
-    const page = await stage.open({ scene: "compacted" });
-    const model = await telling(page);
-    await model.message();
-    const log = "/home/mei/.octo/shells/5000/c1.log";
-    const call = await model.call("terminal", command("cargo test"));
-    const lines = Array.from({ length: 400 }, (_, n) => `test part_${n} ... ok`).join("\n");
-    const failed = { output: `${lines}\ntest never_twice ... FAILED\n`, state: { type: "exited", code: 101 }, log };
-    await model.ends(call, "terminal", command("cargo test", failed), "failed");
-    const step = page.locator(`[data-step="${call}"]`);
-    expect(await step.getAttribute("data-state")).toBe("failed");
+    const { page, core } = await stage.openReal(readyHome);
+    const command = "seq -f 'test part_%g ... ok' 0 2999; echo test never_twice ... FAILED; exit 101";
+    await core.replies({ parts: [use("terminal", { command })] }, { parts: [{ text: "One test fails." }] });
+    await core.startSession("Make the upload tests pass", { mode: "autonomous" });
+    await row(page, "Make the upload tests pass").click();
+    const step = page.getByTestId("step-row");
+    await expect.poll(() => step.getAttribute("data-state")).toBe("failed");
     expect(await step.innerText()).toContain(say("run.exit", { code: 101 }));
     const body = page.getByTestId("step-body").last();
     expect(await body.innerText()).toContain("never_twice ... FAILED");
     expect(await body.innerText()).not.toContain("part_0 ");
     await body.getByRole("button", { name: say("run.show_log") }).click();
-    await expect.poll(() => asked(page, "reveal")).toMatchObject([{ path: log }]);
+    await expect.poll(() => asked(page, "reveal")).toHaveLength(1);
+    const [shown] = await asked(page, "reveal");
+    expect(readFileSync(String(shown?.["path"]), "utf8")).toContain("part_0 ");
     await close(page);
   });
 
   it("23. after a restart old tool calls show the same cards, diffs and feedback questions as when they were live", async () => {
-    const page = await stage.open({ scene: "compacted", query: "&lasting" });
-    const model = await telling(page);
-    await model.message();
-    await model.block("text", "I change it and run the tests.");
-    const edit = difference("/home/mei/code/harbor/a.rs", "let parts = all();", "let parts = missing();");
-    await model.ends(await model.call("edit", edit), "edit", edit, "done");
-    const failed = command("cargo test", { output: "FAILED\n", state: { type: "exited", code: 101 } });
-    await model.ends(await model.call("terminal", failed), "terminal", failed, "failed");
-    await model.message();
-    const view = { type: "feedback", question: "Which part?", context: "Two of **three**.", options: ["One", "Two"] };
-    const { type, question, context, options } = view;
-    await model.asks("request_user_feedback", { ...view, answer: null }, { type, question, context, options });
+    const { page, core } = await stage.openReal(readyHome);
+    core.write("a.rs", "let parts = all();\n");
+    const edit = { path: "a.rs", old_string: "let parts = all();", new_string: "let parts = missing();" };
+    const feedback = { question: "Which part?", context: "Two of **three**.", options: ["One", "Two"] };
+    await core.replies(
+      { parts: [use("file_reader", { path: "a.rs" })] },
+      { parts: [{ text: "I change it." }, use("edit", edit), use("terminal", { command: "cat missing.txt" })] },
+      { parts: [use("request_user_feedback", feedback)] },
+      { parts: [{ text: "Then the second." }] },
+    );
+    await core.startSession("Make the upload tests pass", { mode: "autonomous" });
+    await row(page, "Make the upload tests pass").click();
+    await page.getByTestId("feedback").waitFor();
     const cards = async (): Promise<string[]> => {
       await settled(page);
       return page.locator("[data-testid=transcript] :is(.steps, .diff, .term, .question)").allInnerTexts();
@@ -232,40 +227,54 @@ describe("an agent's work", () => {
     const live = await cards();
     expect(live.join("\n")).toContain("let parts = missing();");
     expect(live.join("\n")).toContain("Which part?");
+    await core.restart();
     await restart(page);
+    await page.getByTestId("feedback").waitFor();
     expect(await cards()).toEqual(live);
     // The question can be answered after a restart as before.
     await page.getByTestId("feedback-text").fill("The second");
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.getByTestId("feedback").count()).toBe(0);
+    await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
     const answered = await cards();
+    await core.restart();
     await restart(page);
+    await page.locator('[data-testid="turn-end"]').waitFor();
     expect(await cards()).toEqual(answered);
     await close(page);
   });
 
   it("25. a question with options is a card with buttons: a click answers once, and free text also answers", async () => {
-    const page = await stage.open({ scene: "feedback" });
+    const { page, core } = await stage.openReal(readyHome);
+    const options = ["For one release, with a warning", "No, remove it now"];
+    const question = "Keep reading settings.json as a fallback?";
+    const ask = { parts: [use("request_user_feedback", { question, options })] };
+    await core.replies(ask, { parts: [{ text: "It is removed." }] });
+    await core.startSession("Remove the old settings file");
+    await row(page, "Remove the old settings file").click();
     const card = page.getByTestId("feedback");
-    expect(await card.innerText()).toContain("Keep reading settings.json as a fallback?");
+    await card.waitFor();
+    expect(await card.innerText()).toContain(question);
     const option = page.getByTestId("feedback-option");
-    expect(await option.allInnerTexts()).toEqual(["For one release, with a warning", "No, remove it now"]);
+    expect(await option.allInnerTexts()).toEqual(options);
     await option.nth(1).click();
     // Where a click only selects, a separate button sends the answer.
     const send = page.locator('[data-testid="feedback-send"]:enabled');
     await settled(page);
     if ((await send.count()) > 0) await send.click();
     await expect.poll(() => card.count()).toBe(0);
-    const answers = await asked(page, "answer_question");
-    expect(answers).toMatchObject([{ answer: { type: "text", text: "No, remove it now" } }]);
-    await close(page);
+    await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
+    const answers = () => asked(page, "answer_question");
+    expect(await answers()).toMatchObject([{ answer: { type: "text", text: "No, remove it now" } }]);
 
-    const other = await stage.open({ scene: "feedback" });
-    await other.getByTestId("feedback-text").fill("Until March");
-    await other.keyboard.press("Enter");
-    await expect.poll(() => other.getByTestId("feedback").count()).toBe(0);
-    expect(await asked(other, "answer_question")).toMatchObject([{ answer: { type: "text", text: "Until March" } }]);
-    await close(other);
+    await core.replies(ask, { parts: [{ text: "Until March, then." }] });
+    await page.getByTestId("composer").fill("And the environment variable?");
+    await page.keyboard.press("Enter");
+    await card.waitFor();
+    await page.getByTestId("feedback-text").fill("Until March");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => card.count()).toBe(0);
+    expect((await answers()).at(-1)).toMatchObject({ answer: { type: "text", text: "Until March" } });
+    await close(page);
   });
 
   it("40. a finished task shows tokens, cache reuse, duration and estimated cost, and adds them to the session's total", async () => {

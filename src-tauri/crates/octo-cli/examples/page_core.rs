@@ -15,7 +15,7 @@ use std::{
     collections::HashMap,
     env, fs,
     io::{self, BufRead, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     thread,
@@ -54,6 +54,8 @@ enum CoreCall {
     Start(PathBuf),
     /// Ends the core; everything is stored.
     Stop {},
+    /// Ends the core and starts it on the same home, with the same model.
+    Restart {},
     Request(Request),
     Subscribe(Topic),
     /// Ends a subscription, by the id of its line.
@@ -123,6 +125,7 @@ type Output = mpsc::UnboundedSender<OutputLine>;
 /// A core, the model it talks to, and its subscriptions.
 struct PageCore {
     octo: Octo,
+    home: PathBuf,
     model: ModelServer,
     gates: HashMap<String, Gate>,
     subscriptions: HashMap<u64, JoinHandle<()>>,
@@ -186,10 +189,36 @@ async fn handle(cores: &mut HashMap<u32, PageCore>, line: InputLine, output: &Ou
         });
         return;
     }
+    if matches!(call, CoreCall::Restart {})
+        && let Some(ended) = cores.remove(&core)
+    {
+        let reply = ended.restart().await.map(|started| {
+            cores.insert(core, started);
+            Value::Null
+        });
+        return answer(output, id, reply);
+    }
     let Some(core) = cores.get_mut(&core) else {
         return answer(output, id, Err(ApiError::new("internal").detail("no such core")));
     };
     core.handle(id, call, output).await;
+}
+
+async fn open(home: &Path) -> Result<Octo, ApiError> {
+    let home = home.to_owned();
+    let config = Config {
+        settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.clone())),
+        home,
+        source: Source::Window,
+        open_turns: OpenTurnPolicy::GoOnAtStart,
+        keys: KeyStorage::Memory,
+        host: Arc::new(NoHost),
+        idle_after: IDLE_AFTER,
+        remover: Remover::ThisProgram,
+        budget: None,
+        secret_variables: Vec::new(),
+    };
+    Octo::start(config).await
 }
 
 fn answer(output: &Output, id: u64, reply: Result<Value, ApiError>) {
@@ -200,38 +229,37 @@ fn answer(output: &Output, id: u64, reply: Result<Value, ApiError>) {
 
 impl PageCore {
     async fn start(home: PathBuf) -> Result<Self, ApiError> {
-        let config = Config {
-            settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.clone())),
-            home,
-            source: Source::Window,
-            open_turns: OpenTurnPolicy::GoOnAtStart,
-            keys: KeyStorage::Memory,
-            host: Arc::new(NoHost),
-            idle_after: IDLE_AFTER,
-            remover: Remover::ThisProgram,
-            budget: None,
-            secret_variables: Vec::new(),
-        };
         let options = ServerOptions { prefix: PrefixRule::Free, ..ServerOptions::default() };
         let script = Script::from_fn(|_| Reply::text("The scripted model has no further reply."));
         let model = ModelServer::start_with(script, options);
-        let octo = Octo::start(config).await?;
-        Ok(Self { octo, model, gates: HashMap::new(), subscriptions: HashMap::new() })
+        let octo = open(&home).await?;
+        Ok(Self { octo, home, model, gates: HashMap::new(), subscriptions: HashMap::new() })
     }
 
-    async fn end(self) {
-        for forwarding in self.subscriptions.into_values() {
+    async fn restart(mut self) -> Result<Self, ApiError> {
+        self.let_go().await;
+        self.octo = open(&self.home).await?;
+        Ok(self)
+    }
+
+    async fn end(mut self) {
+        self.let_go().await;
+        // Dropping it joins its thread.
+        let _panicked = tokio::task::spawn_blocking(move || drop(self.model)).await;
+    }
+
+    /// Ends the subscriptions, and releases the home.
+    async fn let_go(&mut self) {
+        for (_, forwarding) in self.subscriptions.drain() {
             forwarding.abort();
         }
         self.octo.shutdown().await;
-        // Dropping it joins its thread.
-        let _panicked = tokio::task::spawn_blocking(move || drop(self.model)).await;
     }
 
     async fn handle(&mut self, id: u64, call: CoreCall, output: &Output) {
         let (octo, output) = (self.octo.clone(), output.clone());
         match call {
-            CoreCall::Start(_) | CoreCall::Stop {} => {}
+            CoreCall::Start(_) | CoreCall::Stop {} | CoreCall::Restart {} => {}
             CoreCall::Request(request) => self.request(id, request, output).await,
             CoreCall::Subscribe(topic) => {
                 let forwarding = tokio::spawn(async move {
