@@ -182,7 +182,7 @@ async function stands(page: Page): Promise<void> {
   await settled(page);
 }
 
-/** Loads a page again, as after a restart. With `&lasting` the replay goes on where it was. */
+/** Loads a page again, as after a restart. */
 export async function restart(page: Page): Promise<void> {
   await page.reload();
   await stands(page);

@@ -6,10 +6,8 @@ import { FakeActivity } from "./fake-activity";
 import { appReply } from "./fake-app";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { FakeChats } from "./fake-chats";
-import { unknownCommand } from "./fake-commands";
 import { FakeHome } from "./fake-home";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
-import { saveReplay, loadReplay, statesOf } from "./fake-persistence";
 import { FakeLibrary } from "./fake-library";
 import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-bulk";
 import { modelReply } from "./fake-models";
@@ -76,8 +74,6 @@ export class FakeCore {
   readonly #settings: FakeSettings;
   readonly #chats: FakeChats;
   readonly #history: History | null;
-  /** Whether it continues from before a reload. */
-  readonly resumed: boolean;
 
   constructor(
     scene: string,
@@ -122,29 +118,10 @@ export class FakeCore {
       () => this.#settings.settings.tasks.at_their_times,
     );
     this.#list = withRead(this.#list);
-    const before = loadReplay();
-    this.resumed = before !== null;
-    this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], before?.settings ?? null, (snapshot) =>
+    this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], (snapshot) =>
       this.emit({ type: "settings" }, { type: "settings_changed", snapshot }),
     );
     this.#chats = new FakeChats(this.#settings, (state) => this.publish("settings", { type: "chats", state }));
-    if (!before) return;
-    this.#list = { ...before.list, troubles: new Map() };
-    for (const [name, state] of statesOf(before)) this.#states.set(name, state);
-    for (const [blob, picture] of before.pictures) this.pictures.set(blob, picture);
-    this.#newDraft = before.newDraft;
-  }
-
-  /** Stores the parts that survive a reload. */
-  #last(): void {
-    const { pictures } = this;
-    saveReplay({
-      list: this.#list,
-      states: this.#states,
-      settings: this.#settings.snapshot,
-      newDraft: this.#newDraft,
-      pictures,
-    });
   }
 
   /** Returns the first updates of a new subscription: the current state, then the recorded updates after it. */
@@ -220,7 +197,6 @@ export class FakeCore {
     }
     if (topic.type === "settings" || topic.type === "trash") this.#seqs.set(name, saveReplay + 1);
     this.publish(name, { type: "event", envelope });
-    this.#last();
   }
 
   #change(id: string, change: Partial<SessionInfo>): void {
@@ -385,12 +361,12 @@ export class FakeCore {
       }
       case "set_draft":
         this.#states.set(`session/${call.session}`, { ...this.#state(call.session), draft: call.draft });
-        return (this.#last(), {});
+        return {};
       case "get_draft":
         return this.#state(call.session).draft;
       case "set_new_draft":
         this.#newDraft = call.draft;
-        return (this.#last(), {});
+        return {};
       case "get_new_draft":
         return this.#newDraft;
       case "retry_turn":
@@ -442,12 +418,6 @@ export class FakeCore {
     const state = this.#state(id);
     const first = blocks[0];
     if (first?.type === "text" && first.text.trim() === "/new") return { type: "new" };
-    const skills = this.library.commands(state.info.folder);
-    const unknown = first?.type === "text" && blocks.length === 1 ? unknownCommand(first.text, skills) : null;
-    if (unknown) {
-      this.emit({ type: "session", id }, { type: "command_answered", note: unknown });
-      return { type: "command" };
-    }
     if (state.info.status !== "idle" && state.info.status !== "failed") {
       const queued = { id: newId(), blocks, at: Date.now() };
       this.emit({ type: "session", id }, { type: "queue_changed", queue: [...state.queue, queued] });
@@ -462,7 +432,6 @@ export class FakeCore {
     if (!this.#states.has(name)) this.#states.set(name, emptyState(state.info));
     const open = this.#states.get(name) ?? state;
     this.#states.set(name, { ...open, messages: [...open.messages, ...said], queue: [] });
-    this.#last();
     this.publish(name, { type: "snapshot", snapshot: { topic: "session", ...snapshotOf(this.#state(id)) } });
     return { type: "started" };
   }

@@ -7,11 +7,3 @@ export const failure = (key: string, args: Record<string, string> = {}): ApiErro
 let ids = 0;
 /** Returns a unique id. */
 export const newId = (): string => (++ids).toString(16).padStart(32, "f");
-
-/** Returns how many ids were used. */
-export const idsSoFar = (): number => ids;
-
-/** Continues the ids from before a reload. */
-export function idsFrom(given: number): void {
-  ids = Math.max(ids, given);
-}

@@ -64,8 +64,6 @@ export class FakeSettings {
 
   constructor(
     recorded: Update | undefined,
-    /** The settings before a reload. */
-    before: SettingsSnapshot | null,
     private readonly changed: (snapshot: SettingsSnapshot) => void,
   ) {
     const first = firstSettings();
@@ -74,7 +72,7 @@ export class FakeSettings {
     const chosen = new URLSearchParams(location.search);
     const language = chosen.get("lang");
     const theme = chosen.get("theme");
-    this.#snapshot = before ?? {
+    this.#snapshot = {
       ...known,
       settings: {
         // The recordings predate some settings.

@@ -100,7 +100,6 @@ export async function replay(scene: string): Promise<Transport & { readonly core
   driven(core);
   // Opens the session of the fixture.
   const opened = own.find((update) => update.type === "snapshot");
-  if (core.resumed) return transport(core, query);
   localStorage.removeItem("octo.last-session");
   if (opened?.type === "snapshot" && opened.snapshot.topic === "session") {
     localStorage.setItem("octo.last-session", opened.snapshot.info.id);
