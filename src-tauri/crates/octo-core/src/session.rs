@@ -191,7 +191,10 @@ impl SessionHandle {
     }
 
     /// Sends a request for the actor to carry out, and waits for its reply.
-    pub(crate) async fn call<C: SessionCall>(&self, call: C) -> Result<C::Reply, ApiError> {
+    pub(crate) async fn call<Reply: Send + 'static>(
+        &self,
+        call: impl SessionCall<Reply>,
+    ) -> Result<Reply, ApiError> {
         self.ask(|reply| ActorRequest::Call(pending(call, reply))).await
     }
 

@@ -52,7 +52,11 @@ impl Sessions {
     }
 
     /// Has the session's actor carry out a request.
-    pub(crate) async fn call<C: SessionCall>(&self, id: SessionId, call: C) -> Result<C::Reply, ApiError> {
+    pub(crate) async fn call<Reply: Send + 'static>(
+        &self,
+        id: SessionId,
+        call: impl SessionCall<Reply>,
+    ) -> Result<Reply, ApiError> {
         self.open(id).await?.call(call).await
     }
 

@@ -54,7 +54,7 @@ macro_rules! settings {
         #[ts(export, export_to = "protocol.ts", optional_fields)]
         pub struct SettingsPatch {
             $($(
-                #[doc = concat!("See [`Settings::", stringify!($name), "`].")]
+                #[doc = concat!(" See [`Settings::", stringify!($name), "`].")]
                 pub $name: Option<$new>,
             )?)*
         }

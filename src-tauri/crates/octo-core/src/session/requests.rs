@@ -12,12 +12,9 @@ use octo_protocol::{
 };
 
 /// A request to a session's actor.
-pub(crate) trait SessionCall: Send + 'static {
-    /// The reply.
-    type Reply: Send + 'static;
-
+pub(crate) trait SessionCall<Reply: Send + 'static>: Send + 'static {
     /// Carries it out and returns the reply.
-    fn carry_out(self, session: &mut Session) -> impl Future<Output = Result<Self::Reply, ApiError>> + Send;
+    fn carry_out(self, session: &mut Session) -> impl Future<Output = Result<Reply, ApiError>> + Send;
 }
 
 /// A request on its way to the actor.
@@ -27,17 +24,20 @@ pub(crate) trait PendingCall: Send {
 }
 
 /// A request with the sender for its reply.
-struct CallWithReply<C: SessionCall> {
+struct CallWithReply<C, Reply> {
     call: C,
-    reply: ReplySender<C::Reply>,
+    reply: ReplySender<Reply>,
 }
 
 /// Returns a request to send to the actor, which replies to `reply`.
-pub(super) fn pending<C: SessionCall>(call: C, reply: ReplySender<C::Reply>) -> Box<dyn PendingCall> {
+pub(super) fn pending<Reply: Send + 'static>(
+    call: impl SessionCall<Reply>,
+    reply: ReplySender<Reply>,
+) -> Box<dyn PendingCall> {
     Box::new(CallWithReply { call, reply })
 }
 
-impl<C: SessionCall> PendingCall for CallWithReply<C> {
+impl<Reply: Send + 'static, C: SessionCall<Reply>> PendingCall for CallWithReply<C, Reply> {
     fn run<'a>(self: Box<Self>, session: &'a mut Session) -> BoxFuture<'a, Result<(), ApiError>> {
         Box::pin(async move {
             let outcome = self.call.carry_out(session).await;
@@ -74,27 +74,21 @@ fn done((): ()) -> Acknowledgement {
     Acknowledgement {}
 }
 
-impl SessionCall for StopTurn {
-    type Reply = ();
-
+impl SessionCall<()> for StopTurn {
     async fn carry_out(self, session: &mut Session) -> Result<(), ApiError> {
         session.actor.stop().take();
         session.stop().await
     }
 }
 
-impl SessionCall for ChangeHead {
-    type Reply = ();
-
+impl SessionCall<()> for ChangeHead {
     async fn carry_out(self, session: &mut Session) -> Result<(), ApiError> {
         (self.0)(&mut session.info);
         session.store_head().await
     }
 }
 
-impl SessionCall for ForgetRule {
-    type Reply = ();
-
+impl SessionCall<()> for ForgetRule {
     async fn carry_out(self, session: &mut Session) -> Result<(), ApiError> {
         if self.scope == session.info.folder || self.scope == session.session_scope() {
             session.grants.forget(&self.rule);
@@ -103,33 +97,25 @@ impl SessionCall for ForgetRule {
     }
 }
 
-impl SessionCall for RetryTurn {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for RetryTurn {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.go_on().await.map(done)
     }
 }
 
-impl SessionCall for AnswerQuestion {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for AnswerQuestion {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.answer(self.question, self.answer, Step::default()).await.map(done)
     }
 }
 
-impl SessionCall for AnswerBudget {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for AnswerBudget {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.answer_budget(self.answer).await.map(done)
     }
 }
 
-impl SessionCall for SetEffort {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for SetEffort {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.info.effort = self.effort;
         session.warmth.forget_cache();
@@ -137,49 +123,37 @@ impl SessionCall for SetEffort {
     }
 }
 
-impl SessionCall for EstimateSwitch {
-    type Reply = SwitchCost;
-
+impl SessionCall<SwitchCost> for EstimateSwitch {
     async fn carry_out(self, session: &mut Session) -> Result<SwitchCost, ApiError> {
         session.estimate_switch(self.model)
     }
 }
 
-impl SessionCall for EditQueued {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for EditQueued {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.edit_queued(self.queued, self.blocks).await.map(done)
     }
 }
 
-impl SessionCall for RemoveQueued {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for RemoveQueued {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.remove_queued(self.queued).await.map(done)
     }
 }
 
-impl SessionCall for SetMode {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for SetMode {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.set_mode(self.mode).await.map(done)
     }
 }
 
-impl SessionCall for SetModel {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for SetModel {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.set_model(self.model).await.map(done)
     }
 }
 
-impl SessionCall for SetFolder {
-    type Reply = Acknowledgement;
-
+impl SessionCall<Acknowledgement> for SetFolder {
     async fn carry_out(self, session: &mut Session) -> Result<Acknowledgement, ApiError> {
         session.set_folder(&self.folder).await.map(done)
     }

@@ -5617,87 +5617,87 @@ export type SettingsPage = "models" | "general" | "behaviour" | "tasks" | "rules
  */
 export type SettingsPatch = { 
 /**
- *See [`Settings::language`].
+ * See [`Settings::language`].
  */
 language?: Language, 
 /**
- *See [`Settings::theme`].
+ * See [`Settings::theme`].
  */
 theme?: Theme, 
 /**
- *See [`Settings::default_model`].
+ * See [`Settings::default_model`].
  */
 default_model?: ModelId, 
 /**
- *See [`Settings::default_mode`].
+ * See [`Settings::default_mode`].
  */
 default_mode?: Mode, 
 /**
- *See [`Settings::default_profile`].
+ * See [`Settings::default_profile`].
  */
 default_profile?: Profile, 
 /**
- *See [`Settings::compact_at`].
+ * See [`Settings::compact_at`].
  */
 compact_at?: CompactionLimit, 
 /**
- *See [`Settings::keep_warm`].
+ * See [`Settings::keep_warm`].
  */
 keep_warm?: Switch, 
 /**
- *See [`Settings::suggestions`].
+ * See [`Settings::suggestions`].
  */
 suggestions?: Switch, 
 /**
- *See [`Settings::confinement`].
+ * See [`Settings::confinement`].
  */
 confinement?: Switch, 
 /**
- *See [`Settings::budgets`].
+ * See [`Settings::budgets`].
  */
 budgets?: Budgets, 
 /**
- *See [`Settings::proxy`].
+ * See [`Settings::proxy`].
  */
 proxy?: ProxyChoice, 
 /**
- *See [`Settings::trash`].
+ * See [`Settings::trash`].
  */
 trash?: TrashLimits, 
 /**
- *See [`Settings::library`].
+ * See [`Settings::library`].
  */
 library?: LibrarySettings, 
 /**
- *See [`Settings::sub_agents`].
+ * See [`Settings::sub_agents`].
  */
 sub_agents?: SubAgentLimit, 
 /**
- *See [`Settings::live_turns`].
+ * See [`Settings::live_turns`].
  */
 live_turns?: LiveTurnLimit, 
 /**
- *See [`Settings::desktop`].
+ * See [`Settings::desktop`].
  */
 desktop?: DesktopSettings, 
 /**
- *See [`Settings::welcomed`].
+ * See [`Settings::welcomed`].
  */
 welcomed?: boolean, 
 /**
- *See [`Settings::onboarding`].
+ * See [`Settings::onboarding`].
  */
 onboarding?: Onboarding, 
 /**
- *See [`Settings::appearance`].
+ * See [`Settings::appearance`].
  */
 appearance?: Appearance, 
 /**
- *See [`Settings::shortcuts`].
+ * See [`Settings::shortcuts`].
  */
 shortcuts?: { [key in WindowShortcut]?: string }, 
 /**
- *See [`Settings::tasks`].
+ * See [`Settings::tasks`].
  */
 tasks?: TaskSettings, };
 
