@@ -24,7 +24,7 @@ use std::{
 use tokio::{sync::mpsc, task::JoinHandle};
 
 fn main() -> ExitCode {
-    if let Some(exit) = octo_cli::stand_in(env::args_os()) {
+    if let Some(exit) = octo_cli::run_as_rm(env::args_os()) {
         return exit;
     }
     if env::args_os().nth(1).is_some_and(|word| word == octo_cli::READ_DOCUMENT) {
