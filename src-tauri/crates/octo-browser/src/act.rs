@@ -44,7 +44,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// change it.
 const WORLD: &str = "octo";
 
-/// An action on a page. Elements are addressed as in [`crate::View`] and [`crate::snapshot::Refs`].
+/// An action on a page. Elements are addressed as in [`crate::TabView`] and [`crate::snapshot::Refs`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum BrowserAct {
     /// Clicks once.

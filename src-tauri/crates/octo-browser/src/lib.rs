@@ -7,8 +7,8 @@
 //!   chromiumoxide only the typed commands are used: its own `Browser` attaches to every tab, closes those that
 //!   do not answer, and disables certificate errors, and its `Connection` parses every answer twice.
 //! - [`Tabs`] lists tabs without touching them; [`Page`] is the one in use.
-//! - [`View`] inspects a page, numbers its elements and takes pictures with secrets covered; [`Page::perform`]
-//!   performs an [`Act`] on an element; [`Downloads`] reports incoming files.
+//! - [`TabView`] inspects a page, numbers its elements and takes pictures with secrets covered; [`Page::perform`]
+//!   performs a [`BrowserAct`] on an element; [`Downloads`] reports incoming files.
 
 mod act;
 mod attachment;

@@ -8,7 +8,8 @@
 //!   with [`PageStep::Navigate`], and [`judge`] with [`PageAction::Navigate`] (an address can carry text read
 //!   elsewhere).
 //! - Whenever a main frame shows another document: [`PageAddress::of_frame`], then [`SiteGrants::check`] with
-//!   [`PageStep::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
+//!   [`PageStep::Commit`]. A redirect moved the tab, and nothing may be read or done there before the new
+//!   document has its own verdict.
 //! - Content that is read is attributed to its site, wrapped in a [`block`], and recorded with
 //!   [`PageMemory::record_text`].
 //! - Before an action: check the page's location as after a commit, and only then the action's consequences

@@ -29,7 +29,7 @@ pub struct BrowserEnvironment {
     pub local_app_data: Option<PathBuf>,
     /// The program folders on Windows.
     pub program_files: Vec<PathBuf>,
-    /// `AppData/LocalServerKind` of the Windows users, if this Linux runs in Windows.
+    /// The folder `AppData/Local` of each Windows user, if this Linux runs in Windows (WSL); otherwise empty.
     pub windows_homes: Vec<PathBuf>,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
@@ -79,7 +79,7 @@ impl BrowserEnvironment {
     }
 }
 
-/// Returns the Windows users' folders if this Linux runs in Windows.
+/// Returns `AppData/Local` of each Windows user, if this Linux runs in Windows (WSL).
 fn windows_homes() -> Vec<PathBuf> {
     if env::var_os("WSL_DISTRO_NAME").is_none() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Events by session.
+//! Delivers the browser's events to the subscribers of each session.
 
 use crate::BrowserEvent;
 use chromiumoxide::cdp::browser_protocol::target::SessionId;
@@ -30,7 +30,7 @@ impl SessionEvents {
     /// Number of events buffered for a slow reader.
     pub const CAPACITY: usize = 512;
 
-    /// Returns the next event. Dropping the future loses none.
+    /// Returns the next event. Dropping the future loses no event.
     pub async fn next(&mut self) -> NextEvent {
         match self.0.recv().await {
             Ok(event) => NextEvent::Event(event),
@@ -40,7 +40,7 @@ impl SessionEvents {
     }
 }
 
-/// Subscribers by session.
+/// The senders that reach the subscribers of each session.
 #[derive(Clone, Default)]
 pub(crate) struct EventHub(Arc<Mutex<SubscriberMap>>);
 
@@ -52,26 +52,26 @@ struct SubscriberMap {
 
 impl EventHub {
     pub(crate) fn subscribe(&self, session: Option<&SessionId>) -> SessionEvents {
-        let mut listeners = self.lock();
-        if listeners.ended {
+        let mut map = self.lock();
+        if map.ended {
             // A channel without a sender reports its end immediately.
             return SessionEvents(broadcast::channel(1).1);
         }
-        let room = listeners
+        let channel = map
             .senders
             .entry(session.cloned())
             .or_insert_with(|| broadcast::Sender::new(SessionEvents::CAPACITY));
-        SessionEvents(room.subscribe())
+        SessionEvents(channel.subscribe())
     }
 
     /// Delivers an event to the subscribers of its session.
     pub(crate) fn publish(&self, event: BrowserEvent) {
-        let mut listeners = self.lock();
-        if let Some(room) = listeners.senders.get(&event.session) {
+        let mut map = self.lock();
+        if let Some(channel) = map.senders.get(&event.session) {
             let session = event.session.clone();
-            if room.send(Arc::new(event)).is_err() {
+            if channel.send(Arc::new(event)).is_err() {
                 // The last subscriber is gone.
-                listeners.senders.remove(&session);
+                map.senders.remove(&session);
             }
         }
     }
@@ -87,7 +87,7 @@ impl EventHub {
     }
 
     fn lock(&self) -> MutexGuard<'_, SubscriberMap> {
-        // No code under this lock can panic half-way.
+        // No code that holds this lock can panic, so no other thread sees a half-made change.
         self.0.lock()
     }
 }

@@ -81,7 +81,7 @@ impl Page {
     /// # Errors
     ///
     /// [`NavigateError`]. After [`PageError::Dialog`] the page stays until the question is answered;
-    /// [`Self::arrive`] waits for the rest.
+    /// [`Self::wait_for_navigation`] waits for the rest.
     pub async fn navigate(&self, url: &str) -> Result<NavigationOutcome, NavigateError> {
         let mut events = self.events();
         if self.has_crashed() {

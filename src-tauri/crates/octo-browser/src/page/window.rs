@@ -49,7 +49,7 @@ impl Page {
     }
 
     /// Emulates focus, so that a tab in the background is not throttled while it is acted on. Ends with
-    /// [`Self::end_acting`] or on detach.
+    /// [`Self::end_focus_emulation`] or on detach.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Page {
         Ok(())
     }
 
-    /// Ends the emulation that [`Self::begin_acting`] started. Does not wait: a page blocked by a dialog
+    /// Ends the emulation that [`Self::begin_focus_emulation`] started. Does not wait: a page blocked by a dialog
     /// handles this once the dialog is closed.
     pub fn end_focus_emulation(&self) {
         self.link().send(Some(self.session()), SetFocusEmulationEnabledParams::new(false));

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 /// Removes characters that are invisible or change the reading direction: controls (except tab and line feed),
 /// zero-width characters, bidirectional controls, fillers, the tags block, private-use glyphs, and variation
-/// selectors and joiners that belong to no emoji and no script that uses joiners. They carry instructions past
-/// a person's eye, and words past a filter.
+/// selectors and joiners that belong to no emoji and no script that uses joiners. Such characters hide
+/// instructions from a person, and words from a filter.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte);
     if text.bytes().all(plain) {

@@ -49,9 +49,10 @@ impl TreeJoiner<'_> {
                 added.push((parent, place, own));
             }
         }
-        self.put_in_order(added);
+        self.insert_in_order(added);
     }
 
+    /// Creates the node of a clickable element; `fact` and `parent` are indexes in its layout and in the tree.
     fn inaccessible_node(&self, frame: u32, fact: u32, parent: u32) -> Node {
         let layout = self.tree.layout(frame);
         let known = layout.and_then(|layout| layout.fact(fact));
@@ -64,9 +65,11 @@ impl TreeJoiner<'_> {
         node
     }
 
-    fn put_in_order(&mut self, mut added: Vec<(u32, u32, u32)>) {
+    /// Inserts the added nodes among their parents' children. Each entry of `added` is the parent's index in
+    /// the tree, the element's index in its layout, and the node's index in the tree.
+    fn insert_in_order(&mut self, mut added: Vec<(u32, u32, u32)>) {
         added.sort_unstable();
-        for group in added.chunk_by(|one, two| one.0 == two.0) {
+        for group in added.chunk_by(|node, next| node.0 == next.0) {
             let Some((parent, _, _)) = group.first() else { continue };
             let Some(old) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone())
             else {
