@@ -13,20 +13,20 @@ use octo_tools::{BrowserAction, BrowserRequest, DialogAnswer, PageInteraction, R
 const MAX_FINISHED_TEXT: usize = 400;
 
 /// Returns the full text that a call gives to a page or its address.
-pub(crate) fn whole_text(deed: &BrowserAction) -> Option<String> {
-    deed_of(deed).1
+pub(crate) fn whole_text(action: &BrowserAction) -> Option<String> {
+    kind_and_text(action).1
 }
 
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
-pub(crate) fn view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserView {
-    let (deed, text) = deed_of(&wish.action);
+pub(crate) fn view_of(request: &BrowserRequest, call: &AssessedCall) -> BrowserView {
+    let (kind, text) = kind_and_text(&request.action);
     BrowserView {
-        action: deed,
-        target: found.assessment.target.clone(),
-        site: found.assessment.location.as_ref().map(|place| place.site.clone()),
-        title: found.tab.as_ref().map(|tab| line(&tab.title)),
-        tab: found.tab.as_ref().map(|tab| tab.number.0),
+        action: kind,
+        target: call.assessment.target.clone(),
+        site: call.assessment.location.as_ref().map(|place| place.site.clone()),
+        title: call.tab.as_ref().map(|tab| line(&tab.title)),
+        tab: call.tab.as_ref().map(|tab| tab.number.0),
         text,
         output: String::new(),
         picture: None,
@@ -34,8 +34,8 @@ pub(crate) fn view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserVie
 }
 
 /// Returns a finished call for display; the beginning of its text is enough.
-pub(crate) fn done_view_of(wish: &BrowserRequest, found: &AssessedCall) -> BrowserView {
-    let mut view = view_of(wish, found);
+pub(crate) fn done_view_of(request: &BrowserRequest, call: &AssessedCall) -> BrowserView {
+    let mut view = view_of(request, call);
     view.text = view.text.map(|text| {
         let mut characters = text.chars();
         let mut kept: String = characters.by_ref().take(MAX_FINISHED_TEXT).collect();
@@ -47,8 +47,9 @@ pub(crate) fn done_view_of(wish: &BrowserRequest, found: &AssessedCall) -> Brows
     view
 }
 
-fn deed_of(deed: &BrowserAction) -> (BrowserActionKind, Option<String>) {
-    match deed {
+/// Returns the kind of an action, and the text that it gives to the page or its address.
+fn kind_and_text(action: &BrowserAction) -> (BrowserActionKind, Option<String>) {
+    match action {
         BrowserAction::Status | BrowserAction::Tabs => (BrowserActionKind::Look, None),
         BrowserAction::Open { url } | BrowserAction::Navigate { url } => {
             (BrowserActionKind::Open, Some(url.clone()))
@@ -92,8 +93,8 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// Returns the tab's title for the live card.
-pub(crate) fn title_of(found: &AssessedCall) -> String {
-    found.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
+pub(crate) fn title_of(call: &AssessedCall) -> String {
+    call.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
 }
 
 /// Returns the site that the page is on now, for reports about it.

@@ -9,8 +9,8 @@ use octo_browser::{
 use serde::Deserialize;
 
 /// Inspects an element, its control, every element that a click on it propagates to, and the surrounding form.
-/// Its argument is the list options to be chosen.
-const LOOK: &str = include_str!("facts/look.js");
+/// Its argument is the list of the options that the call chooses.
+const LOOK_SCRIPT: &str = include_str!("facts/look.js");
 
 #[derive(Deserialize)]
 struct LookReply {
@@ -64,7 +64,7 @@ pub(crate) struct ElementFacts {
 }
 
 impl ElementFacts {
-    /// Returns whether nothing describes its effect.
+    /// Returns whether the element has no name and no text that describes its effect.
     pub fn is_mute(&self) -> bool {
         std::iter::once(&self.element.name).chain(&self.element.texts).all(|text| text.trim().is_empty())
     }
@@ -82,28 +82,29 @@ impl ElementFacts {
     }
 }
 
-/// Inspects an element. `None` if that failed: then everything needs a question.
+/// Inspects an element. The result is `None` if the inspection failed: every act on the element then needs a
+/// question.
 pub(crate) async fn of(
     page: &Page,
     place: &NodeRef,
     (role, name): (&str, &str),
     chosen: &[String],
 ) -> Result<Option<ElementFacts>, PageError> {
-    let told = page.call_function_on_node(place, LOOK, vec![chosen.into()]).await?;
-    Ok(serde_json::from_value::<LookReply>(told).ok().and_then(|told| parse_reply(told, role, name)))
+    let reply = page.call_function_on_node(place, LOOK_SCRIPT, vec![chosen.into()]).await?;
+    Ok(serde_json::from_value::<LookReply>(reply).ok().and_then(|reply| parse_reply(reply, role, name)))
 }
 
-fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<ElementFacts> {
+fn parse_reply(reply: LookReply, role: &str, name: &str) -> Option<ElementFacts> {
     // The frame element does not show the frame's content.
-    if told.frame {
+    if reply.frame {
         return None;
     }
-    let editing = match told.editing.as_str() {
+    let editing = match reply.editing.as_str() {
         "line" => EditingKind::Line,
         "lines" => EditingKind::Lines,
         _ => EditingKind::None,
     };
-    let form = told.form.map_or(OwningForm::None, |form| {
+    let form = reply.form.map_or(OwningForm::None, |form| {
         OwningForm::Form(FormFacts {
             fields: form.fields.into_iter().map(field).collect(),
             method: form.method,
@@ -111,31 +112,31 @@ fn parse_reply(told: LookReply, role: &str, name: &str) -> Option<ElementFacts> 
             submits: form.submits,
         })
     });
-    let loose = told.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
-    let known = told.everywhere.into_iter().map(field).filter_map(|field| field.sensitive()).collect();
+    let loose = reply.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
+    let known = reply.everywhere.into_iter().map(field).filter_map(|field| field.sensitive()).collect();
     let element = Element {
-        role: if role.is_empty() { told.tag.clone() } else { role.to_owned() },
+        role: if role.is_empty() { reply.tag.clone() } else { role.to_owned() },
         name: name.to_owned(),
-        texts: told.texts,
-        tag: told.tag,
-        field: field(told.field),
+        texts: reply.texts,
+        tag: reply.tag,
+        field: field(reply.field),
         editing,
-        is_pressed: told.pressed,
-        holds: told.holds,
-        href: told.href,
-        download: told.download,
-        sends_on_change: told.changes,
+        is_pressed: reply.pressed,
+        holds: reply.holds,
+        href: reply.href,
+        download: reply.download,
+        sends_on_change: reply.changes,
         form,
     };
-    let language = Some(told.language).filter(|language| !language.is_empty());
-    Some(ElementFacts { element, loose, known, options: told.options, language })
+    let language = Some(reply.language).filter(|language| !language.is_empty());
+    Some(ElementFacts { element, loose, known, options: reply.options, language })
 }
 
-fn field(told: LookField) -> FieldFacts {
+fn field(reply: LookField) -> FieldFacts {
     FieldFacts {
-        kind: told.kind,
-        autocomplete: told.autocomplete,
-        attributes: told.attributes,
-        name: told.name,
+        kind: reply.kind,
+        autocomplete: reply.autocomplete,
+        attributes: reply.attributes,
+        name: reply.name,
     }
 }

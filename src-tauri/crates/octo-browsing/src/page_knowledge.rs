@@ -11,12 +11,13 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
 /// Number of the newest page texts that are recalled: more words than the page memory keeps.
-const PAGES: u32 = 512;
+const MAX_PAGES: u32 = 512;
 /// Number of the newest calls with typed secrets that are searched for names.
-const CALLS: u32 = 4_096;
-/// Substrings of each page text shown to the model, and of each call that types a secret by name.
-const IN_PAGES: &str = "<browser_page origin=";
-const IN_CALLS: &str = "{{secret:";
+const MAX_CALLS: u32 = 4_096;
+/// Substring of each page text shown to the model.
+const PAGE_MARKER: &str = "<browser_page origin=";
+/// Substring of each call that types a secret by name.
+const SECRET_MARKER: &str = "{{secret:";
 
 /// The knowledge of pages.
 #[derive(Default)]
@@ -38,7 +39,7 @@ pub(crate) struct ReadTexts {
 }
 
 impl PageKnowledge {
-    /// Locks the knowledge. Never held across an await.
+    /// Locks the knowledge. The guard must not be held across an await.
     pub fn read(&self) -> MutexGuard<'_, ReadTexts> {
         self.read.lock()
     }
@@ -88,8 +89,8 @@ impl PageKnowledge {
         let told = browser.store().read(move |reader| {
             let (mut pages, mut calls, mut kept) = (Vec::new(), Vec::new(), Vec::new());
             for session in reader.conversation_sources(root)? {
-                pages.extend(reader.calls_containing(session, IN_PAGES, PAGES)?);
-                calls.extend(reader.calls_containing(session, IN_CALLS, CALLS)?);
+                pages.extend(reader.calls_containing(session, PAGE_MARKER, MAX_PAGES)?);
+                calls.extend(reader.calls_containing(session, SECRET_MARKER, MAX_CALLS)?);
                 kept.extend(in_folder(&paths.outputs(session)));
             }
             Ok((pages, calls, kept))
@@ -124,7 +125,7 @@ impl PageKnowledge {
 fn names_in(block: &Block) -> Vec<SecretName> {
     let Block::ToolCall(call) = block else { return Vec::new() };
     // Parse from each match separately: an invalid placeholder must not hide later ones.
-    let places = call.arguments.match_indices(IN_CALLS).map(|(at, _)| at);
+    let places = call.arguments.match_indices(SECRET_MARKER).map(|(at, _)| at);
     let named = places.filter_map(|at| {
         let rest = call.arguments.get(at..)?;
         let end = rest.find("}}")? + 2;
@@ -145,8 +146,8 @@ impl BrowserSession {
         known.recalled.get_or_try_init(|| known.recall(&self.0.browser, self.0.root)).await.map(drop)
     }
 
-    /// Redacts the values that belong to these sites from now on. Called before anything of a page there is
-    /// read: the page may show a value that was never typed by Octo.
+    /// Redacts the values that belong to these sites from now on. Called before a page of these sites is read:
+    /// the page may show a value that Octo never typed.
     ///
     /// # Errors
     ///

@@ -4,13 +4,14 @@
 use octo_browser::safety::Site;
 use std::{fs, path::Path, time::SystemTime};
 
-/// Prefix of a line, and the end of its site name.
-const OPENS: &str = "[page of ";
-const CLOSES: &str = "] ";
-/// Number of a session's newest snapshots that are read again.
-const NEWEST: usize = 64;
-/// Maximum size of a snapshot read again, in bytes: no text page is longer.
-const LONGEST: u64 = 8 << 20;
+/// The start of each line, before the name of its site.
+const LINE_PREFIX: &str = "[page of ";
+/// The text between the name of the site and the rest of the line.
+const SITE_END: &str = "] ";
+/// Maximum number of a session's snapshots that are read again; older ones are left out.
+const MAX_FILES: usize = 64;
+/// Maximum size of a snapshot that is read again, in bytes. No text of a page is longer.
+const MAX_BYTES: u64 = 8 << 20;
 
 /// Returns the file name for a text.
 pub(crate) fn name_of(text: &str) -> String {
@@ -19,13 +20,13 @@ pub(crate) fn name_of(text: &str) -> String {
 
 /// Marks every line of a block with the site that its text is from.
 pub(crate) fn marked(block: &str, origin: &str) -> String {
-    block.lines().map(|line| format!("{OPENS}{origin}{CLOSES}{line}\n")).collect()
+    block.lines().map(|line| format!("{LINE_PREFIX}{origin}{SITE_END}{line}\n")).collect()
 }
 
 /// Returns the content of such a file, with the site it was read at.
 fn unmark_lines(text: &str) -> Option<(Site, String)> {
-    let (origin, _) = text.strip_prefix(OPENS)?.split_once(CLOSES)?;
-    let mark = format!("{OPENS}{origin}{CLOSES}");
+    let (origin, _) = text.strip_prefix(LINE_PREFIX)?.split_once(SITE_END)?;
+    let mark = format!("{LINE_PREFIX}{origin}{SITE_END}");
     let lines = text.lines().map(|line| line.strip_prefix(mark.as_str()).unwrap_or(line));
     Some((origin.parse().ok()?, lines.collect::<Vec<_>>().join("\n")))
 }
@@ -42,12 +43,13 @@ pub(crate) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
             name.starts_with("page-") && name.ends_with(".txt")
         })
         .filter_map(|entry| {
-            let about = entry.metadata().ok().filter(|about| about.is_file() && about.len() <= LONGEST)?;
-            Some((about.modified().unwrap_or(SystemTime::UNIX_EPOCH), entry.path()))
+            let metadata =
+                entry.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
+            Some((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), entry.path()))
         })
         .collect();
     files.sort();
-    let newest = files.len().saturating_sub(NEWEST);
+    let newest = files.len().saturating_sub(MAX_FILES);
     files.drain(..newest);
     files.iter().filter_map(|(_, path)| unmark_lines(&fs::read_to_string(path).ok()?)).collect()
 }

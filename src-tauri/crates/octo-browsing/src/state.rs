@@ -18,12 +18,12 @@ pub(crate) fn told(state: AttachmentState, failure: Option<&ApiError>) -> Browse
             BrowserState::WaitingForAllow { browser, since: millis(since) }
         }
         AttachmentState::Connected { browser, version, mode } => {
-            let way = match mode {
+            let method = match mode {
                 AccessMode::Flag => AttachMethod::Switch,
                 AccessMode::Approval => AttachMethod::Approved,
                 AccessMode::OwnProfile => AttachMethod::Own,
             };
-            BrowserState::Attached { browser, version, way }
+            BrowserState::Attached { browser, version, way: method }
         }
         AttachmentState::Lost { why } => {
             BrowserState::Lost { error: ApiError::new("browser.ended").detail(why) }
@@ -49,7 +49,7 @@ pub(crate) fn connect_error(error: &ConnectError) -> ApiError {
     }
 }
 
-/// Explains it to the model: its options, and that it must not keep retrying on its own.
+/// Explains a connection error to the model: what it can do, and that it must not keep retrying on its own.
 pub(crate) fn for_model(error: &ApiError) -> ToolError {
     let words = match error.key.as_str() {
         "browser.off" => {
@@ -74,7 +74,7 @@ pub(crate) fn for_model(error: &ApiError) -> ToolError {
     ToolError::new(words)
 }
 
-/// Returns a browser's name in the settings.
+/// Returns the id under which the settings name a browser.
 pub(crate) fn id_of(product: &BrowserProduct) -> String {
     let family = match product.family {
         BrowserFamily::Chrome => "chrome",
