@@ -11,10 +11,10 @@ pub trait ChatClient: Send + Sync {
     /// Returns the id of the account if the credentials contain it.
     fn known_id(&self) -> Option<&str>;
 
-    /// Returns the account's identity: the test of the credentials.
+    /// Asks the service for the account's identity, which also tests the credentials.
     ///
     /// # Errors
-    /// Returns [`ChatError::Token`] if the service does not know it.
+    /// Returns [`ChatError::Token`] if the service does not know the token.
     fn me(&self) -> impl Future<Output = Result<Person, ChatError>> + Send;
 
     /// Returns the updates from `next` on (`None` means from the first unfetched one), oldest first; nothing if
@@ -22,7 +22,7 @@ pub trait ChatClient: Send + Sync {
     /// `next`.
     ///
     /// # Errors
-    /// Returns [`ChatError::Conflict`] if another program requests the same.
+    /// Returns [`ChatError::Conflict`] if another program requests the same bot's updates.
     fn news(
         &self,
         next: Option<i64>,
@@ -41,7 +41,8 @@ pub trait ChatClient: Send + Sync {
     /// Returns the errors of [`Self::send`].
     fn typing(&self, person: &str) -> impl Future<Output = Result<(), ChatError>> + Send;
 
-    /// Ends the wait of the person who pressed a button, with an optional text.
+    /// Tells the service that a button press was handled, so that the person's client stops waiting. The client
+    /// shows `words`, unless they are empty.
     ///
     /// # Errors
     /// Returns [`ChatError::Refused`] if the press is too old.
@@ -73,7 +74,7 @@ pub enum ServiceClient {
     Telegram(Telegram),
 }
 
-/// Calls the client of whichever service it is.
+/// Evaluates a call on the client inside a [`ServiceClient`].
 macro_rules! dispatch {
     ($service:ident, $client:ident => $call:expr) => {
         match $service {
@@ -83,8 +84,8 @@ macro_rules! dispatch {
 }
 
 impl ServiceClient {
-    /// Creates the client of an account from its token, with the network settings. `server` is the service's own
-    /// if it is `None`.
+    /// Creates the client of an account from its token, with the network settings. `None` as `server` means the
+    /// service's own server.
     ///
     /// # Errors
     /// Returns [`ChatError::Way`] for an unusable address, proxy or certificate, and [`ChatError::Token`] for a

@@ -16,7 +16,7 @@ pub enum ChatError {
     /// Too many requests; retry after this time.
     #[error("too much was asked; again in {0:?}")]
     TooMuch(Duration),
-    /// The service refuses permanently.
+    /// The service refuses the request, and would refuse it again.
     #[error("refused: {0}")]
     Refused(ServiceRefusal),
     /// The service cannot be reached. Nothing was done.
@@ -40,7 +40,7 @@ pub enum ChatError {
 pub struct ServiceRefusal {
     /// The service's error code, like those of HTTP.
     pub code: u16,
-    /// Its message.
+    /// The service's message.
     pub said: String,
 }
 

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 /// An action of a person in their chat, in the service's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboundUpdate {
-    /// Number at the service. The request for the next batch names the number after the last one.
+    /// The number that the service gave it. The request for the next batch names the number after the last one.
     pub number: i64,
-    /// Sender; `None` unless a person alone with the bot sent it: not for groups or other bots.
+    /// Sender, a person alone with the bot; `None` for any other update, such as one from a group or from
+    /// another bot.
     pub from: Option<Person>,
-    /// Content.
+    /// Content; `None` if Octo has no use for the update.
     pub letter: Option<InboundContent>,
 }
 
@@ -28,7 +29,7 @@ pub struct Person {
 pub enum InboundContent {
     /// A message.
     Message {
-        /// Its text; empty for a picture without any.
+        /// Its text; empty for a picture without a caption.
         text: String,
         /// Attached files.
         files: Vec<InboundFile>,
