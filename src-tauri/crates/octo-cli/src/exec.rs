@@ -83,7 +83,7 @@ async fn turn(
 ) -> Result<Exit, Failure> {
     let settings = octo.call(GetSettings {}).await?.settings;
     *language = settings.language;
-    let _told = rules::watch_rules(octo, settings.language).await?;
+    let _rules_watch = rules::watch_rules(octo, settings.language).await?;
     let (feed, _feed_end) = Feed::open(octo);
     let begun = tokio::select! {
         biased;
@@ -92,8 +92,8 @@ async fn turn(
         begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
     };
     print_error_line(&format!("session: {}", begun.session));
-    let shown = if arguments.json { OutputMode::Events } else { OutputMode::FinalText };
-    let follower = Follower::new(octo, begun, settings.language, shown, OutputLines::stdout());
+    let output_mode = if arguments.json { OutputMode::Events } else { OutputMode::FinalText };
+    let follower = Follower::new(octo, begun, settings.language, output_mode, OutputLines::stdout());
     follower.with_budget(arguments.budget).follow(feed, signals).await
 }
 

@@ -20,11 +20,12 @@ use octo_workspace::rm;
 use output::print_error_line;
 use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 
-/// First argument of a child process that reads a document; see [`octo_documents::Reader::of_this_program`].
+/// First argument of a child process that reads a document; see
+/// [`octo_documents::DocumentReader::from_this_program`].
 pub const READ_DOCUMENT: &str = "read-document";
 /// Runs as another program if the process was started under its name: `rm` and `unlink` of a session's commands
 /// are links to this program (see [`octo_workspace::rm`]). Returns `None` if it was started under its own. Call
-/// it before any other setup: a script may start thousands.
+/// it before any other setup: a script may start thousands of such processes.
 pub fn run_as_rm(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut args = args.into_iter();
     let program = rm::RmProgram::named(&args.next()?)?;

@@ -1,4 +1,4 @@
-//! Watches a problem that is not an event: a session cannot be stored.
+//! Watches for a problem that no stored event reports: Octo cannot store a session.
 
 use crate::output::print_error;
 use octo_core::{Octo, Subscription};
@@ -21,8 +21,8 @@ impl StorageWatch {
         Ok(Self { session, language, subscription, warned: false })
     }
 
-    /// Waits for a fault that ends the session, forever if there is none. A session that waits until it can be
-    /// stored continues automatically; a message about that is printed once.
+    /// Waits for a fault that ends the session; never returns if there is none. A session that waits until it
+    /// can be stored continues automatically; a message about that is printed once.
     pub async fn fault(&mut self) -> ApiError {
         while let Some(subscription) = &mut self.subscription {
             let Some(updates) = subscription.next().await else { break };
