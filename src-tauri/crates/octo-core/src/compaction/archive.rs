@@ -1,4 +1,4 @@
-//! Summarised messages in a form for people and models, and in one for programs.
+//! Writes summarised messages as Markdown for people and models, and as JSON lines for programs.
 
 use super::Summary;
 use octo_protocol::{Block, Message, Origin};
@@ -9,11 +9,11 @@ use std::{fmt::Write as _, path::PathBuf};
 pub(crate) struct ArchivePaths {
     /// The readable file.
     pub path: PathBuf,
-    /// Those of earlier compactions, newest first.
+    /// The readable files of earlier compactions, newest first.
     pub earlier: Vec<PathBuf>,
 }
 
-/// Writes messages as Markdown and as JSON lines. Nothing is shortened; pictures appear by name.
+/// Writes messages as Markdown and as JSON lines. Nothing is shortened; a picture is represented by its name.
 pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Message]) -> (String, String) {
     let mut text = format!(
         "---\nsession: {}\narchived_at: {at}\nmessages: {}\ntopics: {}\n---\n\n# Archived messages\n",
@@ -27,13 +27,13 @@ pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Me
             lines.push_str(&line);
             lines.push('\n');
         }
-        let who = match message.meta.origin {
+        let author = match message.meta.origin {
             Origin::Person => "Person",
             Origin::Model => "Model",
             Origin::Octo => "Octo",
         };
         // Writing to a `String` cannot fail.
-        let _ = write!(text, "\n## {who}\n");
+        let _ = write!(text, "\n## {author}\n");
         message.blocks.iter().for_each(|block| push(&mut text, block));
     }
     (text, lines)

@@ -1,4 +1,4 @@
-//! Skills in the form clients see.
+//! Converts skills to the cards that clients show.
 
 use super::SkillSet;
 use octo_protocol::{
@@ -15,7 +15,7 @@ impl SkillSet {
     pub(crate) fn cards(&self, versions: impl Fn(&octo_protocol::SkillRef) -> u32) -> Vec<SkillCard> {
         let mut skills: Vec<&Skill> =
             self.catalogue.skills().iter().chain(self.catalogue.shadowed()).collect();
-        skills.sort_by(|one, other| other.source.cmp(&one.source).then_with(|| one.name.cmp(&other.name)));
+        skills.sort_by(|a, b| b.source.cmp(&a.source).then_with(|| a.name.cmp(&b.name)));
         skills.into_iter().map(|skill| self.card(skill, versions(&self.named(skill)))).collect()
     }
 

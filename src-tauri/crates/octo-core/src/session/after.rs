@@ -3,7 +3,7 @@
 //!
 //! Each look back is a sub-agent on the session's own model that starts with the whole conversation, so it
 //! reads what the cache still holds, and usually ends with one line. It runs unattended: calls that would ask
-//! are refused (see [`super::ready::Ready::unattended`]), and it can change only memories, or proposals that
+//! are refused (see [`super::ready::ReadyCall::unattended`]), and it can change only memories, or proposals that
 //! wait for the person. In one pause the skill is examined before the memory, as both read the same cache. The
 //! conversation itself does not change by a byte; if something was remembered a note informs the person.
 //!

@@ -91,7 +91,7 @@ impl Sessions {
         }
     }
 
-    /// A picture that an answer names, from its session's folder.
+    /// Returns a picture that an answer names, read from the folder of its session.
     async fn picture(&self, session: SessionId, path: String) -> Result<SessionPicture, ApiError> {
         let info = self.runtime.base.store.read(move |reader| reader.session(session)).await?;
         let info = info.ok_or_else(unknown_session)?;

@@ -29,12 +29,12 @@ impl Sessions {
         blocks: Vec<Block>,
     ) -> Result<SessionInfo, ApiError> {
         let blocks = sendable(blocks)?;
-        let shelf = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
-        let mut wish = None;
+        let skills = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
+        let mut skill_task = None;
         match slash::parse(&blocks) {
             ParsedMessage::Message => {}
             ParsedMessage::Unknown { name, near } => {
-                wish = Some(shelf.find_called(&blocks, &name, &near, &profile)?)
+                skill_task = Some(skills.find_called(&blocks, &name, &near, &profile)?)
             }
             ParsedMessage::Command(_) | ParsedMessage::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
@@ -47,9 +47,9 @@ impl Sessions {
             Kind::Task { model, run } => {
                 (Some(model), None, Source::Task, Some(run.run.name.clone()), Some(run))
             }
-            Kind::Chat { id: wanted, model, chat: begun_in, via } => {
+            Kind::Chat { id: wanted, model, chat: chat_key, via } => {
                 id = wanted;
-                chat = Some((begun_in, via));
+                chat = Some((chat_key, via));
                 (Some(model), None, Source::Chat, None, None)
             }
         };
@@ -58,7 +58,7 @@ impl Sessions {
             None => naming::title_from(&blocks).unwrap_or_default(),
         };
         let system =
-            self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
+            self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &skills).await?;
         let at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
@@ -74,19 +74,19 @@ impl Sessions {
         let turn = TurnView::new(TurnId::new(), at);
         let mut all = vec![Surroundings::now(vendor, folder.clone()).notice()];
         let facts = serde_json::Map::from_iter([("session".to_owned(), info.id.to_string().into())]);
-        let heard = self
+        let hook_result = self
             .runtime
             .services
             .hooks(&self.runtime.base, PathBuf::from(folder))
             .run_all(HookMoment::SessionStart, None, facts)
             .await;
-        all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
+        all.extend(hook_result.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);
         let via = chat.map(|(_, via)| via.service());
         let meta = Meta { via, ..Meta::new(Origin::Person, at) };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         // A slash command's skill is the first step, before any model call.
-        let call = wish.map(|wish| asked_call(turn.id, &wish));
+        let call = skill_task.map(|skill_task| asked_call(turn.id, &skill_task));
         let new = NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
         self.runtime.base.paths.scratch(info.id)?;
         let holder = self.runtime.base.lease.clone();
@@ -134,23 +134,12 @@ impl Sessions {
 
 /// The kind of a new session.
 pub(crate) enum Kind {
-    Model {
-        model: ModelId,
-        effort: Option<Effort>,
-        title: Option<String>,
-        source: Source,
-    },
+    /// A session that the person or a client starts.
+    Model { model: ModelId, effort: Option<Effort>, title: Option<String>, source: Source },
+    /// A session in which a script takes the place of the model.
     Demo,
-    /// For a message in this chat, which continues with the session.
-    Chat {
-        id: SessionId,
-        model: ModelId,
-        chat: i64,
-        via: ChatOrigin,
-    },
-    /// For a waiting run, which begins with the session.
-    Task {
-        model: ModelId,
-        run: Box<RunRow>,
-    },
+    /// A session begun by a message in this chat; later messages of the chat go to it.
+    Chat { id: SessionId, model: ModelId, chat: i64, via: ChatOrigin },
+    /// A session for a waiting run of a task; creating it starts the run.
+    Task { model: ModelId, run: Box<RunRow> },
 }
