@@ -15,7 +15,7 @@ const SERVICE: &str = "octo";
 /// Time limit of the keychain: it may be waiting for the person to unlock it, but a daemon that hangs must not
 /// hang Octo.
 const KEYCHAIN_TIMEOUT: Duration = Duration::from_secs(60);
-/// Time limit of the check at the start.
+/// Time limit of the check by [`KeyRing::open`].
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where keys are stored.
@@ -72,20 +72,20 @@ impl KeyRing {
         Self { keys: KeyStorage::System, state, memory: Arc::default() }
     }
 
-    /// Whether keys outlive this run.
+    /// Returns whether keys outlive this run: they do if the keychain is available.
     pub fn state(&self) -> KeychainState {
         self.state
     }
 
-    /// Whether this process only ever uses keys it was given, whatever the keychain contains: its knowledge of
-    /// a model's key then concerns no other process.
+    /// Whether this process uses only the keys it was given, whatever the keychain contains. What it knows
+    /// about a model's key then says nothing about other processes.
     pub fn is_pass_through(&self) -> bool {
         self.keys == KeyStorage::Memory
     }
 
     /// Whether a secret of this owner (a model, a search provider) is kept in memory for a host.
-    pub fn holds(&self, owner: impl Display, host: &str, slot: SecretKind<'_>) -> bool {
-        self.memory.lock().contains_key(&account(&owner, host, slot))
+    pub fn holds(&self, owner: impl Display, host: &str, kind: SecretKind<'_>) -> bool {
+        self.memory.lock().contains_key(&account(&owner, host, kind))
     }
 
     /// Saves a secret of an owner for a host.
@@ -93,10 +93,10 @@ impl KeyRing {
         &self,
         owner: impl Display,
         host: &str,
-        slot: SecretKind<'_>,
+        kind: SecretKind<'_>,
         key: Secret,
     ) -> Result<KeyState, ApiError> {
-        let account = account(&owner, host, slot);
+        let account = account(&owner, host, kind);
         let last4 = last4(key.expose());
         if self.state == KeychainState::Unavailable {
             self.memory.lock().insert(account, key);
@@ -113,9 +113,9 @@ impl KeyRing {
         &self,
         owner: impl Display,
         host: &str,
-        slot: SecretKind<'_>,
+        kind: SecretKind<'_>,
     ) -> Result<Option<SecretString>, ApiError> {
-        let account = account(&owner, host, slot);
+        let account = account(&owner, host, kind);
         let kept = self.memory.lock().get(&account).cloned();
         if let Some(key) = kept {
             return Ok(Some(SecretString::from(key.expose().to_owned())));
@@ -136,9 +136,9 @@ impl KeyRing {
         &self,
         owner: impl Display,
         host: &str,
-        slot: SecretKind<'_>,
+        kind: SecretKind<'_>,
     ) -> Result<(), ApiError> {
-        let account = account(&owner, host, slot);
+        let account = account(&owner, host, kind);
         self.memory.lock().remove(&account);
         if self.state == KeychainState::Unavailable {
             return Ok(());
@@ -152,8 +152,8 @@ impl KeyRing {
 }
 
 /// Returns a unique account name: hosts, owners and names of headers contain no space.
-fn account(owner: &impl Display, host: &str, slot: SecretKind<'_>) -> String {
-    match slot {
+fn account(owner: &impl Display, host: &str, kind: SecretKind<'_>) -> String {
+    match kind {
         SecretKind::Key => format!("{host} {owner}"),
         SecretKind::Header(name) => format!("{host} {owner} {name}"),
     }
