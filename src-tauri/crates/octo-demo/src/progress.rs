@@ -4,7 +4,7 @@ use super::script::{CallName, Scene};
 use octo_protocol::{Block, CallId, CallStatus, Message, Origin, Role, ToolResult};
 use std::collections::HashMap;
 
-/// Marks a call as the script's own; `demo.<count>.<scene>.<call>`.
+/// First part of the id of each call of the script: `demo.<count>.<scene>.<call>`.
 const MARK: &str = "demo";
 
 /// A message of the script with calls, and their results.
@@ -27,11 +27,11 @@ pub(super) struct PlayedCall {
     pub text: String,
 }
 
-/// Everything after the script's last words.
+/// The input since the script's last message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LatestInput {
-    /// Whether it contains results of calls, which means that the script is in the middle of its work. A
-    /// stopped call's result means the opposite.
+    /// Whether it contains results of calls and none of them was stopped: the script is then in the middle of
+    /// its work.
     pub results: bool,
     /// The person's last message.
     pub person: Option<String>,
@@ -50,23 +50,23 @@ pub(super) fn played(messages: &[Message]) -> Vec<PlayedScene> {
         .filter_map(result)
         .map(|given| (given.call, given))
         .collect();
-    let acts = messages.iter().filter(|message| message.role == Role::Assistant).filter_map(|message| {
+    let scenes = messages.iter().filter(|message| message.role == Role::Assistant).filter_map(|message| {
         let mut scene = None;
         let mut calls = Vec::new();
         for call in message.calls() {
-            let Some((of, name)) = read(&call.provider_id) else { continue };
+            let Some((call_scene, name)) = parse_id(&call.provider_id) else { continue };
             let (status, text) = results
                 .get(&call.id)
                 .map_or((CallStatus::Interrupted, String::new()), |given| (given.status, given.text.clone()));
-            scene = Some(of);
+            scene = Some(call_scene);
             calls.push(PlayedCall { name, status, text });
         }
         scene.map(|scene| PlayedScene { scene, calls })
     });
-    acts.collect()
+    scenes.collect()
 }
 
-/// Returns everything after the script's last message.
+/// Returns the input since the script's last message.
 pub(super) fn since(messages: &[Message]) -> LatestInput {
     let mut since = LatestInput::default();
     let tail: Vec<&Message> =
@@ -88,7 +88,8 @@ fn result(block: &Block) -> Option<&ToolResult> {
     }
 }
 
-fn read(provider_id: &str) -> Option<(Scene, CallName)> {
+/// Parses the id of a call; `None` if the call is not the script's.
+fn parse_id(provider_id: &str) -> Option<(Scene, CallName)> {
     let mut parts = provider_id.split('.');
     if parts.next() != Some(MARK) {
         return None;
@@ -105,11 +106,11 @@ mod tests {
     fn ids_are_read_back() {
         for &scene in Scene::ALL {
             for &call in CallName::ALL {
-                assert_eq!(read(&provider_id(7, scene, call)), Some((scene, call)));
+                assert_eq!(parse_id(&provider_id(7, scene, call)), Some((scene, call)));
             }
         }
         for foreign in ["", "toolu_1", "demo", "demo.1.plan", "demo.1.nothing.edit", "demon.1.plan.add"] {
-            assert_eq!(read(foreign), None, "{foreign}");
+            assert_eq!(parse_id(foreign), None, "{foreign}");
         }
     }
 }
