@@ -13,8 +13,8 @@ pub const SCHEME: &str = "octo";
 /// Maximum length of a link, in bytes. A prompt of several pages fits; a longer one belongs in a file.
 pub const LINK_LIMIT: usize = 16 * 1024;
 
-/// Returns the request of a link; a link that is unknown, too long or contains hidden text results in an
-/// explanation.
+/// Returns the request of a link. A link that is unknown, is too long or contains hidden text becomes
+/// [`OpenRequest::Refused`] with the reason.
 #[must_use]
 pub fn parse_link(text: &str) -> OpenRequest {
     try_parse(text).unwrap_or_else(|error| OpenRequest::Refused { error })
@@ -52,14 +52,14 @@ fn try_parse(text: &str) -> Result<OpenRequest, ApiError> {
 fn new_session(url: &Url) -> Result<OpenRequest, ApiError> {
     let (mut prompt, mut folder) = (None, None);
     for (name, value) in url.query_pairs() {
-        let place = match &*name {
+        let parameter = match &*name {
             "prompt" => &mut prompt,
             "folder" => &mut folder,
-            // A later Octo may know it: ignoring the unknown part would go unnoticed.
+            // A later Octo may know this parameter. Nobody would notice that this one ignored it.
             _ => return Err(ApiError::new("link.unknown")),
         };
-        // Choosing one of two would be a guess.
-        if place.replace(value.into_owned()).is_some() {
+        // Choosing one of two values would be a guess.
+        if parameter.replace(value.into_owned()).is_some() {
             return Err(ApiError::new("link.unknown"));
         }
     }

@@ -1,5 +1,6 @@
-//! Decides which news the runs of scheduled tasks are. A run knows more about its end than its session: a run
-//! that took too long is stopped there like any other, and a run that could not begin has no session.
+//! Decides which runs of scheduled tasks the person is notified of. A run knows more about its end than its
+//! session: a run that took too long is stopped there like any other, and a run that could not begin has no
+//! session.
 
 use crate::notices::{NoticeAction, NoticeKind};
 use octo_protocol::{ApiError, RunId, RunStatus, SessionId, SkipReason, TaskRun};
@@ -35,8 +36,11 @@ pub enum RunProblem {
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RunStage {
+    /// Octo asks the person whether to run it.
     Asks,
+    /// It waits to begin, runs, or waits for the person.
     Open,
+    /// It ended, or was skipped.
     Over,
 }
 
@@ -55,12 +59,12 @@ impl RunTracker {
         let first = !std::mem::replace(&mut self.has_list, true);
         let known = list.iter().map(|run| (run.id, (stage(&run.status), run.session))).collect();
         let before = std::mem::replace(&mut self.stages, known);
-        let is_further = |run: &&TaskRun| {
+        let has_progressed = |run: &&TaskRun| {
             let stage = stage(&run.status);
             let known = before.get(&run.id).map(|(stage, _)| *stage);
             known != Some(stage) && !(first && stage == RunStage::Over)
         };
-        list.iter().rev().filter(is_further).collect()
+        list.iter().rev().filter(has_progressed).collect()
     }
 
     /// Returns how many missed runs ask.
@@ -88,8 +92,8 @@ fn stage(status: &RunStatus) -> RunStage {
     }
 }
 
-/// Returns the notice for a run's status; `None` if the person caused it, knows it or reads it in the list. The
-/// session reports a question in it.
+/// Returns the notice for a run's status; `None` if the person caused it, knows it or reads it in the list. A
+/// question inside a run is reported by its session.
 pub(crate) fn notice_kind(status: &RunStatus) -> Option<(NoticeKind, Option<RunProblem>)> {
     match status {
         RunStatus::Asked => Some((NoticeKind::Question, Some(RunProblem::Missed))),

@@ -25,7 +25,8 @@ impl SleepDetector {
     /// Compares the clocks at a tick; returns how long the machine slept since the last one, if it did.
     ///
     /// On some systems the second clock pauses during sleep and on others it does not, so the larger difference
-    /// counts. A clock that was set forward looks like sleep, which is harmless: anything overdue by it is due.
+    /// counts. A clock that was set forward looks like sleep, which is harmless: whatever is overdue by that
+    /// clock is due.
     pub fn tick(&mut self, wall: Duration, running: Duration) -> Option<Duration> {
         // A clock that was set back gives no information.
         let passed = wall.saturating_sub(self.wall).max(running.saturating_sub(self.running));

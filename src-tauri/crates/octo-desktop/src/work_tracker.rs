@@ -3,7 +3,7 @@
 use octo_protocol::{ActivityId, ActivityRow, SessionId, SessionInfo, SessionStatus, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Amount of current work.
+/// Numbers of items of current work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CurrentWork {
     /// Sessions with a running turn, background commands, and runs of scheduled tasks that have not begun.
@@ -70,8 +70,8 @@ impl WorkTracker {
         self.busy.remove(&session);
     }
 
-    /// Records the running work. Its sessions are counted as in the list, at once and in any process; a
-    /// sub-agent is part of its session.
+    /// Records the running work. Sessions are already counted from the list, whichever process runs them, so
+    /// only commands and runs without a session are counted here. A sub-agent is part of its session.
     pub fn take_activity(&mut self, rows: &[ActivityRow]) {
         let is_other = |row: &&ActivityRow| match row.id {
             ActivityId::Command { .. } => true,
