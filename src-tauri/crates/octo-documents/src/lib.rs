@@ -32,7 +32,7 @@ pub use parent::{DocumentReader, DocumentSource};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// Reason why a document gave no text. The words are for the model.
+/// Reason why a document's text cannot be read. The messages are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum DocumentError {
     /// The bytes do not follow the format.

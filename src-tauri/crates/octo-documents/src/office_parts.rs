@@ -25,7 +25,7 @@ impl<R: Read + Seek> OfficeParts<R> {
         self.0.index_for_name(name).is_some()
     }
 
-    /// Walks a part. A missing one is an error.
+    /// Passes the pieces of a part's XML to `take`, in order. A missing part is an error.
     pub(crate) fn walk(
         &mut self,
         name: &str,
@@ -68,7 +68,7 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// Returns whether it has this kind, judged by its last word.
+    /// Returns whether it has this kind: the last segment of the address that names it.
     pub(crate) fn is_kind(&self, kind: &str) -> bool {
         self.kind.rsplit('/').next() == Some(kind)
     }

@@ -64,12 +64,12 @@ impl DocumentReader {
     }
 
     /// Sets another time limit.
-    pub fn with_timeout(self, patience: Duration) -> Self {
-        Self { timeout: patience, ..self }
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    /// Returns the text of a document. Blocks until the child has ended; `stop` is called often, and true ends
-    /// it.
+    /// Returns the text of a document. Blocks until the child has ended. `stop` is polled, and the child is
+    /// ended once it returns true.
     ///
     /// # Errors
     ///
@@ -92,18 +92,18 @@ impl DocumentReader {
         let mut running = ChildGuard(command.spawn().map_err(failed)?);
         let child = &mut running.0;
         if let (Some(bytes), Some(mut pipe)) = (bytes, child.stdin.take()) {
-            // Ends with the child: its pipe is then closed.
+            // The thread ends with the child, which closes the pipe.
             thread::spawn(move || pipe.write_all(&bytes));
         }
         let text = child.stdout.take().map(|out| collect(out, MAX_TEXT as u64 + 4_096));
-        let words = child.stderr.take().map(|error| collect(error, MAX_ERROR_OUTPUT));
+        let error_output = child.stderr.take().map(|error| collect(error, MAX_ERROR_OUTPUT));
         let status = wait(child, self.timeout, stop)?;
-        let gathered = |thread: Option<thread::JoinHandle<Vec<u8>>>| {
+        let joined = |thread: Option<thread::JoinHandle<Vec<u8>>>| {
             thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
         };
-        let (text, words) = (gathered(text), gathered(words));
+        let (text, error_output) = (joined(text), joined(error_output));
         if status.code() == Some(i32::from(REFUSED_STATUS))
-            && let Ok(error) = serde_json::from_slice::<DocumentError>(&words)
+            && let Ok(error) = serde_json::from_slice::<DocumentError>(&error_output)
         {
             return Err(error);
         }
@@ -138,13 +138,13 @@ fn collect(source: impl Read + Send + 'static, limit: u64) -> thread::JoinHandle
     })
 }
 
-fn wait(child: &mut Child, patience: Duration, stop: &dyn Fn() -> bool) -> Result<ExitStatus, DocumentError> {
+fn wait(child: &mut Child, timeout: Duration, stop: &dyn Fn() -> bool) -> Result<ExitStatus, DocumentError> {
     let began = Instant::now();
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if stop() => return Err(DocumentError::Stopped),
-            Ok(None) if began.elapsed() > patience => return Err(timeout_error()),
+            Ok(None) if began.elapsed() > timeout => return Err(timeout_error()),
             Ok(None) => thread::sleep(CHECK_INTERVAL),
             Err(error) => return Err(DocumentError::Failed(error.to_string())),
         }
@@ -174,7 +174,7 @@ fn end_error(status: ExitStatus) -> DocumentError {
         }
     }
     match status.code() {
-        // A library's panic.
+        // Exit status of a Rust program that panicked: a library of the reader did.
         Some(101) => DocumentError::Broken("the reader could not make sense of it".to_owned()),
         _ => DocumentError::Failed(status.to_string()),
     }
