@@ -1,8 +1,8 @@
 //! Behaviour of a provider's prompt cache, and a request's use of it.
 //!
-//! [`Caching`] is data about a model (see the presets); [`CachePlan`] is one request's share of it, made by the
-//! planner from the conversation and applied by the codecs. A plan never changes content: the same request
-//! without it says the same to the model.
+//! [`Caching`] is data about a model (see the presets); [`CachePlan`] is what one request asks of the cache,
+//! made by the planner from the conversation and applied by the codecs. A plan never changes content: the same
+//! request without the plan says the same to the model.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -79,8 +79,8 @@ pub enum CacheKind {
         /// Whether a key in the request routes it to the machine that caches its prefix.
         keyed: bool,
     },
-    /// A request writes two units, up to the end of its input and up to the end of its output; a later one
-    /// reads a unit that it begins with entirely (DeepSeek).
+    /// A request writes two units, up to the end of its input and up to the end of its output; a later request
+    /// reads a unit if it begins with the whole unit (DeepSeek).
     Units {
         /// Lifetime of a unit, in seconds.
         life_seconds: u64,

@@ -11,7 +11,7 @@ pub struct ProviderError {
     pub class: ErrorClass,
     /// Message of the provider or the network, at most 500 characters, without secrets.
     pub message: String,
-    /// Wait that the provider requested.
+    /// Wait that the provider requested before a retry; `None` if it named none.
     pub retry_after: Option<Duration>,
 }
 

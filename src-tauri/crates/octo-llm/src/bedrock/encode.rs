@@ -52,8 +52,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
         tools.extend(fixed.filter(|_| !has_system).map(point));
         body.insert("toolConfig".into(), json!({ "tools": tools }));
     }
-    if let Some(asked) = request.effort {
-        body.insert("additionalModelRequestFields".into(), effort::anthropic(asked).into());
+    if let Some(effort_level) = request.effort {
+        body.insert("additionalModelRequestFields".into(), effort::anthropic(effort_level).into());
     }
     Value::Object(body)
 }
@@ -111,8 +111,8 @@ impl Encoder<'_> {
             }
             Block::Reasoning { replay, .. } => {
                 let replay = replay.as_ref().filter(|replay| replay.provider == self.provider.0)?;
-                let goes_back = ["reasoningText", "redactedContent"];
-                goes_back
+                let replayed_fields = ["reasoningText", "redactedContent"];
+                replayed_fields
                     .iter()
                     .any(|field| replay.raw.get(field).is_some())
                     .then(|| json!({ "reasoningContent": replay.raw }))

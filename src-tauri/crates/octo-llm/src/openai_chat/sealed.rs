@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 pub(super) const CALL_FIELD: &str = "extra_content";
 /// Sealed field of a message.
 pub(super) const MESSAGE_FIELD: &str = "reasoning_details";
-/// Field of the kept block with the sealed data of its message's calls, in their order.
+/// Field of the kept block that contains the sealed data of its message's calls, in the order of the calls.
 const KEPT_CALLS: &str = "tool_calls";
 
-/// Replaces a signature that was never made, as when another model began the conversation: Google's guide to
-/// thought signatures names this value for it.
+/// Takes the place of a signature that no server made, for example after another model began the conversation.
+/// The value is from Google's guide to thought signatures.
 const SUBSTITUTE_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Details of a message, assembled from the pieces of a stream.
@@ -96,8 +96,8 @@ impl<'a> SealedData<'a> {
     pub(super) fn find(blocks: &'a [Block], provider: &str) -> Self {
         let mut found = Self::default();
         for block in blocks {
-            if let Block::Reasoning { replay: Some(Replay { provider: maker, raw }), .. } = block
-                && maker == provider
+            if let Block::Reasoning { replay: Some(Replay { provider: producer, raw }), .. } = block
+                && producer == provider
             {
                 found.details = found.details.or_else(|| raw.get(MESSAGE_FIELD));
                 found.calls = found.calls.or_else(|| raw.get(KEPT_CALLS).and_then(Value::as_array));

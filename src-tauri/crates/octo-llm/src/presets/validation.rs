@@ -1,4 +1,4 @@
-//! Checks the statements of a table.
+//! Checks that the data of a preset table is consistent.
 
 use super::file::{Preset, PresetTable, ProviderModel};
 use crate::{CacheKind, Caching, Prices, endpoint};
@@ -6,18 +6,18 @@ use reqwest::Url;
 use std::collections::HashSet;
 
 impl PresetTable {
-    /// Returns why the table cannot be true, as an error.
+    /// Returns the first contradiction in the table as an error.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.date.is_empty() && !is_day(&self.date) {
             return Err(format!("{:?} is no day", self.date));
         }
         let mut ids = HashSet::new();
         for preset in &self.providers {
-            let named = |why: String| format!("provider {}: {why}", preset.id);
+            let with_provider = |why: String| format!("provider {}: {why}", preset.id);
             if preset.id.is_empty() || !ids.insert(&preset.id) {
-                return Err(named("its id is empty or there twice".to_owned()));
+                return Err(with_provider("its id is empty or there twice".to_owned()));
             }
-            preset.check().map_err(named)?;
+            preset.check().map_err(with_provider)?;
         }
         let mut names = HashSet::new();
         for line in &self.models {
@@ -93,14 +93,14 @@ fn check_prices(prices: &Prices) -> Result<(), String> {
 }
 
 fn check_caching(caching: &Caching) -> Result<(), String> {
-    let fits = match &caching.kind {
+    let is_valid = match &caching.kind {
         CacheKind::None | CacheKind::Units { .. } => true,
         CacheKind::Markers { limit, lookback, lives } => *limit > 0 && *lookback > 0 && !lives.is_empty(),
         CacheKind::Breakpoints { limit, lookback, .. } => *limit > 0 && *lookback > 0,
         CacheKind::Prefix { step, .. } => *step > 0,
         CacheKind::Chance { probability, .. } => (0.0..=1.0).contains(probability),
     };
-    if fits { Ok(()) } else { Err("its cache has no room".to_owned()) }
+    if is_valid { Ok(()) } else { Err("its cache has no room".to_owned()) }
 }
 
 /// Returns whether the text is a day as in `2026-11-21`.
