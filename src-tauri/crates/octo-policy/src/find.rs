@@ -1,4 +1,4 @@
-//! `find`: starting points, then tests and actions that only read.
+//! Judges `find`, whose arguments are starting points, then tests and actions.
 
 use crate::{
     options::Reads,
@@ -22,8 +22,9 @@ const WITH_TEXT: &[&str] = &[
 /// Tests with an argument that is a path.
 const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 
-/// What this `find` would read; none when it may do more. Left out: everything that runs, deletes or writes
-/// (`-exec…`, `-ok…`, `-delete`, `-fprint…`, `-fls`), and `-L` and `-follow`, which leave the folder.
+/// Returns the paths that this `find` would read; `None` if it may do more than read. It may with an option
+/// that runs, deletes or writes (`-exec…`, `-ok…`, `-delete`, `-fprint…`, `-fls`), and with `-L` and `-follow`,
+/// which leave the folder.
 pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     let mut reads = Reads::new();
     let mut words = arguments.iter().peekable();
@@ -35,7 +36,7 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     }
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        // A quoted `(` or `\(`; `!` never gets here unquoted.
+        // The parentheses are quoted or escaped here, and `!` is quoted.
         if matches!(text, "(" | ")" | "!") || ALONE.contains(&text) {
             continue;
         }

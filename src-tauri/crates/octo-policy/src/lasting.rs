@@ -59,45 +59,47 @@ fn kind(call: &Call) -> Option<LastingKind> {
     }
     match risk::of(call)? {
         Risk::Pushes => Some(LastingKind::Pushed),
-        Risk::Publishes if operands.iter().take(2).any(|word| ASKS.contains(word)) => {
+        Risk::Publishes if operands.iter().take(2).any(|word| QUERY_SUBCOMMANDS.contains(word)) => {
             Some(LastingKind::Remote)
         }
         Risk::Publishes => Some(LastingKind::Published),
-        // Fetching changes nothing elsewhere; a remote's address is a file of the repository.
+        // A fetch changes nothing elsewhere, and the address of a remote is stored in a file of the repository.
         Risk::Remote if name == "git" => None,
         Risk::Remote => Some(LastingKind::Remote),
-        Risk::Installs if LOOKS.contains(&verb) || (operands.is_empty() && is_query(&name)) => None,
+        Risk::Installs if PACKAGE_QUERIES.contains(&verb) || (operands.is_empty() && is_query(&name)) => None,
         Risk::Installs | Risk::RunsDownload => Some(LastingKind::Installed),
         // Killing a program does not change the system.
-        Risk::System if ENDS.contains(&name.as_str()) => None,
+        Risk::System if PROCESS_PROGRAMS.contains(&name.as_str()) => None,
         Risk::System | Risk::Privileged | Risk::Keychain => Some(LastingKind::System),
-        // Files: the time machine's and the trash's.
-        Risk::Deletes if FILES.contains(&name.as_str()) => None,
+        // The time machine and the trash restore files.
+        Risk::Deletes if FILE_PROGRAMS.contains(&name.as_str()) => None,
         Risk::Deletes => Some(LastingKind::System),
         Risk::RewritesHistory | Risk::Ruled => None,
     }
 }
 
-/// Words of publishing programs that only ask, or sign in.
-const ASKS: &[&str] = &[
+/// Subcommands of publishing programs that only query, or sign in.
+const QUERY_SUBCOMMANDS: &[&str] = &[
     "login", "adduser", "auth", "token", "list", "ls", "view", "status", "diff", "checks", "watch", "clone",
     "checkout",
 ];
-/// Words of package managers that only look.
-const LOOKS: &[&str] =
+/// Subcommands of package managers that only query.
+const PACKAGE_QUERIES: &[&str] =
     &["list", "search", "show", "info", "policy", "outdated", "view", "query", "help", "depends", "deps"];
-const ENDS: &[&str] = &["kill", "pkill", "killall", "skill", "fuser", "renice"];
-const FILES: &[&str] = &["shred", "srm", "wipe", "scrub", "git"];
+/// Programs that end or slow down other programs.
+const PROCESS_PROGRAMS: &[&str] = &["kill", "pkill", "killall", "skill", "fuser", "renice"];
+/// Programs whose deletions concern only files.
+const FILE_PROGRAMS: &[&str] = &["shred", "srm", "wipe", "scrub", "git"];
 
-/// Package managers that without a file only answer.
+/// Returns whether a program is a package manager that, without operands, only answers a query.
 fn is_query(name: &str) -> bool {
     matches!(name, "dpkg" | "rpm" | "brew" | "snap" | "flatpak" | "apt" | "pacman")
 }
 
-/// Whether a call sends data to an address, rather than only fetching.
+/// Returns whether a call sends data to an address, and does not only fetch.
 fn sends(name: &str, call: &Call) -> bool {
     let words: Vec<&str> = call.arguments().collect();
-    // The value of an option, in the next word or the same one.
+    // Returns the value of an option, from the same word or the next one.
     let value = |short: Option<char>, long: &str| {
         words.iter().enumerate().find_map(|(at, word)| {
             if let Some(given) = word.strip_prefix("--") {
@@ -147,16 +149,17 @@ fn sends(name: &str, call: &Call) -> bool {
     }
 }
 
-/// Whether a word of short options contains a letter as an option: letters after an option with a value are
-/// that value.
+/// Returns whether a word of short options of `curl` contains an option. Letters after an option that takes a
+/// value are that value.
 fn is_cluster(word: &str, letter: char) -> bool {
-    const TAKE: &str = "AbcCDeEHKmoPQrtTuUwxXyYzdF";
+    /// The short options that take a value.
+    const WITH_VALUE: &str = "AbcCDeEHKmoPQrtTuUwxXyYzdF";
     let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { return false };
     for c in cluster.chars() {
         if c == letter {
             return true;
         }
-        if TAKE.contains(c) {
+        if WITH_VALUE.contains(c) {
             return false;
         }
     }

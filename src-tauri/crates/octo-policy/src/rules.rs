@@ -1,6 +1,6 @@
-//! The commands an "always" may be given for, and the words of such rules.
+//! The commands that the person may always allow, and the words of such rules.
 //!
-//! A rule trusts a command's first words with any arguments after them. It is only offered for tools of daily
+//! A rule trusts a command's first words with any arguments after them. Octo offers it only for tools of daily
 //! building and testing, which run the project's own code anyway. For the rest (shells, interpreters, `sudo`,
 //! `env`, `xargs`, `rm`, downloads, …) the arguments decide, so rules made of words are neither offered nor
 //! honoured. The same applies to commands whose later words could lose data: permission for `git stash` was not
@@ -13,7 +13,7 @@ use crate::{
 };
 use octo_protocol::Risk;
 
-/// Tools and the subcommands a rule may name; without subcommands the tool itself is what the rule names.
+/// Tools and the subcommands that a rule may name; a rule for a tool without subcommands names only the tool.
 const TOOLS: &[(&str, &[&str])] = &[
     ("bun", &["build", "install", "test"]),
     ("bundle", &["check", "install"]),
@@ -62,10 +62,10 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("zig", &["build", "fmt", "test"]),
 ];
 
-/// Tools whose `run` says nothing until the script is named.
+/// Tools whose rule for `run` must also name the script.
 const SCRIPT_RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
-/// The words a rule for this command would hold; none when no rule of words is safe.
+/// Returns the words of a rule for this command; `None` if no rule made of words is safe.
 pub(crate) fn words(command: &Simple) -> Option<Vec<String>> {
     let plain = |at: usize| {
         command.words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
@@ -87,9 +87,9 @@ pub(crate) fn words(command: &Simple) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Whether one of the rules covers this command.
+/// Returns whether one of the rules covers this command.
 pub(crate) fn cover(rules: &[Vec<String>], command: &Simple) -> bool {
-    // The shortest rule that may exist for it: a shorter one was not made here.
+    // The shortest rule that Octo makes for the command: a shorter one came from elsewhere and does not count.
     let Some(shortest) = words(command) else { return false };
     let literal = command.words.iter().all(|word| word.form == Form::Literal);
     literal

@@ -1,4 +1,4 @@
-//! The look at the folder for lines that change something: what their words do not tell.
+//! Inspects the folder for a line that changes something, because its words do not name every path it touches.
 
 use crate::{
     changes::{Hooks, Touch},
@@ -14,23 +14,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Entries looked at for a repository inside a folder that is copied or moved whole.
+/// Maximum number of entries inspected below a folder that is copied or moved whole.
 const MAX_ENTRIES: usize = 20_000;
 
 /// The paths a line would touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TouchedPaths {
-    /// Every word that may name a path it reads, as seen from where the line runs.
+    /// Every word that may name a path it reads, relative to the folder in which the line runs.
     pub reads: Vec<String>,
-    /// What it would make or overwrite.
+    /// The paths it would create or overwrite.
     pub writes: Vec<String>,
-    /// What it would take away; a plain `rm` puts it into the trash.
+    /// The paths it would remove; a plain `rm` moves them into the trash.
     pub removes: Vec<String>,
-    /// Folders of repositories it would write to, real.
+    /// Folders of repositories it would write to, with links resolved.
     pub repositories: Vec<PathBuf>,
 }
 
-/// Returns the paths a followed line would touch in `place`; `None` if the folder makes it ask.
+/// Returns the paths a followed line would touch in `place`; `None` if the folder's content requires a
+/// question.
 pub(crate) fn inspect(
     followed: &LineEffects,
     place: &Path,
@@ -72,7 +73,7 @@ pub(crate) fn inspect(
         };
         let from = list.len();
         expand(text, place, list)?;
-        // What lies below something that was just put there is not what lies there now.
+        // Below a path that an earlier command of the line puts in place, the disk will not be as it is now.
         for name in list.iter().skip(from).filter(|_| !placed.is_empty()) {
             let path = octo_workspace::resolve(name, place).ok()?;
             if placed.iter().any(|placed| path.starts_with(placed)) && !is_same_command(touch, followed, text)
@@ -90,7 +91,8 @@ pub(crate) fn inspect(
     Some(known)
 }
 
-/// Whether a touch belongs to the command that put something there: it comes before its own placing.
+/// Returns whether a touch belongs to the same command as the placing of `text`: a command's touches come
+/// before its placing.
 fn is_same_command(touch: &Touch, followed: &LineEffects, text: &str) -> bool {
     let at = followed.touched.iter().position(|other| other == touch);
     let placed =
@@ -107,9 +109,9 @@ fn expand(text: &str, place: &Path, names: &mut Reads) -> Option<()> {
     Some(())
 }
 
-/// Returns the closed paths, at any depth, of a folder that is copied or moved whole: they are touched as if
-/// they were named. One of each kind is enough. `None` if the folder contains a repository, whose hooks and
-/// settings would come along, or is too large to check.
+/// Returns the closed paths, at any depth, of a folder that is copied or moved whole: the line touches them as
+/// if it named them. One path of each kind is enough. `None` if the folder contains a repository, whose hooks
+/// and settings would come along, or is too large to check.
 fn closed_below(path: &Path, budget: &mut usize, restriction: RestrictionLookup<'_>) -> Option<Vec<PathBuf>> {
     let (mut secret, mut folders) = (None, vec![path.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -120,7 +122,7 @@ fn closed_below(path: &Path, budget: &mut usize, restriction: RestrictionLookup<
                 return None;
             }
             match restriction(&entry.path()) {
-                // Nothing is stricter.
+                // No restriction is stricter, so the search can end.
                 PathRestriction::Denied => return Some(vec![entry.path()]),
                 PathRestriction::Secret => secret = secret.or_else(|| Some(entry.path())),
                 PathRestriction::No => {}
@@ -133,8 +135,9 @@ fn closed_below(path: &Path, budget: &mut usize, restriction: RestrictionLookup<
     Some(secret.into_iter().collect())
 }
 
-/// The repository a folder lies in. None when writing to it could start a program of its own, when it has hooks the
-/// person would expect to run, or when it lies elsewhere.
+/// Returns the repository that contains a folder: `Some(None)` if none does. Returns `None` if writing to the
+/// repository could start a program of its own, if it has hooks the person would expect to run, or if its data
+/// is elsewhere.
 #[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
 fn repository(place: &Path, hooks: Hooks, git: GitQuery) -> Option<Option<PathBuf>> {
     let Some(root) = folder::repository(place)? else { return Some(None) };
@@ -154,10 +157,11 @@ fn repository(place: &Path, hooks: Hooks, git: GitQuery) -> Option<Option<PathBu
         let mut fields = settings.split('\0');
         while let (Some(scope), Some(setting)) = (fields.next(), fields.next()) {
             let (name, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            let on = !matches!(value, "false" | "no" | "off" | "0" | "");
-            // The overrides this very question is asked with are no settings of anybody's.
+            let is_enabled = !matches!(value, "false" | "no" | "off" | "0" | "");
+            // Settings of the scope `command` are the overrides of this query itself, not anybody's settings.
             if scope != "command"
-                && (name == "core.hookspath" || (on && matches!(name, "commit.gpgsign" | "tag.gpgsign")))
+                && (name == "core.hookspath"
+                    || (is_enabled && matches!(name, "commit.gpgsign" | "tag.gpgsign")))
             {
                 return None;
             }

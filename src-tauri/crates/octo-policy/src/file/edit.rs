@@ -1,4 +1,4 @@
-//! Changing a `policy.toml` without losing a word a person wrote into it.
+//! Changes a `policy.toml` and keeps everything else that the person wrote into it.
 
 use super::{
     LISTS, PolicyFault, PolicyFile, PolicyReading, PolicyRules, RuleFault,
@@ -21,22 +21,22 @@ pub enum PolicyChange {
     Remove(PolicyRule),
 }
 
-/// Why a `policy.toml` was not changed. In every case it is as it was.
+/// Reason why a `policy.toml` was not changed. The file is then as before.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyChangeError {
-    /// The file is broken, and only the person can know the intention.
+    /// The file is broken, and only the person knows what it should say.
     #[error(transparent)]
     Broken(#[from] PolicyFault),
-    /// It is not what the change was made to.
+    /// The file is no longer the one that the change was made for.
     #[error("the file was changed meanwhile")]
     Changed,
     /// The typed text is not a valid rule.
     #[error("{0:?}")]
     Rule(RuleFault),
-    /// It is written in a way in which the change cannot be made.
+    /// The layout of the file does not allow the change.
     #[error("the file's layout does not let the change be made")]
     Layout,
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("the file cannot be written: {0}")]
     Unwritable(#[from] io::Error),
 }
@@ -83,7 +83,7 @@ impl PolicyFile {
             None => self.path().to_owned(),
         };
         let folder = target.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        // Made readable for its owner only.
+        // A temporary file is readable only by its owner.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(new.as_bytes())?;
         file.as_file().sync_all()?;
@@ -96,7 +96,7 @@ impl PolicyFile {
     }
 }
 
-/// `text`, a `policy.toml`, with these rules in it: the person's comments and layout stay.
+/// Returns the `policy.toml` `text` with these rules in it. The person's comments and layout stay.
 pub(super) fn render(text: &str, rules: &PolicyRules) -> String {
     let mut document: DocumentMut = text.parse().unwrap_or_default();
     for list in LISTS {
@@ -117,7 +117,7 @@ pub(super) fn render(text: &str, rules: &PolicyRules) -> String {
     document.to_string()
 }
 
-/// Makes an array hold these words, leaving those that stay, and the comments at them, where they are.
+/// Sets the words of an array. Words that stay, and their comments, keep their places.
 fn fill(array: &mut Array, words: &[String]) {
     let stays =
         |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
