@@ -34,7 +34,7 @@ impl WakeSignal {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(left) => return,
-                told = woken.changed() => match told {
+                changed = woken.changed() => match changed {
                     // A clock that was set back makes no pause longer than planned.
                     Ok(()) => left = due.saturating_sub(now()).min(time),
                     Err(_) => return,
