@@ -17,7 +17,7 @@ const MAX_MINUTES: u32 = 24 * 60;
 const MAX_RETRIES: u32 = 5;
 /// Maximum delay before a retry, in minutes: a day.
 const MAX_RETRY_MINUTES: u32 = 24 * 60;
-/// Number of times shown.
+/// Number of the next times in a preview.
 pub(crate) const SHOWN: usize = 3;
 /// Number of times of a cron expression examined for their minimum distance.
 const EXAMINED_TIMES: usize = 60;
@@ -31,7 +31,8 @@ pub fn own_zone() -> String {
     jiff::tz::TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
 }
 
-/// Returns the preview of a plan of a home with these models and profiles. Checks the disk: the folder.
+/// Returns the preview of a plan in a home with these models and profiles. Checks on disk whether the plan's
+/// folder exists.
 pub fn preview(plan: &TaskPlan, now: Millis, models: &dyn ModelNames, profiles: &[Profile]) -> TaskPreview {
     let times = ZonedTiming::new(&plan.when, &plan.zone);
     let next: Vec<Millis> =
@@ -63,10 +64,10 @@ pub fn preview(plan: &TaskPlan, now: Millis, models: &dyn ModelNames, profiles: 
     TaskPreview { remarks: remarks(plan, &times, now, &next), next, errors }
 }
 
-/// Checks that a plan can be followed, whatever is on disk.
+/// Checks that a plan can be followed, without looking at the disk.
 ///
 /// # Errors
-/// The first fault.
+/// Returns the first fault.
 pub(crate) fn check(plan: &TaskPlan) -> Result<(), ApiError> {
     if let Some(fault) = faults(plan).into_iter().next() {
         return Err(fault.error);
@@ -109,6 +110,7 @@ fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
     wrong.map(|(field, _, error)| TaskFault { field: field.to_owned(), error }).collect()
 }
 
+/// Returns whether a plan that repeats every few days has a daily end time, which would have no effect.
 fn has_needless_end(when: &Timing) -> bool {
     matches!(when, Timing::Every { unit: TimeUnit::Days, until: Some(_), .. })
 }
@@ -120,19 +122,19 @@ fn remarks(
     now: Millis,
     next: &[Millis],
 ) -> Vec<ApiError> {
-    let a_day = times.as_ref().map(|times| {
+    let runs_a_day = times.as_ref().map(|times| {
         times.after(now).take_while(|at| *at <= now.saturating_add(DAY)).take(MANY_RUNS + 1).count()
     });
-    let often = a_day.is_ok_and(|count| count >= MANY_RUNS) && plan.budget.is_none();
+    let often = runs_a_day.is_ok_and(|count| count >= MANY_RUNS) && plan.budget.is_none();
     let over = matches!(plan.when, Timing::Once { .. }) && times.is_ok() && next.is_empty();
     let by_itself = !matches!(plan.when, Timing::ByHand);
-    let said = [
+    let candidates = [
         (over, "task.remark.over"),
         (often, "task.remark.often"),
         (by_itself && plan.mode == Mode::Ask, "task.remark.asks"),
         (by_itself && plan.mode == Mode::Autonomous, "task.remark.autonomous"),
     ];
-    said.into_iter().filter(|(true_of_it, _)| *true_of_it).map(|(_, key)| ApiError::new(key)).collect()
+    candidates.into_iter().filter(|(applies, _)| *applies).map(|(_, key)| ApiError::new(key)).collect()
 }
 
 /// Returns the minimum distance between the next times, or `None` if there are none.

@@ -1,10 +1,11 @@
-//! Avoids reads while nothing is due.
+//! Avoids reads of the files and the store while nothing is due.
 
 use octo_protocol::Millis;
 use std::time::Duration;
 
-/// Maximum time without reading the files and the store. Some changes of a time are not reported: the system's
-/// time zone, which plans without a zone follow, and outside changes of files in a home, as over a network.
+/// Maximum time without reading the files and the store. Nothing reports some changes that move a due time: of
+/// the system's time zone, which plans without a zone follow, and of files in a home on a network, made
+/// elsewhere.
 const MAX_QUIET: Millis = 5 * 60 * 1_000;
 
 /// A period in which no run is open and no time is due before `until`, if nothing changes.
@@ -21,8 +22,8 @@ impl QuietPeriod {
         Self { at: now, until: now.saturating_add(next.min(MAX_QUIET)) }
     }
 
-    /// Returns the remaining time. `None` after the clock was set back: then times occur again, some of them
-    /// already decided.
+    /// Returns the remaining time. `None` if it is over, or if the clock was set back: times then occur again,
+    /// some of them already decided.
     pub fn rest(&mut self, now: Millis) -> Option<Duration> {
         if now < std::mem::replace(&mut self.at, now) {
             return None;

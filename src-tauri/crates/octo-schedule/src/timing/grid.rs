@@ -20,12 +20,12 @@ pub(super) struct Grid {
 impl Grid {
     /// Counts from `from`: on each day up to `until`, or continuously without it.
     pub(super) fn new(minutes: u64, from: Time, until: Option<Time>) -> Self {
-        // Out of range, there is no second time.
+        // If the distance is out of range, there is no second time.
         let seconds = minutes.checked_mul(60).and_then(|seconds| i64::try_from(seconds).ok());
         Self { seconds: seconds.unwrap_or(i64::MAX), from, until }
     }
 
-    /// Returns the distance.
+    /// Returns the distance, in milliseconds.
     pub(super) fn distance(&self) -> Millis {
         self.seconds.saturating_mul(1_000)
     }
