@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 /// The reason why a command could not be run or reached. A command that runs and fails is no error: its
-/// [`crate::Report`] says how it ended. The model reads the messages.
+/// [`crate::CommandReport`] says how it ended. The model reads the messages.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// No command of this session has that handle, or the command ended and its end was reported.

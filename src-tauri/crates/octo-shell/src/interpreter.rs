@@ -22,8 +22,8 @@ pub fn language() -> Language {
 pub(crate) use windows::INTERPRETER;
 
 /// Returns the paths at which Git Bash may be: those of its installer, of Scoop, and of a plain `git` on the
-/// path. A `bash.exe` of Windows itself (`System32`) belongs to another system and does not count. `folders`
-/// are those of the path, `programs` are the folders of installed applications.
+/// path. A `bash.exe` of Windows itself (`System32`) belongs to another system (WSL) and does not count.
+/// `folders` are those of `PATH`, `programs` are the folders of installed applications.
 #[cfg(any(windows, test))]
 pub(crate) fn git_bash_places(folders: &[PathBuf], programs: &[PathBuf]) -> Vec<PathBuf> {
     let installed = programs.iter().map(|folder| folder.join("Git"));

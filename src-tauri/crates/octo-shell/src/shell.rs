@@ -67,7 +67,7 @@ impl fmt::Debug for ShellConfig {
 }
 
 /// Removes the logs of all sessions' commands that are older than a week, as counted by
-/// [`octo_workspace::outlived`]. `shells` is the folder with the scratch folders of all sessions. Failures to
+/// [`octo_workspace::expired_files`]. `shells` is the folder with the scratch folders of all sessions. Failures to
 /// read or remove are ignored.
 pub fn prune_logs(shells: &Path) {
     place::prune_all(shells);
@@ -140,14 +140,14 @@ impl Shell {
         self.0.kill(handle, call).await
     }
 
-    /// Ends a running command for a caller that does not receive its output: [`News::Ended`] follows.
+    /// Ends a running command for a caller that does not receive its output: [`BackgroundNews::Ended`] follows.
     ///
     /// # Errors
     ///
     /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was
     /// reported.
     ///
-    /// [`News::Ended`]: crate::News::Ended
+    /// [`BackgroundNews::Ended`]: crate::BackgroundNews::Ended
     pub async fn stop(&self, handle: &str) -> Result<(), ShellError> {
         self.0.stop(handle).await
     }

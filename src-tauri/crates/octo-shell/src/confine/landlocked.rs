@@ -7,7 +7,7 @@ use landlock::{
 };
 use std::{io, path::Path, sync::LazyLock};
 
-/// The newest rights requested (Linux 6.10); an older kernel enforces those it knows.
+/// The rights that are requested, those of Linux 6.10; an older kernel enforces the ones it knows.
 const RIGHTS: ABI = ABI::V5;
 
 /// Whether the kernel has Landlock, at least its first version (Linux 5.13).
@@ -25,7 +25,7 @@ pub(super) fn enforce(grants: &PathGrants) -> io::Result<Enforcement> {
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::IoctlDev;
     let ruleset =
         Ruleset::default().handle_access(all).and_then(Ruleset::create).map_err(io::Error::other)?;
-    // Names may be listed everywhere, but not contents read: otherwise a home could not be listed.
+    // Folders may be listed everywhere, although files may not be read: otherwise a home could not be listed.
     let mut ruleset = grant(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
     for path in &grants.read {
         ruleset = grant(ruleset, path, read)?;

@@ -76,11 +76,9 @@ pub(super) fn profile(bounds: &ProfileBounds) -> io::Result<String> {
     let below = |path: &Path| quoted(path).map(|path| format!("(subpath {path})"));
     let is_hidden = |path: &Path| hidden.iter().any(|secret| path.starts_with(secret));
     let must = |paths: &mut dyn Iterator<Item = &Path>, filter: &str| -> io::Result<Vec<String>> {
-        let unwritten =
+        let not_text =
             || io::Error::other("the name of a path that is to be kept from the command is not text");
-        paths
-            .map(|path| quoted(path).map(|path| format!("({filter} {path})")).ok_or_else(unwritten))
-            .collect()
+        paths.map(|path| quoted(path).map(|path| format!("({filter} {path})")).ok_or_else(not_text)).collect()
     };
     let mut devices: Vec<String> = DEVICES.iter().map(|device| format!("(literal \"{device}\")")).collect();
     devices.push("(regex #\"^/dev/(fd/[0-9]+|ttys[0-9]+)$\")".to_owned());
@@ -88,11 +86,12 @@ pub(super) fn profile(bounds: &ProfileBounds) -> io::Result<String> {
     rule("allow file-write*", write.iter().filter_map(|path| below(path)).collect());
     rule("deny file-read-data file-write*", must(&mut hidden.iter().map(PathBuf::as_path), "subpath")?);
     // A folder that contains a secret must not be moved to where the secret would be unprotected.
-    let holders: BTreeSet<&Path> = hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
-    let holders = holders.into_iter().filter(|path| path.parent().is_some());
-    rule("deny file-write-unlink", must(&mut holders.into_iter(), "literal")?);
+    let parents: BTreeSet<&Path> = hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
+    let parents = parents.into_iter().filter(|path| path.parent().is_some());
+    rule("deny file-write-unlink", must(&mut parents.into_iter(), "literal")?);
     rule("allow file-read-data", readable.iter().filter_map(|path| below(path)).collect());
-    // Named for this command although hidden: the person approved it, or it is Octo's own folder for commands.
+    // Writable for this command although hidden: the person approved it, or it is Octo's own folder for
+    // commands.
     let named: Vec<String> =
         write.iter().filter(|path| is_hidden(path)).filter_map(|path| below(path)).collect();
     rule("allow file-read-data file-write*", named);

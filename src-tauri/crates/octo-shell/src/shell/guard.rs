@@ -29,7 +29,7 @@ pub(super) fn guard(leader: u32) -> Option<GuardRegistration> {
     if !cfg!(target_os = "linux") {
         return None;
     }
-    // It was not waited for, so it is still listed even if it ended.
+    // Nobody has waited for the process yet, so `/proc` lists it even if it has ended.
     let start = processes::start_of(leader)?;
     GUARD.send(&format!("+ {leader} {start}\n"));
     Some(GuardRegistration(leader))
@@ -74,7 +74,7 @@ fn start() -> io::Result<ChildStdin> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", SCRIPT, "octo-guard"]).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Keys typed in the terminal Octo was started in are not for it.
+    // Signals from keys in the terminal that Octo was started in must not reach the guard.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn()?;
     child.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
