@@ -72,13 +72,13 @@ pub(crate) fn too_large(bytes: u64) -> Warning {
 
 /// Decodes the text of a file: UTF-8, or UTF-16 with a byte order mark. `None` if it is not text.
 fn decode(bytes: &[u8], warnings: &mut Vec<Warning>) -> Option<String> {
-    let wide = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
+    let decode_utf16 = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
         let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| from(*pair)).collect();
         String::from_utf16_lossy(&units)
     };
     let (text, is_whole) = match bytes {
-        [0xff, 0xfe, rest @ ..] => (wide(u16::from_le_bytes, rest), false),
-        [0xfe, 0xff, rest @ ..] => (wide(u16::from_be_bytes, rest), false),
+        [0xff, 0xfe, rest @ ..] => (decode_utf16(u16::from_le_bytes, rest), false),
+        [0xfe, 0xff, rest @ ..] => (decode_utf16(u16::from_be_bytes, rest), false),
         bytes => {
             let text = String::from_utf8_lossy(bytes);
             let is_whole = matches!(text, std::borrow::Cow::Borrowed(_));

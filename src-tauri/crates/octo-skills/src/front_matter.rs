@@ -116,7 +116,7 @@ fn read(head: &str, warnings: &mut Vec<Warning>) -> Option<Vec<(String, Yaml)>> 
             Some(Vec::new())
         }
         Ok(Some(value)) if value.is_null() => Some(Vec::new()),
-        // Two rules around a paragraph, or text that only looks like front matter.
+        // Two horizontal rules around a paragraph, or text that only looks like front matter.
         Ok(Some(Yaml::Text { .. })) => {
             warnings.push(Warning::new("skills.warning.front_unreadable"));
             None
@@ -180,7 +180,7 @@ fn key_of(line: &str) -> Option<&str> {
     (is_key && (value.is_empty() || value.starts_with([' ', '\t']))).then(|| key.trim_end())
 }
 
-/// Joins the lines of an entry into its value, without attempted marks and quotes.
+/// Joins the lines of an entry into its value, without a block indicator (`|`, `>`) and without quotes.
 fn as_text(lines: &[&str]) -> String {
     let first = lines.first().and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim());
     let first = if matches!(first, "|" | ">" | "|-" | ">-" | "|+" | ">+") { "" } else { first };

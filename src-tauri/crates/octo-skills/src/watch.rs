@@ -16,7 +16,7 @@ const MAX_DELAY: Duration = Duration::from_secs(2);
 /// Number of folders watched above a root that does not exist: `.octo` and its parent.
 const WATCHED_PARENTS: usize = 2;
 
-/// Watch on the folders of skills; it ends when dropped.
+/// Watches the folders of skills until it is dropped.
 #[derive(Debug)]
 pub struct SkillWatch {
     messages: Sender<WatchMessage>,
@@ -30,7 +30,7 @@ enum WatchMessage {
 
 impl SkillWatch {
     /// Calls `changed` after a change below one of the roots, including the appearance of a missing root.
-    /// Simultaneous changes count as one. The call runs on a thread of its own.
+    /// Changes in quick succession count as one. `changed` is called on a thread of its own.
     ///
     /// # Errors
     /// Fails if the system cannot watch at all. A folder that cannot be watched is skipped.
@@ -46,12 +46,12 @@ impl SkillWatch {
         folders: impl Iterator<Item = &'a Path>,
         changed: impl Fn() + Send + 'static,
     ) -> notify::Result<Self> {
-        let (tell, hear) = mpsc::channel();
-        let events = tell.clone();
+        let (sender, receiver) = mpsc::channel();
+        let events = sender.clone();
         let watcher = RecommendedWatcher::new(
             move |event| {
                 // There is no listener after the watch has ended.
-                let _over = events.send(WatchMessage::Event(event));
+                let _ended = events.send(WatchMessage::Event(event));
             },
             Config::default().with_follow_symlinks(false),
         )?;
@@ -62,16 +62,16 @@ impl SkillWatch {
         watching.watch_roots();
         thread::Builder::new()
             .name("skills-watch".to_owned())
-            .spawn(move || watching.run(&hear, &changed))
+            .spawn(move || watching.run(&receiver, &changed))
             .map_err(notify::Error::io)?;
-        Ok(Self { messages: tell })
+        Ok(Self { messages: sender })
     }
 }
 
 impl Drop for SkillWatch {
     fn drop(&mut self) {
         // It may have ended already.
-        let _over = self.messages.send(WatchMessage::Stop);
+        let _ended = self.messages.send(WatchMessage::Stop);
     }
 }
 
@@ -81,16 +81,16 @@ struct WatchLoop {
 }
 
 impl WatchLoop {
-    fn run(&mut self, hear: &Receiver<WatchMessage>, changed: &dyn Fn()) {
-        while let Ok(heard) = hear.recv() {
-            match heard {
+    fn run(&mut self, receiver: &Receiver<WatchMessage>, changed: &dyn Fn()) {
+        while let Ok(message) = receiver.recv() {
+            match message {
                 WatchMessage::Stop => return,
                 WatchMessage::Event(event) if !self.concerns(&event) => continue,
                 WatchMessage::Event(_) => {}
             }
             let since = Instant::now();
             while since.elapsed() < MAX_DELAY {
-                match hear.recv_timeout(QUIET_TIME) {
+                match receiver.recv_timeout(QUIET_TIME) {
                     Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Ok(WatchMessage::Event(_)) => {}
                     Err(RecvTimeoutError::Timeout) => break,
@@ -102,8 +102,8 @@ impl WatchLoop {
         }
     }
 
-    /// Watches each root and the folders it would appear in. All of them each time: a removed and recreated
-    /// folder is a different one to the system.
+    /// Watches each root and the folders it would appear in. Adds all of them each time: to the system, a
+    /// removed and recreated folder is a different one.
     fn watch_roots(&mut self) {
         for root in self.roots.clone() {
             for above in root.ancestors().skip(1).take(WATCHED_PARENTS).filter(|above| above.is_dir()) {

@@ -4,8 +4,9 @@ use super::InstallError;
 use crate::{MAX_BYTES, MAX_FILES, Warning};
 use std::collections::HashSet;
 
-/// Maximum bytes of a path; the next constant limits its parts.
+/// Maximum length of a path, in bytes.
 const MAX_PATH: usize = 400;
+/// Maximum number of a path's parts.
 const MAX_PARTS: usize = 24;
 
 /// A file of a source.
