@@ -3,9 +3,10 @@
 //! [`Store`] is the handle. One thread writes: [`Store::write`] runs a closure over a [`Tx`] in one
 //! transaction; [`Store::read`] runs one over a [`Reader`] on one of a few read-only connections.
 //!
-//! Events are the source. [`Tx::emit`] appends an event to its topic and changes the tables it describes in the
-//! same transaction; after the commit [`Store::published`] publishes it. Data that events do not contain (the
-//! model's context, results of calls, drafts, rules, leases) is written in the same transaction.
+//! Events are the source of truth. [`Tx::emit`] appends an event to its topic and changes the tables it
+//! describes in the same transaction; after the commit [`Store::published`] publishes it. Data that events do
+//! not contain (the model's context, results of calls, drafts, rules, leases) is written in the same
+//! transaction.
 
 mod backup;
 mod column;

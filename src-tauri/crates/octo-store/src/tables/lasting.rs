@@ -11,7 +11,7 @@ use rusqlite::{Row, params};
 const MAX_LISTED: u32 = 20;
 
 /// Reads `kind, what, times, call, at`.
-fn mark(row: &Row<'_>) -> Result<LastingEffect, StoreError> {
+fn effect(row: &Row<'_>) -> Result<LastingEffect, StoreError> {
     Ok(LastingEffect {
         kind: from_word(row.get(0)?)?,
         what: row.get(1)?,
@@ -36,20 +36,20 @@ impl Reader<'_> {
         let key = self.require_key(session)?;
         let numbers = serde_json::to_string(tasks)?;
         // With a single max(), SQLite takes bare columns from the row that has it: the last call.
-        let mut marks = self.rows(
+        let mut effects = self.rows(
             "SELECT kind, what, sum(times), call, max(at) FROM time_lasting
              WHERE session = ?1 AND number IN (SELECT value FROM json_each(?2)) GROUP BY kind, what",
             params![key.0, numbers],
-            mark,
+            effect,
         )?;
-        marks.sort_by(|a, b| (a.kind, a.at, &a.what).cmp(&(b.kind, b.at, &b.what)));
+        effects.sort_by(|a, b| (a.kind, a.at, &a.what).cmp(&(b.kind, b.at, &b.what)));
         let more = self.row(
             "SELECT coalesce(sum(lasting_more), 0) FROM time_tasks
              WHERE session = ?1 AND number IN (SELECT value FROM json_each(?2))",
             params![key.0, numbers],
             |row| Ok(row.get(0)?),
         )?;
-        Ok(LastingEffects { marks, more: more.unwrap_or(0) })
+        Ok(LastingEffects { marks: effects, more: more.unwrap_or(0) })
     }
 
     /// Returns the number of lasting effects of each step of a session; steps without any are omitted.
@@ -78,15 +78,15 @@ impl Tx<'_> {
         &mut self,
         session: SessionId,
         number: StepNumber,
-        marks: &[LastingEffect],
+        effects: &[LastingEffect],
     ) -> Result<(), StoreError> {
         let key = self.require_key(session)?;
-        for mark in marks {
-            let kind = to_word(&mark.kind)?;
+        for effect in effects {
+            let kind = to_word(&effect.kind)?;
             let known = self.change(
                 "UPDATE time_lasting SET times = times + ?5, call = ?6, at = ?7
                  WHERE session = ?1 AND number = ?2 AND kind = ?3 AND what = ?4",
-                params![key.0, number, kind, mark.what, mark.times, mark.call.to_string(), mark.at],
+                params![key.0, number, kind, effect.what, effect.times, effect.call.to_string(), effect.at],
             )?;
             if known > 0 {
                 continue;
@@ -100,13 +100,21 @@ impl Tx<'_> {
                 self.change(
                     "INSERT INTO time_lasting (session, number, kind, what, times, call, at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                    params![key.0, number, kind, mark.what, mark.times, mark.call.to_string(), mark.at],
+                    params![
+                        key.0,
+                        number,
+                        kind,
+                        effect.what,
+                        effect.times,
+                        effect.call.to_string(),
+                        effect.at
+                    ],
                 )?;
             } else {
                 self.change_one(
                     "the task",
                     "UPDATE time_tasks SET lasting_more = lasting_more + ?3 WHERE session = ?1 AND number = ?2",
-                    params![key.0, number, mark.times],
+                    params![key.0, number, effect.times],
                 )?;
             }
         }

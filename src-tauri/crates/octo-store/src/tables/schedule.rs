@@ -10,11 +10,11 @@ use std::collections::HashMap;
 /// The data about a task that is not in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskStateRow {
-    /// Whether it runs on schedule: off while the person paused it.
+    /// Whether it runs on schedule; off while the person has paused it.
     pub on: Switch,
     /// The hash of its file as the person wrote or accepted it; `None` if they never saw it.
     pub accepted: Option<String>,
-    /// The time up to which its runs were decided; `None` if that begins with the next check.
+    /// The time up to which its runs were decided; `None` if the next check is the first to decide any.
     pub decided_until: Option<Millis>,
 }
 

@@ -57,7 +57,7 @@ impl Reader<'_> {
         Ok(TranscriptPart { page: self.page_of(messages, earlier == Some(true))?, later })
     }
 
-    /// Makes a page of messages with their keys, in order: with their blocks, turns and calls.
+    /// Makes a page of messages, given with their keys and in order; adds their blocks, turns and calls.
     pub(crate) fn page_of(
         &self,
         mut messages: Vec<(i64, Message)>,
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Ok(TranscriptPage { turns: self.turns(&to_json(&turns)?)?, calls, messages, earlier })
     }
 
-    /// Returns the whole stored conversation, undone turns too.
+    /// Returns the whole stored conversation, including undone turns.
     ///
     /// # Errors
     ///
