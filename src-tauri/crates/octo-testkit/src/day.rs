@@ -42,7 +42,7 @@ pub fn turn(session: usize, turn: usize) -> String {
     format!("Step {turn} of session {session}, please.\n\n{about}")
 }
 
-/// A task that writes a line to a file in the folder every five minutes.
+/// Returns a task that writes a line to a file in the folder every five minutes.
 pub fn task(folder: &Path, number: usize) -> TaskPlan {
     TaskPlan {
         name: format!("watch-{number}"),
@@ -63,17 +63,17 @@ pub fn task(folder: &Path, number: usize) -> TaskPlan {
 
 /// Returns the model's next reply.
 pub fn answer(request: &RecordedRequest) -> Reply {
-    let said = String::from_utf8_lossy(&request.raw);
+    let body = String::from_utf8_lossy(&request.raw);
     let words = request.user_text();
     if words.contains("<octo-notice kind=\"compaction\">") {
         return Reply::text(
             "The files were written one after the other; all of them are as wanted. ".repeat(20),
         );
     }
-    if said.contains("<octo-notice kind=\\\"fork\\\">") {
+    if body.contains("<octo-notice kind=\\\"fork\\\">") {
         return sub_agent(request);
     }
-    if said.contains("Look after pond") {
+    if body.contains("Look after pond") {
         return match request.answers() {
             0 => Reply::call("terminal", json!({ "command": "echo seen >> pond.log; tail -c 100 pond.log" })),
             _ => Reply::text("The pond is as it was."),
@@ -86,7 +86,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
     }
 }
 
-/// Returns the step and the session named in the newest user text.
+/// Returns the session and the step named in the newest user text.
 fn step(words: &str) -> Option<(usize, usize)> {
     let rest = words.rsplit_once("Step ")?.1;
     let (turn, rest) = rest.split_once(" of session ")?;
@@ -126,7 +126,7 @@ fn next(request: &RecordedRequest) -> Reply {
     Reply::text("That is done; every line is there, and the count is right.").in_chunks(4)
 }
 
-/// A sub-agent looks once and reports.
+/// Returns the next reply of a sub-agent, which runs one command and reports.
 fn sub_agent(request: &RecordedRequest) -> Reply {
     if request.results().iter().any(|result| result.text.contains("counted")) {
         return Reply::text("There are three of them.");

@@ -59,16 +59,16 @@ impl ResourceMeasure {
         }
     }
 
-    /// Returns the minimum of several measurements, figure by figure, which drops all that exists only
+    /// Returns the minimum of each figure of several measurements, which leaves out whatever exists only
     /// temporarily.
-    pub fn minimum(looks: impl IntoIterator<Item = Self>) -> Self {
-        looks.into_iter().reduce(Self::min_with).expect("a look")
+    pub fn minimum(measures: impl IntoIterator<Item = Self>) -> Self {
+        measures.into_iter().reduce(Self::min_with).expect("a look")
     }
 
     fn min_with(self, other: Self) -> Self {
         let both = |(name, (count, memory)): (String, (u64, ProcessMemory))| {
-            let (others, besides) = other.programs.get(&name)?;
-            Some((name, (count.min(*others), memory.min_with(*besides))))
+            let (other_count, other_memory) = other.programs.get(&name)?;
+            Some((name, (count.min(*other_count), memory.min_with(*other_memory))))
         };
         Self {
             programs: self.programs.into_iter().filter_map(both).collect(),
@@ -120,21 +120,21 @@ impl GrowthCheck {
     pub fn check(&self, warm_up: usize, slack: &[(&str, u64)]) -> Vec<u64> {
         let warm = &self.rows[warm_up - 1..];
         let (first, last) = (&warm[0], &warm[warm.len() - 1]);
-        let flat = |what: &str, of: &dyn Fn(&ResourceMeasure) -> u64, slack: u64| {
+        let assert_flat = |what: &str, of: &dyn Fn(&ResourceMeasure) -> u64, slack: u64| {
             let all: Vec<u64> = warm.iter().map(of).collect();
             assert!(of(last) <= of(first) + slack, "{what} grows: {all:?}");
         };
-        flat("the number of processes", &ResourceMeasure::processes, 0);
+        assert_flat("the number of processes", &ResourceMeasure::processes, 0);
         assert!(last.programs.keys().eq(first.programs.keys()), "other programs run: {last}");
         assert!(!last.programs.contains_key(UNREAPED), "some ended and were not asked for their end: {last}");
-        flat("open descriptors", &|row| row.descriptors, DESCRIPTOR_SLACK);
-        flat("threads", &|row| row.threads, THREAD_SLACK);
+        assert_flat("open descriptors", &|row| row.descriptors, DESCRIPTOR_SLACK);
+        assert_flat("threads", &|row| row.threads, THREAD_SLACK);
         for program in last.programs.keys() {
             let slack = slack.iter().find_map(|(name, slack)| (name == program).then_some(*slack));
             let slack = slack.unwrap_or(DEFAULT_SLACK);
             let of =
                 |row: &ResourceMeasure| row.programs.get(program).map_or(0, |(_, memory)| memory.anonymous);
-            flat(&format!("the memory of {program}"), &of, slack);
+            assert_flat(&format!("the memory of {program}"), &of, slack);
         }
         let grown: Vec<u64> =
             warm.windows(2).map(|pair| (pair[1].database - pair[0].database) / self.turns as u64).collect();
@@ -154,12 +154,12 @@ const THREAD_SLACK: u64 = 4;
 
 /// Checks that the database wastes no space: a fresh copy at the given path is hardly smaller. Returns its size
 /// and the copy's size in bytes.
-pub fn check_database(home: &Path, anew: &Path) -> (u64, u64) {
+pub fn check_database(home: &Path, copy: &Path) -> (u64, u64) {
     let path = home.join("octo.db");
     let size = |path: &Path| fs::metadata(path).expect("the database").len();
     let connection = rusqlite::Connection::open(&path).expect("the database opens");
-    connection.execute("VACUUM INTO ?1", [anew.to_str().expect("a path")]).expect("it is made anew");
-    let (now, least) = (size(&path), size(anew));
+    connection.execute("VACUUM INTO ?1", [copy.to_str().expect("a path")]).expect("it is made anew");
+    let (now, least) = (size(&path), size(copy));
     assert!(now <= least * 5 / 4, "room that is not used: {now} bytes, {least} made anew");
     (now, least)
 }

@@ -26,10 +26,13 @@ impl ProcessMemory {
             line.trim().trim_end_matches("kB").trim().parse().ok()
         };
         // These lines are missing on systems without swap.
-        let away = |kind| part(kind).unwrap_or(0);
-        // Not divided among processes: a child that is just being started shares all of it until it runs its
-        // own program, and a measurement at that moment would see half.
-        Some(Self { all: part("Pss:")? + away("SwapPss:"), anonymous: part("Anonymous:")? + away("Swap:") })
+        let optional_part = |kind| part(kind).unwrap_or(0);
+        // Anonymous memory is not divided among the processes that share it. A child that is just being started
+        // shares all of its parent's until it runs its own program; a divided figure would then be half.
+        Some(Self {
+            all: part("Pss:")? + optional_part("SwapPss:"),
+            anonymous: part("Anonymous:")? + optional_part("Swap:"),
+        })
     }
 
     /// Returns the memory of this process.
@@ -37,7 +40,7 @@ impl ProcessMemory {
         Self::of(std::process::id()).expect("this process runs")
     }
 
-    /// Returns the minimum of two measurements, figure by figure.
+    /// Returns the minimum of each figure of two measurements.
     #[must_use]
     pub fn min_with(self, other: Self) -> Self {
         Self { all: self.all.min(other.all), anonymous: self.anonymous.min(other.anonymous) }

@@ -35,7 +35,7 @@ pub enum MissReason {
     SystemChanged,
     /// The model differs, or the effort where it is part of the cache key.
     ModelChanged,
-    /// A message differs, or the way the conversation is read.
+    /// A message differs, or a setting of the request that applies to all messages.
     MessagesChanged,
     /// The entry left by the last request has expired.
     PreviousMessageNotFound,
@@ -74,7 +74,7 @@ pub(super) struct RequestTraces {
 struct RequestTrace {
     model: String,
     effort: String,
-    manner: String,
+    message_settings: String,
     tools: u64,
     system: u64,
     messages: Vec<u64>,
@@ -100,8 +100,8 @@ impl RequestTraces {
     ) -> Option<CacheReadMiss> {
         let trace = RequestTrace::new(model, segments, left, now, policy);
         let related = |before: &&RequestTrace| {
-            let same = |place: usize| {
-                before.messages.get(place).is_some_and(|own| trace.messages.get(place) == Some(own))
+            let same = |index: usize| {
+                before.messages.get(index).is_some_and(|hash| trace.messages.get(index) == Some(hash))
             };
             // A parent does not continue its sub-agent's messages, nor one sub-agent another's.
             let own = before.sub_agent_start.is_none() || before.sub_agent_start == trace.sub_agent_start;
@@ -141,19 +141,19 @@ impl RequestTrace {
             }
         }
         let messages: Vec<u64> = messages.iter().map(Hasher::finish).collect();
-        let told = segments.all.iter().rfind(|segment| segment.text.contains(SUB_AGENT_NOTICE));
-        let fork = told.and_then(|segment| match segment.section {
+        let notice = segments.all.iter().rfind(|segment| segment.text.contains(SUB_AGENT_NOTICE));
+        let sub_agent_start = notice.and_then(|segment| match segment.section {
             Section::Message(index) => messages.get(index).copied(),
             Section::Tools | Section::System => None,
         });
         Self {
-            sub_agent_start: fork,
+            sub_agent_start,
             model: model.to_owned(),
             effort: match policy.effort {
                 EffortKey::Counts => segments.effort.clone(),
                 EffortKey::Ignored => String::new(),
             },
-            manner: segments.message_settings.clone(),
+            message_settings: segments.message_settings.clone(),
             tools: hash_of(&|section| section == Section::Tools),
             system: hash_of(&|section| section == Section::System),
             messages,
@@ -177,7 +177,7 @@ impl RequestTrace {
             (MissReason::ToolsChanged, None)
         } else if self.system != before.system {
             (MissReason::SystemChanged, None)
-        } else if self.manner != before.manner {
+        } else if self.message_settings != before.message_settings {
             (MissReason::MessagesChanged, Some(0))
         } else if common < before.cached_messages {
             (MissReason::MessagesChanged, Some(common))
