@@ -14,7 +14,7 @@ pub struct Effects {
     /// The command it runs.
     pub command: Option<CommandEffect>,
     /// Network locations that the model chose. A request changes nothing here, so it runs without a question
-    /// like reading, unless a location is on a private network: see [`crate::Reach`].
+    /// like reading, unless a location is on a private network: see [`Site::distance`].
     pub sites: Vec<Site>,
     /// Whether it may run in parallel with other calls: only calls that change nothing at all.
     pub order: CallConcurrency,
@@ -42,7 +42,7 @@ pub enum BuiltinCommandEffect {
 pub struct BrowserEffect {
     /// The action the model requests.
     pub request: BrowserRequest,
-    /// Its effects at the live page; `None` before weighing, and then nothing is allowed.
+    /// Its effects on the live page; `None` before the assessment, and nothing is allowed then.
     pub assessment: Option<BrowserAssessment>,
 }
 
@@ -104,11 +104,11 @@ impl Effects {
     }
 
     /// Returns the effects of a browser call. Pages change at any time, so it runs alone.
-    pub fn in_browser(wish: BrowserRequest) -> Self {
-        Self { browser: Some(BrowserEffect { request: wish, assessment: None }), ..Self::none() }
+    pub fn in_browser(request: BrowserRequest) -> Self {
+        Self { browser: Some(BrowserEffect { request, assessment: None }), ..Self::none() }
     }
 
-    /// Weighs the browser call against the live page, if that is granted, and returns the completed effects.
+    /// Assesses the browser call on the live page, if the page is granted, and returns the completed effects.
     ///
     /// # Errors
     ///
@@ -131,12 +131,12 @@ impl Effects {
         self
     }
 
-    /// Returns the effects of a call that only reads these.
+    /// Returns the effects of a call that only reads these paths.
     pub fn reads(paths: Vec<PathBuf>) -> Self {
         Self { reads: paths, order: CallConcurrency::Parallel, ..Self::none() }
     }
 
-    /// Returns the effects of a call that changes these.
+    /// Returns the effects of a call that changes these paths.
     pub fn writes(paths: Vec<PathBuf>) -> Self {
         Self { writes: paths, ..Self::none() }
     }

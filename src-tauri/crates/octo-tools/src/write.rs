@@ -44,15 +44,15 @@ impl Tool for WriteTool {
             let path = resolve(&input.path, &context.cwd)?;
             let content = input.content.into_bytes();
             context.files.check_write(&path)?;
-            let looking = context.files.for_person();
-            let view = compare(&looking, &path, &content)?;
+            let person_files = context.files.for_person();
+            let view = compare(&person_files, &path, &content)?;
             let lines = content.split_inclusive(|byte| *byte == b'\n').count();
             // Programs that read the file expect its previous encoding.
-            let encoding = Encoding::of_file(&looking, &path)?;
+            let encoding = Encoding::of_file(&person_files, &path)?;
             let report = context.files.write(&path, &encoding.encode(content))?;
             let name = display_path(&report.path, &context.cwd);
             let len = report.after.len;
-            let kept = if encoding == Encoding::Bytes { "" } else { " It stays UTF-16, as it was." };
+            let encoding_note = if encoding == Encoding::Bytes { "" } else { " It stays UTF-16, as it was." };
             let text = match report.before {
                 None => format!("Created {name}: {len} bytes, {lines} lines."),
                 Some(before) if before.hash == report.after.hash => {
@@ -60,7 +60,7 @@ impl Tool for WriteTool {
                 }
                 Some(before) => {
                     format!(
-                        "Replaced {name}: {len} bytes, {lines} lines (before: {} bytes).{kept}",
+                        "Replaced {name}: {len} bytes, {lines} lines (before: {} bytes).{encoding_note}",
                         before.len
                     )
                 }

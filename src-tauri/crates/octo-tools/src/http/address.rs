@@ -32,16 +32,12 @@ impl Site {
     pub fn from_url(url: &Url) -> Option<Self> {
         let host = url.host()?;
         let port = url.port_or_known_default()?;
-        let reach = match &host {
+        let distance = match &host {
             Host::Ipv4(address) => distance_of(IpAddr::V4(*address)),
             Host::Ipv6(address) => distance_of(IpAddr::V6(*address)),
             Host::Domain(name) => distance_of_name(name),
         };
-        Some(Self {
-            host: host.to_string().trim_end_matches('.').to_ascii_lowercase(),
-            port,
-            distance: reach,
-        })
+        Some(Self { host: host.to_string().trim_end_matches('.').to_ascii_lowercase(), port, distance })
     }
 
     /// Returns whether two sites are the same, regardless of their known network distance.

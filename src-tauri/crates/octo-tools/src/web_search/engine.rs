@@ -12,7 +12,7 @@ use std::{
 };
 use url::Url;
 
-/// Pause after a provider refused; the same as in the reference system.
+/// Time for which a provider that refused is not asked again.
 const REST_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// A search provider.
@@ -93,7 +93,7 @@ impl WebSearch {
         until.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
-    /// Excludes a provider for a while.
+    /// Excludes a provider for [`REST_TIME`].
     pub(super) fn pause(&self, kind: SearchProviderKind, now: Instant) {
         self.resting.lock().insert(kind, now + REST_TIME);
     }
