@@ -1,4 +1,4 @@
-//! The file of a session: everything that another Octo, or a program, can read.
+//! The JSON file of an exported session, for another Octo or another program.
 
 use crate::{ExportedSession, redaction::Redaction};
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -49,7 +49,7 @@ pub(crate) struct FileContent {
     pub pictures: Vec<FilePicture>,
 }
 
-/// The exported part of a call.
+/// The content of a file, as written; the pictures are added later.
 #[derive(Serialize)]
 struct ExportedContent<'a> {
     session: SessionHead,

@@ -4,7 +4,8 @@ use crate::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
-/// Nothing is loaded, run or sent, whatever the texts contain.
+/// The content security policy of the page: a browser loads, runs and sends nothing, whatever the texts
+/// contain.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 

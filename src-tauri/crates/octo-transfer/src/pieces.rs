@@ -118,14 +118,14 @@ pub(crate) fn parts(
     pictures: &HashMap<BlobHash, Arc<[u8]>>,
 ) -> Vec<ExportPart> {
     let mut kinds: BTreeMap<ExportKind, (u32, u64)> = BTreeMap::new();
-    let mut met: HashSet<&BlobHash> = HashSet::new();
+    let mut counted: HashSet<&BlobHash> = HashSet::new();
     for piece in pieces {
         if piece.kind != ExportKind::Pictures {
             let (count, bytes) = kinds.entry(piece.kind).or_default();
             *count += u32::from(piece.counts);
             *bytes += piece.text.len() as u64;
         }
-        for (blob, _) in piece.pictures.iter().filter(|(blob, _)| met.insert(blob)) {
+        for (blob, _) in piece.pictures.iter().filter(|(blob, _)| counted.insert(blob)) {
             let (count, bytes) = kinds.entry(ExportKind::Pictures).or_default();
             *count += 1;
             if form != ExportForm::Markdown {
