@@ -16,11 +16,11 @@ impl HomeTrash {
     /// Permanently deletes entries older or larger than the limits allow, to the extent that the clock is
     /// trusted.
     pub async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
-        let (place, now) = (self.passage_place(), self.clock.now());
+        let (place, now) = (self.passage_path(), self.clock.now());
         let before = self.passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await?;
         if before.is_none() && ages.is_empty() {
-            // The first entry is judged with the knowledge of that time.
+            // Nothing can expire. The clock is observed from the first look that finds an entry.
             return Ok(());
         }
         let (passage, until, trust) = TimePassage::look(before.as_ref(), now);
@@ -31,7 +31,7 @@ impl HomeTrash {
             );
         }
         let ids = expired_by_passage(&ages, limits, &passage, until);
-        let emptied = self.let_go(ids).await;
+        let emptied = self.delete_expired(ids).await;
         // Last, so that an interrupted look has no effect.
         blocking(move || {
             if let Err(error) = passage.keep(&place) {
@@ -49,16 +49,18 @@ impl HomeTrash {
     }
 
     async fn passage(&self) -> Result<Option<TimePassage>, ApiError> {
-        let place = self.passage_place();
+        let place = self.passage_path();
         blocking(move || Ok(TimePassage::read(&place))).await
     }
 
-    /// Next to the trash's contents; no entry has such a name.
-    fn passage_place(&self) -> PathBuf {
+    /// Returns the path of the file with the passage of time. It is among the entries, none of which has this
+    /// name.
+    fn passage_path(&self) -> PathBuf {
         self.home.join("trash").join("looked.json")
     }
 
-    async fn let_go(&self, ids: Vec<TrashId>) -> Result<(), ApiError> {
+    /// Permanently deletes expired entries.
+    async fn delete_expired(&self, ids: Vec<TrashId>) -> Result<(), ApiError> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -73,8 +75,8 @@ impl HomeTrash {
     }
 }
 
-/// Returns the expired entries, given the passage of time. If the trusted time is unknown these are only
-/// reproducible ones, because of their size.
+/// Returns the expired entries, given the passage of time. If the trusted time is unknown, only reproducible
+/// entries expire, and only because of their size.
 fn expired_by_passage(
     ages: &[TrashAge],
     limits: TrashLimits,
@@ -89,15 +91,16 @@ fn expired_by_passage(
     expired(&counted, limits, until)
 }
 
-/// Returns the expired entries: all that exceed their days; then, while the size is too large, reproducible
-/// ones first, then the oldest. The last day's entries stay whatever their size, except reproducible ones.
+/// Returns the expired entries: all that are older than the limit in days; then, while the total is larger than
+/// the limit in bytes, reproducible ones, then the oldest. The last day's entries stay whatever their size,
+/// except reproducible ones.
 pub(crate) fn expired(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
     // A limit of zero days still leaves a day to notice a mistake.
     let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
     let is_past = |age: &TrashAge| days.is_some_and(|days| age.at < now.saturating_sub(days));
     let (past, rest): (Vec<&TrashAge>, Vec<&TrashAge>) = ages.iter().partition(|age| is_past(age));
-    let mut going: Vec<TrashId> = past.iter().map(|age| age.id).collect();
-    let Some(most) = limits.bytes else { return going };
+    let mut expired_ids: Vec<TrashId> = past.iter().map(|age| age.id).collect();
+    let Some(most) = limits.bytes else { return expired_ids };
     let mut bytes: u64 = rest.iter().map(|age| age.size).sum();
     let mut oldest_first = rest;
     oldest_first.sort_by_key(|age| age.at);
@@ -109,9 +112,9 @@ pub(crate) fn expired(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Ve
             break;
         }
         bytes -= age.size;
-        going.push(age.id);
+        expired_ids.push(age.id);
     }
-    going
+    expired_ids
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! The passage of time, to the extent that it is known. A computer's clock may be a year off for a day, and
-//! deletion because of age is permanent: so the clock is trusted only once time has passed on it as expected,
-//! from look to look. Pure, except for [`TimePassage::read`] and [`TimePassage::keep`].
+//! How much time is known to have passed. A computer's clock may be a year off for a day, and deletion because
+//! of age is permanent. The clock is therefore trusted only after it has advanced as expected from look to
+//! look; a look is one check of the trash for expired entries. Pure, except for [`TimePassage::read`] and
+//! [`TimePassage::keep`].
 
 use crate::expiry::DAY;
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
 
-/// Maximum time between two looks that is believed. More may be a long pause or a wrong clock; only this much
-/// of it counts.
+/// Maximum time between two looks that is believed. A longer time may be a pause or a wrong clock; only this
+/// much of it counts.
 const MAX_BELIEVED: Millis = 7 * DAY;
 /// How long time must pass as expected until the clock is trusted again: two daily looks, minus a margin.
 const TRUST_AFTER: Millis = 20 * 60 * 60 * 1_000;
@@ -20,11 +21,11 @@ pub(crate) struct TimePassage {
     at: Millis,
     /// Since when time has passed as expected.
     since: Millis,
-    /// Where the clock advanced by more than is believed, in order. They do not overlap.
+    /// The periods in which the clock advanced by more than is believed, in order. They do not overlap.
     leaps: Vec<ClockLeap>,
 }
 
-/// A period without observation.
+/// A period between two looks that is longer than is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ClockLeap {
     from: Millis,
@@ -38,7 +39,7 @@ pub(crate) enum ClockTrust {
     Believed,
     /// Not enough time has passed since it was last doubted.
     Doubted,
-    /// It jumped forward or back unexpectedly: it is doubted from now on.
+    /// It jumped forward or back unexpectedly, so it is doubted from now on.
     Leapt,
 }
 
@@ -53,14 +54,14 @@ impl TimePassage {
         };
         let mut leaps = before.leaps.clone();
         if now < before.at {
-            // Future periods never happened.
+            // A period after `now` never happened.
             leaps.iter_mut().for_each(|leap| leap.to = leap.to.min(now));
             leaps.retain(|leap| leap.to.saturating_sub(leap.from) > MAX_BELIEVED);
             return (doubted(leaps), None, ClockTrust::Leapt);
         }
         if now.saturating_sub(before.at) > MAX_BELIEVED {
             leaps.push(ClockLeap { from: before.at, to: now });
-            // The last look is in the past by any clock.
+            // Whichever clock is right, the last look is in the past.
             return (doubted(leaps), Some(before.at), ClockTrust::Leapt);
         }
         let is_proven = now.saturating_sub(before.since) >= TRUST_AFTER;
@@ -68,8 +69,8 @@ impl TimePassage {
         (Self { at: now, since: before.since, leaps }, is_proven.then_some(now), trust)
     }
 
-    /// Returns the start of the age that something deleted at `at` has at `until`: unobserved time makes
-    /// nothing older.
+    /// Returns the moment from which the age at `until` of something deleted at `at` counts: it is later than
+    /// `at` by the time that is not believed.
     pub(crate) fn counted(&self, at: Millis, until: Millis) -> Millis {
         let unseen = self.leaps.iter().map(|leap| {
             let passed = leap.to.min(until).saturating_sub(leap.from.max(at));
@@ -78,7 +79,7 @@ impl TimePassage {
         at.saturating_add(unseen.sum::<Millis>())
     }
 
-    /// Reads the kept state; `None` if nothing usable exists.
+    /// Reads the stored state; `None` if there is no usable one.
     pub(crate) fn read(place: &Path) -> Option<Self> {
         let text = match fs::read(place) {
             Ok(text) => text,

@@ -1,4 +1,4 @@
-//! The trash as seen by the model's tool.
+//! Implements the trash for the model's tool.
 
 use crate::{HomeTrash, removal::before};
 use futures::future::BoxFuture;
@@ -8,6 +8,7 @@ use octo_tools::{ToolError, TrashFile, TrashListing, Trashcan, restore_error};
 use octo_workspace::{TakenNamePolicy, TrashScan, path_bytes, path_of};
 use std::path::Path;
 
+/// Converts an error to a message for the model, and logs the error.
 fn words(error: ApiError) -> ToolError {
     tracing::warn!(%error, "the trash could not be used by a tool");
     ToolError::new("The trash cannot be read right now. Nothing was changed.")
