@@ -1,6 +1,6 @@
 //! Files: their paths and access rules, and reading, searching, comparing and writing them.
 //!
-//! * [`resolve`] returns the file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
+//! * [`resolve`] returns the file a text names, links followed; [`is_inside`] and [`is_secret`] classify it.
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] stores content under its hash, [`Archives`]
 //!   stores messages that left a model's view, [`Outputs`] stores long tool results.

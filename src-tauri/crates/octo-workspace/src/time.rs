@@ -1,6 +1,6 @@
 //! The time machine: records the changes of every turn to files, and restores the end of any turn.
 //!
-//! * [`TimeMachine::begin_task`] … [`TimeMachine::end_task`] enclose one run. In between, [`ChangeRecorder`] records
+//! * [`TimeMachine::begin_step`] … [`TimeMachine::end_step`] enclose one step. In between, [`ChangeRecorder`] records
 //!   files before the file tools change them, and [`TimeMachine::before_command`] and
 //!   [`TimeMachine::after_command`] find the changes of shell commands by comparing snapshots of the session's
 //!   folder.

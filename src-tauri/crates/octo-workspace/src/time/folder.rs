@@ -2,9 +2,9 @@
 //!
 //! A restore writes to paths that were recorded long ago. A parent folder may be a link by now, planted or not,
 //! and must not be followed. On Unix every folder is opened name by name, each relative to the one before and
-//! none through a link, and all operations are relative to the open folder: a link swapped in at any moment
-//! makes the step fail, and cannot redirect it. On other systems the path is checked before every step, which
-//! leaves a short window in between.
+//! none through a link, and all operations are relative to the open folder: a link that replaces a folder at
+//! any moment makes the step fail, and cannot redirect it. On other systems the path is checked before every
+//! step, which leaves a short window in between.
 
 #[cfg(not(unix))]
 mod portable;
@@ -81,7 +81,7 @@ pub(crate) enum DiskEntry {
     Absent,
     /// An ordinary file, opened for reading.
     File(File, PathStamp),
-    /// An ordinary file this account must not read.
+    /// An ordinary file that this account may not read.
     Unreadable(PathStamp),
     Link(PathBuf, PathStamp),
     Folder(PathStamp),

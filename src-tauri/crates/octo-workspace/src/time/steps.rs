@@ -144,7 +144,7 @@ impl TimeMachine {
     ///
     /// # Errors
     ///
-    /// As [`TimeMachine::begin_task`].
+    /// As [`TimeMachine::begin_step`].
     pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<StepView, TimeError> {
         let steps = self.inner.session_steps(session);
         let _desk = steps.lock();

@@ -1,4 +1,4 @@
-//! Checks only the reported changes.
+//! Updates a snapshot by checking only the reported changes.
 
 use super::{
     FolderSnapshot, ItemContent, RelativePath, SnapshotContext, SnapshotItem, exclusions, is_at_or_below,
@@ -20,34 +20,34 @@ use std::{
 pub(super) fn update_snapshot(
     last: &FolderSnapshot,
     seen: &ReportedChanges,
-    camera: &SnapshotContext<'_>,
+    context: &SnapshotContext<'_>,
     watch: &FolderWatch,
 ) -> Option<WalkResult> {
     let mut walked =
         WalkResult { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
-    let mut anew: Vec<RelativePath> = Vec::new();
+    let mut replaced_folders: Vec<RelativePath> = Vec::new();
     for (folder, names) in &seen.folders {
-        // It is read again with a parent folder, or is gone with one.
-        if anew.iter().any(|above| is_at_or_below(folder, above)) {
+        // A parent folder is read again, and this folder with it, or both are gone.
+        if replaced_folders.iter().any(|above| is_at_or_below(folder, above)) {
             continue;
         }
-        let mut page = ChangedFolder {
+        let mut changed = ChangedFolder {
             folder,
             path: path_in(&last.folder, folder),
             old: last.folders.get(folder)?,
             items: None,
             unread_items: BTreeSet::new(),
             replaced: Vec::new(),
-            context: camera,
+            context,
             watch,
         };
-        page.check_names(names)?;
-        for replaced in &page.replaced {
+        changed.check_names(names)?;
+        for replaced in &changed.replaced {
             walked.folders.retain(|path, _| !is_at_or_below(path, replaced));
             walked.unknown.retain(|path, _| !is_at_or_below(path, replaced));
         }
-        let ChangedFolder { items, unread_items: unread, replaced, .. } = page;
-        anew.extend(replaced);
+        let ChangedFolder { items, unread_items: unread, replaced, .. } = changed;
+        replaced_folders.extend(replaced);
         let Some(items) = items else { continue };
         if unread.is_empty() {
             walked.folders.insert(folder.clone(), Arc::new(items));
@@ -61,7 +61,7 @@ pub(super) fn update_snapshot(
     }
     let entries = walked.folders.values().map(|items| items.len()).sum::<usize>()
         + walked.found.iter().map(|found| found.items.len()).sum::<usize>();
-    if entries > camera.limits.max_entries {
+    if entries > context.limits.max_entries {
         return None;
     }
     let is_there = |path: &RelativePath| {
@@ -71,9 +71,9 @@ pub(super) fn update_snapshot(
             items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
         items.and_then(|items| find(items, name)).is_some_and(|item| item.content == ItemContent::Folder)
     };
-    let from: Vec<RelativePath> = anew.into_iter().filter(is_there).collect();
+    let from: Vec<RelativePath> = replaced_folders.into_iter().filter(is_there).collect();
     if !from.is_empty() {
-        walked.add(walk_from(&last.folder, from, entries, Some(last), camera, Some(watch)));
+        walked.add(walk_from(&last.folder, from, entries, Some(last), context, Some(watch)));
     }
     Some(walked)
 }
@@ -95,26 +95,26 @@ struct ChangedFolder<'a> {
 
 impl ChangedFolder<'_> {
     fn check_names(&mut self, names: &BTreeMap<Box<[u8]>, RecheckDepth>) -> Option<()> {
-        let held = OpenFolder::open(&self.path)?;
+        let open = OpenFolder::open(&self.path)?;
         for (name, depth) in names {
-            let met = held.object_facts(name).ok()?;
+            let facts = open.object_facts(name).ok()?;
             let before = find(self.items(), name).cloned();
-            if met.is_some() != before.is_some() && exclusions::affects_other_names(name) {
-                return None; // What is beside it counts otherwise now.
+            if facts.is_some() != before.is_some() && exclusions::affects_other_names(name) {
+                return None; // The items beside it may now be excluded, or included again.
             }
-            let Some(met) = met else {
+            let Some(facts) = facts else {
                 if let Some(before) = before {
                     self.note_replaced_folder(&before);
                     self.change().retain(|item| item.name != before.name);
                 }
                 continue;
             };
-            if met.is_folder {
-                if !self.watch.is_on(met.device) {
+            if facts.is_folder {
+                if !self.watch.is_on(facts.device) {
                     return None;
                 }
                 let is_same = before.as_ref().is_some_and(|item| {
-                    item.content == ItemContent::Folder && item.stamp == folder_stamp(met.stamp)
+                    item.content == ItemContent::Folder && item.stamp == folder_stamp(facts.stamp)
                 });
                 if is_same && *depth == RecheckDepth::Name {
                     continue;
@@ -127,17 +127,17 @@ impl ChangedFolder<'_> {
                 if why.is_none() || before.as_ref().is_some_and(|item| item.content == ItemContent::Folder) {
                     self.replaced.push(join(self.folder, name));
                 }
-                self.set_item(folder_item(name, met.stamp, why));
+                self.set_item(folder_item(name, facts.stamp, why));
             } else {
                 if let Some(before) = &before {
-                    if before.stamp == met.stamp && !before.racy && before.content != ItemContent::Folder {
+                    if before.stamp == facts.stamp && !before.racy && before.content != ItemContent::Folder {
                         continue;
                     }
                     self.note_replaced_folder(before);
                 }
-                self.watch.note_linked_file(self.folder, name, met.links);
+                self.watch.note_linked_file(self.folder, name, facts.links);
                 self.unread_items.insert(name.clone());
-                self.set_item(unread_item(name, met.stamp));
+                self.set_item(unread_item(name, facts.stamp));
             }
         }
         Some(())
@@ -151,7 +151,7 @@ impl ChangedFolder<'_> {
         self.items.get_or_insert_with(|| self.old.to_vec())
     }
 
-    /// Handles an item that is no longer a folder.
+    /// Notes that an item, if it was a folder, must be removed from the snapshot with all below it.
     fn note_replaced_folder(&mut self, before: &SnapshotItem) {
         if before.content == ItemContent::Folder {
             self.replaced.push(join(self.folder, &before.name));
