@@ -14,7 +14,7 @@ use tauri::{
 /// The scheme. On Windows the page writes it `http://octo-blob.localhost/<hash>`.
 pub(crate) const SCHEME: &str = "octo-blob";
 
-/// Types that may be displayed inline. SVG is excluded: opened directly, it could run scripts.
+/// Media types that may be displayed inline. SVG is excluded: opened directly, it could run scripts.
 const INLINE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// A blob never changes under its hash, so the webview may cache it permanently (a year is the customary

@@ -1,5 +1,5 @@
-//! Closing of the window and the application: the window closes as the settings say, and running work is
-//! stopped in good order, but the exit does not wait long for it.
+//! Closes the window as the settings say, and exits the application: running work is stopped in good order, but
+//! the exit does not wait long for it.
 
 use crate::{
     attention, quick_ask,
@@ -38,7 +38,7 @@ impl ExitState {
                 Self::NotRequested => {
                     api.prevent_exit();
                     *self = Self::ShuttingDown;
-                    let_go(app, code.unwrap_or(0));
+                    shut_down_and_exit(app, code.unwrap_or(0));
                 }
             },
             #[cfg(target_os = "macos")]
@@ -56,7 +56,8 @@ impl ExitState {
     }
 }
 
-fn let_go(app: &AppHandle, code: i32) {
+/// Shuts the core down, then exits with this code.
+fn shut_down_and_exit(app: &AppHandle, code: i32) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
         shut_core_down(&app).await;
@@ -76,8 +77,8 @@ pub(crate) fn restart(app: &AppHandle) {
 /// Shuts the core down for a caller that can only block, on any thread.
 pub(crate) fn shut_core_down_blocking(app: &AppHandle) {
     let app = app.clone();
-    let gone = std::thread::spawn(move || tauri::async_runtime::block_on(shut_core_down(&app))).join();
-    if gone.is_err() {
+    let outcome = std::thread::spawn(move || tauri::async_runtime::block_on(shut_core_down(&app))).join();
+    if outcome.is_err() {
         tracing::error!("letting the core go broke");
     }
 }

@@ -24,7 +24,7 @@ const ID: &str = "octo";
 /// The application's icon at the size trays use.
 const ICON: Image<'static> = tauri::include_image!("icons/32x32.png");
 
-/// The entries of the menu.
+/// The ids of the menu's entries.
 const OPEN: &str = "open";
 const NEW: &str = "new";
 const ASK: &str = "ask";
@@ -50,14 +50,14 @@ pub(crate) fn start(app: &AppHandle) {
 
 /// Shows the icon, unless it is shown already.
 fn show(app: &AppHandle) {
-    let own = app.clone();
+    let handle = app.clone();
     // Menus must be created on the thread that owns the windows.
-    let asked = app.run_on_main_thread(move || {
-        let state = own.state::<ShellState>();
-        if own.try_state::<TrayItem>().is_none() {
-            match build(&own) {
+    let scheduled = app.run_on_main_thread(move || {
+        let state = handle.state::<ShellState>();
+        if handle.try_state::<TrayItem>().is_none() {
+            match build(&handle) {
                 Ok(shown) => {
-                    own.manage(shown);
+                    handle.manage(shown);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "there is no icon in the tray");
@@ -66,22 +66,24 @@ fn show(app: &AppHandle) {
             }
         }
         state.set_tray(Ok(()));
-        refresh(&own);
+        refresh(&handle);
     });
-    if let Err(error) = asked {
+    if let Err(error) = scheduled {
         tracing::warn!(%error, "there is no icon in the tray");
     }
 }
 
 fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
-    let desk = app.state::<ShellState>();
-    let entry = |id: &str, words: &str| MenuItem::with_id(app, id, desk.text(words, &[]), true, None::<&str>);
+    let shell = app.state::<ShellState>();
+    let entry =
+        |id: &str, words: &str| MenuItem::with_id(app, id, shell.text(words, &[]), true, None::<&str>);
     let (open, new) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?);
     let (ask, quit) = (entry(ASK, "tray.ask")?, entry(QUIT, "tray.quit")?);
     let (state, stop) = (entry(STATE, "tray.idle")?, entry(STOP, "tray.stop_all")?);
     state.set_enabled(false)?;
-    let line = || PredefinedMenuItem::separator(app);
-    let menu = Menu::with_items(app, &[&open, &new, &ask, &line()?, &state, &stop, &line()?, &quit])?;
+    let separator = || PredefinedMenuItem::separator(app);
+    let menu =
+        Menu::with_items(app, &[&open, &new, &ask, &separator()?, &state, &stop, &separator()?, &quit])?;
     let mut builder = TrayIconBuilder::with_id(ID)
         .icon(ICON)
         .menu(&menu)
@@ -108,29 +110,29 @@ fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
 
 /// Updates the icon's text to the current activity, in the person's language.
 pub(crate) fn refresh(app: &AppHandle) {
-    let own = app.clone();
-    let asked = app.run_on_main_thread(move || {
-        if let Some(shown) = own.try_state::<TrayItem>()
-            && let Err(error) = update_menu(&own.state::<ShellState>(), &shown)
+    let handle = app.clone();
+    let scheduled = app.run_on_main_thread(move || {
+        if let Some(shown) = handle.try_state::<TrayItem>()
+            && let Err(error) = update_menu(&handle.state::<ShellState>(), &shown)
         {
             tracing::warn!(%error, "the icon in the tray is not up to date");
         }
     });
-    if let Err(error) = asked {
+    if let Err(error) = scheduled {
         tracing::debug!(%error, "the application ends");
     }
 }
 
-fn update_menu(desk: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
-    let work = desk.work();
+fn update_menu(shell: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
+    let work = shell.work();
     for (entry, words) in &shown.other_items {
-        entry.set_text(desk.text(words, &[]))?;
+        entry.set_text(shell.text(words, &[]))?;
     }
     let waiting = work.waiting_for_person();
-    let state = desk
+    let state = shell
         .text(status_key(work), &[("running", work.running.to_string()), ("waiting", waiting.to_string())]);
     shown.state.set_text(&state)?;
-    shown.stop.set_text(desk.text("tray.stop_all", &[]))?;
+    shown.stop.set_text(shell.text("tray.stop_all", &[]))?;
     shown.stop.set_enabled(work.can_stop())?;
     shown.icon.set_tooltip(Some(format!("Octo: {state}")))?;
     shown.icon.set_icon(Some(icon(work)))

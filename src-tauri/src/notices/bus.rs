@@ -24,8 +24,8 @@ const CRITICAL: u8 = 2;
 /// The name under which the application's icon is installed.
 const ICON: &str = "octo";
 
-/// Shows and withdraws notices until Octo exits. If the desktop shows none, it is tried again with the next
-/// notice.
+/// Shows and withdraws notices until Octo exits. If the desktop's service cannot be reached, it is tried again
+/// with the next notice.
 pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOrder>) {
     while let Some(first) = orders.recv().await {
         // There is nothing to withdraw yet.
@@ -38,6 +38,7 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOr
     }
 }
 
+/// Carries out orders over one connection to the desktop, beginning with `first`.
 async fn follow(
     app: &AppHandle,
     first: NoticeOrder,
@@ -117,7 +118,7 @@ impl ShownNotices {
         }
     }
 
-    /// Returns the subject of a clicked notice and the action clicked.
+    /// Returns the subject and the action of a click; `None` for any other signal. Forgets closed notices.
     fn clicked(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
         let header = signal.header();
         match header.member()?.as_str() {
