@@ -27,9 +27,9 @@ use std::{
 };
 
 /// Maximum size of an export's pictures, in bytes: a larger file could not be opened or sent.
-const MOST_PICTURES: usize = 200 * 1024 * 1024;
+const MAX_PICTURE_BYTES: usize = 200 * 1024 * 1024;
 /// Maximum length of a title in a file name, in characters.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// The stored content of a session.
 pub struct SessionContent {
@@ -78,8 +78,8 @@ impl ExportedSession {
         pictures: HashMap<BlobHash, Arc<[u8]>>,
         secrets: Vec<SecretString>,
     ) -> Result<Self, ApiError> {
-        if pictures.values().map(|bytes| bytes.len()).sum::<usize>() > MOST_PICTURES {
-            let limit = MOST_PICTURES / (1024 * 1024);
+        if pictures.values().map(|bytes| bytes.len()).sum::<usize>() > MAX_PICTURE_BYTES {
+            let limit = MAX_PICTURE_BYTES / (1024 * 1024);
             return Err(ApiError::new("export.too_large").arg("limit_mib", limit));
         }
         Ok(Self { content, model, pictures, secrets })
@@ -170,7 +170,7 @@ fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
         .collect();
-    let name: String = words.join("-").chars().take(LONGEST_NAME).collect();
+    let name: String = words.join("-").chars().take(MAX_NAME_CHARS).collect();
     let name = name.trim_end_matches('-');
     let name = if name.is_empty() { "session" } else { name };
     let day: String = moment(at).chars().take(10).collect();
@@ -183,14 +183,15 @@ fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String
 }
 
 /// Maximum number of exports of one name in a folder.
-const SAME_NAME: u32 = 999;
+const MAX_SAME_NAME: u32 = 999;
 
 /// Returns the path itself, or with a number before its extension; `None` if all are taken or it is not
 /// absolute.
 fn free_name(wanted: &Path) -> Option<PathBuf> {
     let name = wanted.file_name()?.to_str()?;
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
-    let numbered = (2..=SAME_NAME).map(|number| wanted.with_file_name(format!("{stem}-{number}.{ending}")));
+    let numbered =
+        (2..=MAX_SAME_NAME).map(|number| wanted.with_file_name(format!("{stem}-{number}.{ending}")));
     let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
     wanted.is_absolute().then(|| std::iter::once(wanted.to_owned()).chain(numbered).find(is_free))?
 }

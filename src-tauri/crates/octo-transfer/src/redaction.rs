@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Replaces a secret.
+/// The text that replaces a secret.
 const REDACTED: &str = "[redacted]";
 /// The name under which all known values are searched.
 const KNOWN: &str = "octo";
@@ -44,9 +44,9 @@ const NAMED: &[&str] = &[
     r"(?P<name>[a-z][a-z0-9+.-]*://[^\s/:@]*:)(?P<value>[^\s/@]+)@",
 ];
 
-/// Minimum length of a value after a telling name that counts as a secret, in characters: shorter ones are
-/// counts and switches.
-const SHORTEST: usize = 8;
+/// Minimum length of a value after a telling name that counts as a secret, in characters: a shorter one is a
+/// count or a switch.
+const MIN_VALUE_CHARS: usize = 8;
 
 struct SecretPatterns {
     whole: Vec<Regex>,
@@ -72,7 +72,7 @@ impl Redaction {
     /// Creates a redaction for these values, in addition to the patterns.
     ///
     /// # Errors
-    /// `internal`, because nothing unredacted may pass.
+    /// Returns `internal` if the patterns cannot be used: nothing unredacted may pass.
     pub(crate) fn new(values: &[SecretString]) -> Result<Self, ApiError> {
         let name = SecretName::new(KNOWN).map_err(|_| ApiError::new("internal"))?;
         let mut known = Redactor::default();
@@ -84,7 +84,7 @@ impl Redaction {
         Ok(Self { known, shapes, count: 0 })
     }
 
-    /// Returns how many were removed.
+    /// Returns the number of secrets removed so far.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
@@ -110,7 +110,7 @@ impl Redaction {
             let replaced = shape.replace_all(&clean, |found: &Captures<'_>| {
                 let part = |name| found.name(name).map_or("", |part| part.as_str());
                 let (whole, name, value) = (part_of(found), part("name"), part("value"));
-                if value.chars().count() < shortest(name) || value.starts_with(REDACTED) {
+                if value.chars().count() < min_value_chars(name) || value.starts_with(REDACTED) {
                     return whole.to_owned();
                 }
                 count += 1;
@@ -138,11 +138,12 @@ fn part_of<'a>(found: &Captures<'a>) -> &'a str {
     found.get(0).map_or("", |whole| whole.as_str())
 }
 
-/// Passwords are short, and an address is recognised by its position.
-fn shortest(name: &str) -> usize {
+/// Returns the minimum length of a secret after this name, in characters. A password may be short, and one in an
+/// address is recognised by its position.
+fn min_value_chars(name: &str) -> usize {
     let name = name.to_ascii_lowercase();
     let is_password = ["pass", "pwd"].iter().any(|word| name.contains(word));
-    if is_password || name.contains("://") { 1 } else { SHORTEST }
+    if is_password || name.contains("://") { 1 } else { MIN_VALUE_CHARS }
 }
 
 #[cfg(test)]
