@@ -175,19 +175,20 @@ enum KeychainError {
     #[error("{0}")]
     Keychain(keyring::Error),
     #[error("the keychain did not answer in time")]
-    Silent,
+    TimedOut,
     #[error("the keychain's thread ended")]
-    Gone,
+    ThreadEnded,
 }
 
+/// Runs work of the keychain on a thread that may block, for at most `timeout`.
 async fn blocking<T: Send + 'static>(
-    patience: Duration,
+    timeout: Duration,
     work: impl FnOnce() -> keyring::Result<T> + Send + 'static,
 ) -> Result<T, KeychainError> {
-    match tokio::time::timeout(patience, tokio::task::spawn_blocking(work)).await {
+    match tokio::time::timeout(timeout, tokio::task::spawn_blocking(work)).await {
         Ok(Ok(result)) => result.map_err(KeychainError::Keychain),
-        Ok(Err(_)) => Err(KeychainError::Gone),
-        Err(_) => Err(KeychainError::Silent),
+        Ok(Err(_)) => Err(KeychainError::ThreadEnded),
+        Err(_) => Err(KeychainError::TimedOut),
     }
 }
 
