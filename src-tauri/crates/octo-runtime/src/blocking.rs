@@ -1,8 +1,8 @@
-//! Work that blocks.
+//! Runs work that blocks its thread.
 
 use octo_protocol::ApiError;
 
-/// Runs `work` on a thread that may block. A panic there is an internal error here.
+/// Runs `work` on a thread that may block. If `work` panics, the error is `internal`.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {

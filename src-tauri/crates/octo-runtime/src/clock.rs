@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 /// Provides the time and waits for it.
 pub trait Clock: Send + Sync {
-    /// Returns the computer's time of day: it may be wrong, be set, and jump over a sleep.
+    /// Returns the computer's time of day. It may be wrong, somebody may set it, and it jumps when the computer
+    /// wakes.
     fn now(&self) -> Millis;
 
     /// Returns the running time of this process: it only grows, and pauses while the computer sleeps.
     fn steady(&self) -> Duration;
 
-    /// Waits for about that time; it may return earlier.
+    /// Waits for about this time; the wait may end earlier.
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()>;
 }
 
