@@ -111,7 +111,7 @@ struct DemoScript {
     played: Vec<PlayedScene>,
 }
 
-/// The person's wish, in so much detail as a script can recognise.
+/// The person's intent, as far as a script can recognise it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PersonIntent {
     GoOn,
@@ -131,7 +131,7 @@ enum FeatureChoice {
 impl DemoScript {
     fn next(&self, since: &LatestInput) -> ScriptStep {
         let Some(last) = self.played.last() else { return self.play(Scene::Plan, "demo.hello") };
-        match (since.person.as_deref().map(wish), since.results) {
+        match (since.person.as_deref().map(intent), since.results) {
             (Some(PersonIntent::StartOver), _) => self.play(Scene::PlanAgain, "demo.hello_again"),
             (Some(PersonIntent::Unknown), false) => self.honest(last),
             (Some(PersonIntent::Unknown), true) => {
@@ -145,7 +145,7 @@ impl DemoScript {
 
     /// Continues after the results of the last scene.
     fn onward(&self, last: &PlayedScene, since: &LatestInput) -> ScriptStep {
-        // A plan that cannot be ticked off or emptied, because the person did it already, blocks nothing.
+        // The script continues if it cannot tick off or empty the plan: the person has done it already.
         let matters = |status: CallStatus| {
             let aside = [CallName::Tick, CallName::Clear];
             last.calls.iter().find(|call| call.status == status && !aside.contains(&call.name))
@@ -375,7 +375,7 @@ fn say(language: Language, key: &str) -> String {
     words::say(language, key, &BTreeMap::new())
 }
 
-fn wish(text: &str) -> PersonIntent {
+fn intent(text: &str) -> PersonIntent {
     let text = text.trim().trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
     let is = |key: &str| [Language::En, Language::Zh].iter().any(|&language| text == say(language, key));
     match text.as_str() {
