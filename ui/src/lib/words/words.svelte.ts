@@ -82,10 +82,15 @@ export async function wordsOf(code: LanguageCode): Promise<Catalogue> {
   return catalogues[code];
 }
 
-/** Changes the language of the page; loads its words the first time. */
+/** Changes the language of the page; loads its words the first time. If they cannot be loaded, the language stays. */
 export async function setLanguage(next: LanguageCode): Promise<void> {
   wanted = next;
-  await loadNeeded();
+  try {
+    await loadNeeded();
+  } catch (error) {
+    if (wanted === next) wanted = current;
+    throw error;
+  }
   // Another language was chosen in the meantime.
   if (wanted !== next) return;
   current = next;

@@ -1,0 +1,14 @@
+// @vitest-environment jsdom
+import { expect, it, vi } from "vitest";
+import { language, loadWords, setLanguage } from "./words.svelte";
+
+vi.mock("./files", () => ({
+  files: ["shared"],
+  readFile: (code: string) => (code === "zh" ? Promise.reject(new Error("unreadable")) : Promise.resolve({})),
+}));
+
+it("keeps the language whose words it has, and goes on loading them, when those of another cannot be read", async () => {
+  await expect(setLanguage("zh")).rejects.toThrow("unreadable");
+  expect(language()).toBe("en");
+  await expect(loadWords("shared")).resolves.toBeUndefined();
+});
