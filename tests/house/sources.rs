@@ -23,6 +23,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "removes a file that a page sent and nobody was asked about",
     ),
     (
+        "src-tauri/crates/octo-cli/examples/page_core.rs",
+        "hands a blob to the development server; it is an example and never shipped",
+    ),
+    (
         "src-tauri/crates/octo-core/src/logging.rs",
         "logs and crash reports must not depend on what they report on",
     ),

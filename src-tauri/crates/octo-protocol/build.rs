@@ -14,6 +14,7 @@ fn main() -> io::Result<()> {
         let mut files = fs::read_dir(words.join(language))?
             .map(|entry| entry.map(|entry| entry.path()))
             .collect::<io::Result<Vec<PathBuf>>>()?;
+        files.retain(|file| file.extension().is_some_and(|end| end == "json"));
         files.sort();
         let parts: Vec<String> =
             files.iter().map(|file| format!("include_str!({:?})", file.display().to_string())).collect();
