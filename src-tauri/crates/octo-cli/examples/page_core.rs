@@ -56,7 +56,7 @@ enum CoreCall {
     Stop {},
     /// Ends the core and starts it on the same home, with the same model.
     Restart {},
-    Request(Request),
+    Request(Box<Request>),
     Subscribe(Topic),
     /// Ends a subscription, by the id of its line.
     Unsubscribe(u64),
@@ -260,7 +260,7 @@ impl PageCore {
         let (octo, output) = (self.octo.clone(), output.clone());
         match call {
             CoreCall::Start(_) | CoreCall::Stop {} | CoreCall::Restart {} => {}
-            CoreCall::Request(request) => self.request(id, request, output).await,
+            CoreCall::Request(request) => self.request(id, *request, output).await,
             CoreCall::Subscribe(topic) => {
                 let forwarding = tokio::spawn(async move {
                     let mut subscription = match octo.subscribe(topic).await {

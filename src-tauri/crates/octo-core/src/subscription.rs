@@ -64,7 +64,7 @@ struct Forwarder {
     topic: Topic,
     events: broadcast::Receiver<Arc<Envelope>>,
     deltas: broadcast::Receiver<Arc<Delta>>,
-    updates: broadcast::Receiver<Arc<LiveUpdate>>,
+    updates: broadcast::Receiver<LiveUpdate>,
     activity: watch::Receiver<u64>,
     neighbours: watch::Receiver<u64>,
     /// The number of the last event, for a topic with stored events.
@@ -213,11 +213,13 @@ impl Forwarder {
 
     async fn take_update(
         &mut self,
-        update: Result<Arc<LiveUpdate>, RecvError>,
+        update: Result<LiveUpdate, RecvError>,
         batch: &mut Vec<Update>,
     ) -> ForwarderFlow {
-        match update.as_deref() {
-            Ok(LiveUpdate::Update(topic, update)) if *topic == self.topic => batch.push(update.clone()),
+        match update {
+            Ok(LiveUpdate::Update(topic, update)) if topic == self.topic => {
+                batch.push(Arc::unwrap_or_clone(update));
+            }
             // The activity includes the runs of tasks.
             Ok(LiveUpdate::Update(Topic::Live(LiveTopic::Tasks), _)) => self.activity.mark_changed(),
             Ok(LiveUpdate::Update(..)) => {}

@@ -10,13 +10,13 @@ const CAPACITY: usize = 1_024;
 
 /// Sends updates to the subscriptions of their topics. Clones share the channel.
 #[derive(Clone)]
-pub(crate) struct Updates(broadcast::Sender<Arc<LiveUpdate>>);
+pub(crate) struct Updates(broadcast::Sender<LiveUpdate>);
 
 /// An item of the channel.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum LiveUpdate {
     /// An update for the subscribers of a topic.
-    Update(Topic, Update),
+    Update(Topic, Arc<Update>),
     /// Updates of unknown topics were lost: subscribers need a snapshot.
     Gap,
 }
@@ -30,7 +30,7 @@ impl Default for Updates {
 impl Updates {
     /// Sends an update to the subscribers of a topic.
     pub fn send(&self, topic: impl Into<Topic>, update: Update) {
-        self.pass(LiveUpdate::Update(topic.into(), update));
+        self.pass(LiveUpdate::Update(topic.into(), Arc::new(update)));
     }
 
     /// Makes all subscribers take a snapshot.
@@ -39,12 +39,12 @@ impl Updates {
     }
 
     /// Returns all updates from now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<LiveUpdate>> {
+    pub fn subscribe(&self) -> broadcast::Receiver<LiveUpdate> {
         self.0.subscribe()
     }
 
     fn pass(&self, item: LiveUpdate) {
         // It is not an error if no client is watching.
-        let _nobody = self.0.send(Arc::new(item));
+        let _ = self.0.send(item);
     }
 }

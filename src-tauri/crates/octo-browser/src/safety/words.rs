@@ -102,7 +102,7 @@ impl Lexicon {
         };
         let words = plain_words(&fold_look_alikes(word));
         let joined = words.concat();
-        let entry = LexiconEntry { effect: effect, language, joined: joined.clone(), words, matching };
+        let entry = LexiconEntry { effect, language, joined: joined.clone(), words, matching };
         if INSIDE.contains(&language) {
             self.inside.push(entry);
             return;

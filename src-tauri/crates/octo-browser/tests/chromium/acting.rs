@@ -98,7 +98,7 @@ impl Scene {
         page.begin_focus_emulation().await.expect("acting");
         let mut scene = Self {
             site,
-            display: display,
+            display,
             _chromium: chromium,
             recording,
             connected,

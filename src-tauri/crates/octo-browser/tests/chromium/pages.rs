@@ -57,7 +57,7 @@ impl Scene {
         let recording = Recording::default();
         let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
         let own = PersonTab::find(&connected.tabs).await;
-        Self { site, display: display, _chromium: chromium, recording, connected, own_tab: own }
+        Self { site, display, _chromium: chromium, recording, connected, own_tab: own }
     }
 
     /// Checks that the person's other tab is unchanged at the end of every case.

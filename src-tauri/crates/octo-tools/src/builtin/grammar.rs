@@ -174,7 +174,7 @@ pub(crate) fn parse(words: &[String], folder: &Path) -> Result<ParsedCommand, To
     let line = CommandLine::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let path =
         |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
-    let plain = |command| Ok(ParsedCommand { command: command, body: None });
+    let plain = |command| Ok(ParsedCommand { command, body: None });
     match line.group {
         CommandGroup::Skill(line) => plain(BuiltinCommand::Skill(match line {
             SkillLine::List => SkillCommand::List,
@@ -209,7 +209,7 @@ pub(crate) fn parse(words: &[String], folder: &Path) -> Result<ParsedCommand, To
                 PersonaChoice::User => PersonaKind::User,
             };
             let command = BuiltinCommand::Persona(PersonaCommand::Write { kind, text: String::new() });
-            Ok(ParsedCommand { command: command, body: Some(path(&body_file)?) })
+            Ok(ParsedCommand { command, body: Some(path(&body_file)?) })
         }
         CommandGroup::Task(line) => {
             let (command, prompt) = task::to_command(*line, &path)?;

@@ -35,7 +35,7 @@ pub struct HomeAtStart {
 impl HomeAtStart {
     /// Returns a home without a plan.
     pub fn without_plan(location: HomeLocation) -> Self {
-        Self { location: location, remarks: Vec::new() }
+        Self { location, remarks: Vec::new() }
     }
 }
 
