@@ -224,7 +224,7 @@ describe("the palette", () => {
     const page = await stage.open({ scene: "main" });
     await page.keyboard.press("Control+k");
     await untilFocused(page, "palette-input");
-    await page.keyboard.type(">drkdrk");
+    await page.keyboard.type(">thmdrk");
     await expect.poll(() => chosen(page).getAttribute("data-choice")).toBe("theme-dark");
     await page.keyboard.press("Enter");
     await page.waitForSelector('html[data-theme="dark"]');
