@@ -72,9 +72,9 @@ impl ChatBridge {
     }
 }
 
-/// The current account at a service.
+/// A connected chat service: its client and the account that the client uses.
 #[derive(Clone)]
-struct Line {
+struct ServiceLink {
     client: ServiceClient,
     account: ChatAccount,
 }
@@ -82,7 +82,7 @@ struct Line {
 /// A person's chat to send posts to.
 struct Talk<'a> {
     bridge: &'a ChatBridge,
-    line: &'a Line,
+    line: &'a ServiceLink,
     chat: &'a ChatRow,
 }
 

@@ -30,8 +30,8 @@ pub(super) struct PlayedCall {
 /// The input since the script's last message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LatestInput {
-    /// Whether it contains results of calls and none of them was stopped: the script is then in the middle of
-    /// its work.
+    /// True if the message has results of tool calls and the person stopped none of them. The script then continues
+    /// its current scene.
     pub results: bool,
     /// The person's last message.
     pub person: Option<String>,

@@ -303,8 +303,8 @@ impl RulePath {
         }
     }
 
-    /// Whether it names a real path itself, as [`RulePath::covers`] says; what lies above the path is known. Only what
-    /// has the rule's name, in whatever case, is looked up on the disk.
+    /// Returns whether the rule names a real path itself, as [`RulePath::covers`] decides, where the folders above the
+    /// path are already resolved. It reads the disk only for a path whose last part equals the rule's, ignoring case.
     pub(crate) fn names(&self, path: &Path) -> bool {
         let Self::Path { written, real } = self else { return self.covers(path) };
         let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_lowercase());

@@ -10,7 +10,7 @@
 
 use crate::{
     options::Reads,
-    plain::{Line, Simple},
+    plain::{PlainLine, Simple},
     search::{self, RestrictionLookup, Search},
     table::{self, Operands},
 };
@@ -48,7 +48,12 @@ pub(crate) struct FolderQueries<'a> {
 
 /// Returns everything the line would read, including names found in the folder; `None` if the folder makes it
 /// ask.
-pub(crate) fn inspect(line: &Line, reads: Reads, folder: &Path, queries: FolderQueries<'_>) -> Option<Reads> {
+pub(crate) fn inspect(
+    line: &PlainLine,
+    reads: Reads,
+    folder: &Path,
+    queries: FolderQueries<'_>,
+) -> Option<Reads> {
     let mut names = Reads::new();
     for read in &reads {
         if read.contains(['*', '?', '[']) {

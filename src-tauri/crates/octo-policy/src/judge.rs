@@ -13,7 +13,7 @@
 use crate::{
     folder::{self, FolderQueries},
     options::{self, Reads},
-    plain::{self, Join, Line, RedirectKind, Simple},
+    plain::{self, Join, PlainLine, RedirectKind, Simple},
     rules, table, tree,
 };
 use std::path::Path;
@@ -160,7 +160,7 @@ struct Places {
     after_failure: Vec<String>,
 }
 
-fn walk(line: &Line, rules: &[Vec<String>]) -> Walk {
+fn walk(line: &PlainLine, rules: &[Vec<String>]) -> Walk {
     let mut places = Places { after_success: vec![".".to_owned()], after_failure: Vec::new() };
     let mut here: Vec<String> = Vec::new();
     let (mut reads, mut ruled) = (Reads::new(), RuleCoverage::None);
@@ -263,7 +263,7 @@ pub(crate) fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
 }
 
 /// The rule that would cover all of a line's commands that need one, if a single one does.
-fn only_rule(line: &Line) -> Option<Vec<String>> {
+fn only_rule(line: &PlainLine) -> Option<Vec<String>> {
     let mut unknown = line.commands.iter().filter(|command| command_reads(command).is_none());
     let rule = rules::words(unknown.next()?)?;
     let literal =

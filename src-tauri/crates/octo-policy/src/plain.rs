@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-/// A plain line.
+/// A command line that has only the constructs this reader knows.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct PlainLine {
     /// Its simple commands, in order.
     pub commands: Vec<Simple>,
     /// Its joining operators: where each starts and what it is. Line ends are not in it.
@@ -88,7 +88,7 @@ pub(crate) enum Form {
 pub(crate) struct NotPlain;
 
 /// Reads a line.
-pub(crate) fn read(line: &str) -> Result<Line, NotPlain> {
+pub(crate) fn read(line: &str) -> Result<PlainLine, NotPlain> {
     if line.chars().any(is_treacherous) {
         return Err(NotPlain);
     }
@@ -140,8 +140,8 @@ impl Reader {
         }
     }
 
-    fn line(mut self) -> Result<Line, NotPlain> {
-        let mut line = Line { commands: Vec::new(), operators: Vec::new() };
+    fn line(mut self) -> Result<PlainLine, NotPlain> {
+        let mut line = PlainLine { commands: Vec::new(), operators: Vec::new() };
         let mut join = Join::Sequence;
         self.skip(&[' ', '\t', '\n']);
         loop {

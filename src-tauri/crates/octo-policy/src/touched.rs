@@ -82,7 +82,7 @@ pub(crate) fn inspect(
             }
         }
     }
-    let line = plain::Line { commands: followed.commands.clone(), operators: Vec::new() };
+    let line = plain::PlainLine { commands: followed.commands.clone(), operators: Vec::new() };
     known.reads = folder::inspect(&line, std::mem::take(&mut known.reads), place, queries)?;
     for list in [&mut known.reads, &mut known.writes, &mut known.removes] {
         list.sort();

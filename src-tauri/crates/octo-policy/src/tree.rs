@@ -121,7 +121,7 @@ impl Outline {
     }
 
     /// Whether the grammar saw exactly what the other reader saw.
-    pub(crate) fn agrees(&self, line: &plain::Line) -> bool {
+    pub(crate) fn agrees(&self, line: &plain::PlainLine) -> bool {
         let words = line.commands.iter().map(|command| command.words.iter().map(|word| word.span.clone()));
         let targets =
             line.commands.iter().flat_map(|command| &command.redirects).map(|redirect| &redirect.target.span);

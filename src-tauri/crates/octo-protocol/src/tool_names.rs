@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What a tool does, for counting. The name is that of the page's step kind.
+/// The kind of work a tool does; the page counts calls by it. Each name is that of a step kind of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Provides the time and waits for it.
 pub trait Clock: Send + Sync {
-    /// Returns the computer's time of day. It may be wrong, somebody may set it, and it jumps when the computer
+    /// Returns the computer's time of day. It may be wrong, the person may set it, and it jumps when the computer
     /// wakes.
     fn now(&self) -> Millis;
 

@@ -2,7 +2,7 @@
 //! then handled; only then does it ask for more, which makes the service forget them.
 
 use super::{
-    ChatBridge, Line, Words,
+    ChatBridge, ServiceLink, Words,
     hand::{self, PendingMessages},
     speak::{SendDelay, connection, pause, say},
 };
@@ -50,7 +50,7 @@ struct Fetcher {
     beside: watch::Receiver<u64>,
     waits: SendDelay,
     /// The account as of the last request; `None` after a change.
-    line: Option<Line>,
+    line: Option<ServiceLink>,
     held: PendingMessages,
 }
 
@@ -213,7 +213,7 @@ async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, know
 
 /// Returns the account in the settings. Asks the service for its name if the token was never tested or belongs
 /// to another account than the settings say.
-pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<Line, ChatError> {
+pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<ServiceLink, ChatError> {
     let missing = || ChatError::Way(ApiError::new("chat.token_missing"));
     let settings = bridge.chats.service(service).ok_or_else(missing)?;
     let server = settings.server.as_deref();
@@ -229,13 +229,13 @@ pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<Li
             ChatAccount { id: found.id, name: found.name }
         }
     };
-    Ok(Line { client, account })
+    Ok(ServiceLink { client, account })
 }
 
 /// Stores the messages of admitted people and the fetch position; returns the people who are not admitted.
 async fn keep(
     bridge: &ChatBridge,
-    line: &Line,
+    line: &ServiceLink,
     batch: Vec<InboundUpdate>,
 ) -> Result<Vec<Stranger>, ApiError> {
     let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
@@ -273,7 +273,7 @@ async fn keep(
 }
 
 /// Sends a person who is not admitted their code, and nothing else.
-async fn greet(bridge: &ChatBridge, line: &Line, stranger: Stranger) {
+async fn greet(bridge: &ChatBridge, line: &ServiceLink, stranger: Stranger) {
     let chance = *uuid::Uuid::new_v4().as_bytes();
     // The middle bytes of such an id encode its version.
     let chance = [chance[0], chance[1], chance[2], chance[3], chance[4], chance[5], chance[14], chance[15]];

@@ -2,7 +2,7 @@
 //! messages go to the chat's session or start one.
 
 use super::{
-    ChatBridge, Line, Talk, Words,
+    ChatBridge, ServiceLink, Talk, Words,
     orders::{Order, read},
     speak::PostResult,
     telling,
@@ -50,7 +50,7 @@ enum HandlingOutcome {
 /// Errors of the store; unhandled messages stay.
 pub(super) async fn all(
     bridge: &ChatBridge,
-    line: &Line,
+    line: &ServiceLink,
     held: &mut PendingMessages,
 ) -> Result<(), ApiError> {
     let store = &bridge.base.store;
@@ -370,7 +370,7 @@ impl Talk<'_> {
     }
 }
 
-impl Line {
+impl ServiceLink {
     /// Whether a chat belongs to this account.
     pub(super) fn is_of(&self, chat: &ChatRow) -> bool {
         chat.account == self.account.id

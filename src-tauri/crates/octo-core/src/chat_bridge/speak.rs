@@ -1,6 +1,6 @@
 //! Sending: retried only if it is certain that nothing was done, never if it may have been.
 
-use super::{ChatBridge, Line, Talk, Words};
+use super::{ChatBridge, ServiceLink, Talk, Words};
 use octo_chats::{ChatClient as _, ChatError, Post};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -40,7 +40,7 @@ pub(super) enum PostResult {
 }
 
 /// Sends one of Octo's own messages to a person.
-pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Post) -> PostResult {
+pub(super) async fn say(bridge: &ChatBridge, line: &ServiceLink, person: &str, post: Post) -> PostResult {
     let mut waits = SendDelay::default();
     for _ in 0..TRIES {
         let wait = match line.client.send(person, &post).await {

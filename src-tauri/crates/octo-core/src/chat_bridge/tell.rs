@@ -5,7 +5,7 @@
 //! reports this doubt and does not send the answer a second time.
 
 use super::{
-    ChatBridge, Line, Talk, Words,
+    ChatBridge, ServiceLink, Talk, Words,
     fetch::line,
     speak::{Sending, send_all},
     telling::{self, ChatUpdate, told},
@@ -42,7 +42,7 @@ struct Teller {
     /// The sessions with a chat.
     followed: HashSet<SessionId>,
     /// The account as last used; `None` after a change.
-    line: Option<Line>,
+    line: Option<ServiceLink>,
     /// When the typing indicator was last shown, by chat.
     typed: HashMap<i64, Instant>,
 }
@@ -174,7 +174,7 @@ impl Teller {
     async fn shows_writing(
         &mut self,
         bridge: &ChatBridge,
-        line: &Line,
+        line: &ServiceLink,
         chat: i64,
         session: SessionId,
     ) -> Result<bool, ApiError> {
@@ -197,7 +197,7 @@ impl Teller {
 /// Reports the news to one chat.
 async fn tell(
     bridge: &ChatBridge,
-    line: &Line,
+    line: &ServiceLink,
     mut chat: ChatRow,
     session: SessionId,
     closing: &CancellationToken,

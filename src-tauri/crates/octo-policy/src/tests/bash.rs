@@ -125,7 +125,7 @@ fn seen_by_bash(lines: &[String], status: u8) -> Vec<Vec<Vec<String>>> {
 }
 
 /// What our reader says bash runs of it.
-fn seen_by_us(line: &plain::Line, status: u8) -> Vec<Vec<String>> {
+fn seen_by_us(line: &plain::PlainLine, status: u8) -> Vec<Vec<String>> {
     let mut seen = Vec::new();
     let (mut runs, mut last) = (true, 0);
     for command in &line.commands {

@@ -205,7 +205,7 @@ impl ShellProcess {
         Ok(())
     }
 
-    /// Whether it waits for the person to type.
+    /// Returns whether the command appears to wait for the person to type.
     pub(super) fn waits_for_input(&self) -> bool {
         let (output, partial) = {
             let transcript = self.transcript();

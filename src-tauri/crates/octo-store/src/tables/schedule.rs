@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The data about a task that is not in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskStateRow {
-    /// Whether it runs on schedule; off while the person has paused it.
+    /// True if the task runs on schedule, false while the person has paused it.
     pub on: Switch,
     /// The hash of its file as the person wrote or accepted it; `None` if they never saw it.
     pub accepted: Option<String>,

@@ -7191,7 +7191,7 @@ tool: string,
 count: number, };
 
 /**
- * What a tool does, for counting. The name is that of the page's step kind.
+ * The kind of work a tool does; the page counts calls by it. Each name is that of a step kind of the page.
  */
 export type ToolKind = "look" | "change" | "command" | "browser" | "web" | "skill" | "other";
 

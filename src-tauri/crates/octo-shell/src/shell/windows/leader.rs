@@ -124,8 +124,8 @@ impl Leader {
         self.keyboard.lock().as_mut().ok_or_else(closed)?.write_all(bytes).map_err(ShellError::Input)
     }
 
-    /// Whether it seems to wait for the person to type, if the console was quiet for this long and `partial` is its
-    /// last line.
+    /// Returns whether the command appears to wait for the person to type. `quiet` is the time since the console last
+    /// changed, and `partial` its unfinished last line.
     pub(super) fn waits_for_input(&self, quiet: Duration, partial: &str) -> bool {
         quiet >= QUESTION_QUIET && is_question(partial)
     }
