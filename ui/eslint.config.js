@@ -4,6 +4,10 @@ import globals from "globals";
 import ts from "typescript-eslint";
 import svelteConfig from "./svelte.config.js";
 
+/** Methods of a locator that read a page once. */
+const OF_A_LOCATOR =
+  "/^(count|innerText|textContent|inputValue|getAttribute|allInnerTexts|allTextContents|innerHTML|is[A-Z].*)$/";
+
 export default ts.config(
   { ignores: ["dist/", "node_modules/", "src/lib/ipc/generated/"] },
   js.configs.recommended,
@@ -29,4 +33,21 @@ export default ts.config(
   },
   { files: ["src/lib/ipc/tauri.ts"], rules: { "no-restricted-imports": "off" } },
   { files: ["scripts/**", "e2e/**"], rules: { "no-console": "off" } },
+  {
+    files: ["e2e/**"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: `CallExpression[callee.name="expect"] > AwaitExpression > CallExpression:matches([callee.property.name=${OF_A_LOCATOR}], [callee.name=/^(asked|focused)$/])`,
+          message: "The page may not have rendered it yet: use `await expect.poll(() => …)`.",
+        },
+        {
+          selector: 'MemberExpression[property.name="setViewportSize"]',
+          message: "The page learns of its size later: use `resize`, which waits for it.",
+        },
+      ],
+    },
+  },
+  { files: ["e2e/stage.ts"], rules: { "no-restricted-syntax": "off" } },
 );

@@ -133,12 +133,12 @@ describe("languages", () => {
   it("are told to the browser, and changed while the page stands", async () => {
     const page = await stage.open({ scene: "main", language: "zh" });
     expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
-    expect(await page.getByTestId("open-trash").innerText()).toBe("回收站");
+    await expect.poll(() => page.getByTestId("open-trash").innerText()).toBe("回收站");
     await page.getByTestId("composer").fill("写到一半");
     await change(page, { language: "en" });
     await page.waitForSelector('html[lang="en"]');
-    expect(await page.getByTestId("open-trash").innerText()).toBe("Trash");
-    expect(await page.getByTestId("composer").inputValue()).toBe("写到一半");
+    await expect.poll(() => page.getByTestId("open-trash").innerText()).toBe("Trash");
+    await expect.poll(() => page.getByTestId("composer").inputValue()).toBe("写到一半");
     await close(page);
   });
 
@@ -193,17 +193,17 @@ describe("languages", () => {
       await keys.send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
     };
     await keys.send("Input.imeSetComposition", { text: "ni hao", selectionStart: 6, selectionEnd: 6 });
-    expect(await page.getByTestId("composer").inputValue()).toBe("ni hao");
+    await expect.poll(() => page.getByTestId("composer").inputValue()).toBe("ni hao");
     await enter();
     await settled(page);
-    expect(await page.getByTestId("user-message").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("user-message").count()).toBe(0);
     await page.getByTestId("composer").fill("");
     await keys.send("Input.imeSetComposition", { text: "ni hao", selectionStart: 6, selectionEnd: 6 });
     await keys.send("Input.insertText", { text: "你好" });
-    expect(await page.getByTestId("composer").inputValue()).toBe("你好");
+    await expect.poll(() => page.getByTestId("composer").inputValue()).toBe("你好");
     await enter();
     await page.getByTestId("user-message").waitFor();
-    expect(await page.getByTestId("user-message").innerText()).toContain("你好");
+    await expect.poll(() => page.getByTestId("user-message").innerText()).toContain("你好");
     await close(page);
   });
 
@@ -215,8 +215,8 @@ describe("languages", () => {
       for (const key of ["Enter", "ArrowDown"])
         field.dispatchEvent(new KeyboardEvent("keydown", { key, keyCode: 229, bubbles: true, cancelable: true }));
     });
-    expect(await page.getByTestId("palette").isVisible()).toBe(true);
-    expect(await page.getByTestId("palette-choice").first().getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => page.getByTestId("palette").isVisible()).toBe(true);
+    await expect.poll(() => page.getByTestId("palette-choice").first().getAttribute("aria-selected")).toBe("true");
     await close(page);
   });
 });
@@ -225,10 +225,10 @@ describe("a screen reader", () => {
   it("is told each answer once it is whole, and nothing while it streams", async () => {
     const page = await stage.open({ scene: "long", query: "&messages=20" });
     const spoken = page.getByTestId("spoken");
-    expect(await spoken.getAttribute("aria-live")).toBe("polite");
-    expect(await page.getByTestId("transcript").getAttribute("aria-live")).toBe("off");
+    await expect.poll(() => spoken.getAttribute("aria-live")).toBe("polite");
+    await expect.poll(() => page.getByTestId("transcript").getAttribute("aria-live")).toBe("off");
     // Earlier content is not announced.
-    expect(await spoken.innerText()).toBe("");
+    await expect.poll(() => spoken.innerText()).toBe("");
     const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
     const message = "e1".padEnd(32, "0");
     const event = (event: unknown): unknown => ({ topic: { type: "session", id: session }, event });
@@ -253,7 +253,7 @@ describe("a screen reader", () => {
       });
       offset += text.length;
       await settled(page);
-      expect(await spoken.innerText()).toBe("");
+      await expect.poll(() => spoken.innerText()).toBe("");
     }
     const whole = "I **found it** in `a.rs`.\n\n```\nlet a;\n```\n";
     await drive(page, {
@@ -262,7 +262,7 @@ describe("a screen reader", () => {
     await expect.poll(() => spoken.locator("p").allInnerTexts()).toEqual(["I found it in a.rs. A piece of code."]);
     await drive(page, { events: [event({ type: "message_ended", message, end: "complete" })] });
     await settled(page);
-    expect(await spoken.locator("p").count()).toBe(1);
+    await expect.poll(() => spoken.locator("p").count()).toBe(1);
     await close(page);
   });
 });

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Locator, type Page } from "playwright-core";
-import { drive } from "./stage";
+import { drive, settled } from "./stage";
 
 type Words = Readonly<Record<string, string>>;
 
@@ -50,6 +50,7 @@ export async function pick(page: Page, name: string): Promise<void> {
 export async function settings(page: Page, section: string): Promise<void> {
   await page.getByTestId("open-settings").click();
   await page.locator(`[data-page="${section}"]`).first().click();
+  await settled(page);
 }
 
 /** Publishes runs of a task that just ended, newest first, one for each of `matters`. */

@@ -17,34 +17,36 @@ describe("chat services", () => {
     await settings(page, "chats");
     await page.getByTestId("chat-add").click();
     const token = page.getByTestId("chat-token");
-    expect(await token.getAttribute("type")).toBe("password");
-    expect(await page.getByTestId("chat-save").isDisabled()).toBe(true);
+    await expect.poll(() => token.getAttribute("type")).toBe("password");
+    await expect.poll(() => page.getByTestId("chat-save").isDisabled()).toBe(true);
 
     // A wrong token is refused with a reason; nothing is saved or lost.
     await token.fill("1:wrong");
     await page.getByTestId("chat-save").click();
     await page.getByText(say("error.chat.token_wrong")).waitFor();
-    expect(await asked(page, "save_telegram")).toEqual([]);
-    expect(await token.inputValue()).toBe("1:wrong");
+    await expect.poll(() => asked(page, "save_telegram")).toEqual([]);
+    await expect.poll(() => token.inputValue()).toBe("1:wrong");
     await page.getByTestId("chat-save-anyway").waitFor();
 
     // Editing the token discards the previous check result.
     await token.fill(TOKEN);
-    expect(await page.getByTestId("chat-save-anyway").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("chat-save-anyway").count()).toBe(0);
     await page.getByTestId("chat-test").click();
     await page.getByText(say("settings.chats.tested", { name: "mei_octo_bot" })).waitFor();
     await page.getByTestId("chat-mode-ask").click();
     await page.getByTestId("chat-save").click();
     await expect.poll(() => page.getByTestId("chat-standing").getAttribute("data-state")).toBe("connected");
-    expect(await asked(page, "save_telegram")).toMatchObject([
-      { draft: { token: TOKEN, server: null, mode: "ask" }, bot: { name: "mei_octo_bot" } },
-    ]);
+    await expect
+      .poll(() => asked(page, "save_telegram"))
+      .toMatchObject([{ draft: { token: TOKEN, server: null, mode: "ask" }, bot: { name: "mei_octo_bot" } }]);
     expect(await page.content()).not.toContain("AAverysecret");
 
     // Reopened, the form shows only the token's last characters and keeps the token if the field stays empty.
     await page.getByTestId("chat-change").click();
-    expect(await token.inputValue()).toBe("");
-    expect(await token.getAttribute("placeholder")).toBe(say("settings.chats.token_kept", { last4: "x9Qz" }));
+    await expect.poll(() => token.inputValue()).toBe("");
+    await expect
+      .poll(() => token.getAttribute("placeholder"))
+      .toBe(say("settings.chats.token_kept", { last4: "x9Qz" }));
     await page.getByTestId("chat-mode-ask_risky").click();
     await page.getByTestId("chat-save").click();
     await expect
@@ -57,19 +59,19 @@ describe("chat services", () => {
     const page = await stage.open({ scene: "main", query: "&chat=fine" });
     await settings(page, "chats");
     const people = page.getByTestId("chat-person");
-    expect(await people.count()).toBe(1);
+    await expect.poll(() => people.count()).toBe(1);
     await people.getByRole("button").click();
     await expect.poll(() => people.count()).toBe(0);
     await page.getByText(say("settings.chats.people_none")).waitFor();
     await page.getByTestId("chat-code").fill("ZZZZ-ZZZZ");
     await page.getByTestId("chat-pair").click();
     await page.getByText(say("error.chat.code_unknown")).waitFor();
-    expect(await page.getByTestId("chat-code").inputValue()).toBe("ZZZZ-ZZZZ");
+    await expect.poll(() => page.getByTestId("chat-code").inputValue()).toBe("ZZZZ-ZZZZ");
     await page.getByTestId("chat-code").fill("abcd-2345");
     await page.keyboard.press("Enter");
     await page.getByText(say("settings.chats.paired", { name: "Mei Lin (@mei)" })).waitFor();
-    expect(await people.count()).toBe(1);
-    expect(await page.getByTestId("chat-code").inputValue()).toBe("");
+    await expect.poll(() => people.count()).toBe(1);
+    await expect.poll(() => page.getByTestId("chat-code").inputValue()).toBe("");
     await close(page);
   });
 
@@ -81,15 +83,15 @@ describe("chat services", () => {
       const page = await stage.open({ scene: "main", query });
       await settings(page, "chats");
       const standing = page.getByTestId("chat-standing");
-      expect(await standing.getAttribute("data-state")).toBe(state);
-      expect(await standing.innerText()).toContain(words);
+      await expect.poll(() => standing.getAttribute("data-state")).toBe(state);
+      await expect.poll(() => standing.innerText()).toContain(words);
       await page.getByTestId("chat-on").click();
       await expect.poll(() => standing.getAttribute("data-state")).toBe("off");
       // Asks for confirmation: a removed token cannot be recovered.
       const remove = page.getByTestId("chat-remove");
       await remove.click();
-      expect(await asked(page, "remove_telegram")).toEqual([]);
-      expect(await remove.innerText()).toBe(say("settings.chats.remove_sure"));
+      await expect.poll(() => asked(page, "remove_telegram")).toEqual([]);
+      await expect.poll(() => remove.innerText()).toBe(say("settings.chats.remove_sure"));
       await remove.click();
       await page.getByTestId("chat-add").waitFor();
       await close(page);

@@ -22,9 +22,9 @@ describe("the message field", () => {
     }
     const queue = page.getByTestId("queue");
     const rows = page.getByTestId("queue-row");
-    expect(await rows.count()).toBe(3);
-    expect(await queue.innerText()).toContain(say("queue.count.other", { n: 3 }));
-    expect(await page.getByTestId("stop").isVisible()).toBe(true);
+    await expect.poll(() => rows.count()).toBe(3);
+    await expect.poll(() => queue.innerText()).toContain(say("queue.count.other", { n: 3 }));
+    await expect.poll(() => page.getByTestId("stop").isVisible()).toBe(true);
     await rows
       .nth(1)
       .getByRole("button", { name: say("queue.edit") })
@@ -38,8 +38,8 @@ describe("the message field", () => {
       .getByRole("button", { name: say("queue.remove") })
       .click();
     await expect.poll(() => rows.count()).toBe(2);
-    expect(await queue.innerText()).toContain(say("queue.count.other", { n: 2 }));
-    expect(await queue.innerText()).not.toContain("First the tests");
+    await expect.poll(() => queue.innerText()).toContain(say("queue.count.other", { n: 2 }));
+    await expect.poll(() => queue.innerText()).not.toContain("First the tests");
     await close(page);
   });
 
@@ -55,14 +55,14 @@ describe("the message field", () => {
     await page.keyboard.press("Escape");
     await page.locator('[data-testid="turn-end"][data-end="stopped"]').waitFor();
     expect(Date.now() - began).toBeLessThan(3_000);
-    expect(await page.getByTestId("stop").count()).toBe(0);
-    expect(await page.getByTestId("answer").last().innerText()).toContain("One part is still doubled");
+    await expect.poll(() => page.getByTestId("stop").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("answer").last().innerText()).toContain("One part is still doubled");
     const queue = page.getByTestId("queue");
-    expect(await queue.innerText()).toContain(say("queue.waits"));
-    expect(await queue.innerText()).toContain("And then the notes");
+    await expect.poll(() => queue.innerText()).toContain(say("queue.waits"));
+    await expect.poll(() => queue.innerText()).toContain("And then the notes");
     await settled(page);
     const said = page.getByTestId("user-message");
-    expect(await said.filter({ hasText: "And then the notes" }).count()).toBe(0);
+    await expect.poll(() => said.filter({ hasText: "And then the notes" }).count()).toBe(0);
     // The attachment is sent with the next message unless it is removed.
     await page.getByTestId("composer").fill("Go on");
     await page.keyboard.press("Enter");
@@ -112,7 +112,7 @@ describe("the message field", () => {
       expect(text).toContain("20 MiB");
       for (const kind of ["PNG", "JPEG", "GIF", "WebP"]) expect(text).toContain(kind);
     }
-    expect(await page.getByTestId("attachment").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("attachment").count()).toBe(0);
     await close(page);
   });
 
@@ -129,8 +129,8 @@ describe("the message field", () => {
     expect(text).toContain(unknown);
     expect(text).toContain("/help");
     expect(text.trim().endsWith(near)).toBe(true);
-    expect(await page.getByTestId("stop").count()).toBe(0);
-    expect(await page.getByTestId("user-message").count()).toBe(before);
+    await expect.poll(() => page.getByTestId("stop").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("user-message").count()).toBe(before);
     await close(page);
   });
 
@@ -150,26 +150,26 @@ describe("the message field", () => {
     await untilFocused(page, "composer");
     await expect.poll(() => composer.getAttribute("placeholder")).toBe(text);
     await page.keyboard.type("N");
-    expect(await composer.getAttribute("placeholder")).not.toBe(text);
-    expect(await page.getByTestId("suggestion-take").count()).toBe(0);
+    await expect.poll(() => composer.getAttribute("placeholder")).not.toBe(text);
+    await expect.poll(() => page.getByTestId("suggestion-take").count()).toBe(0);
     await page.keyboard.press("Backspace");
     await expect.poll(() => composer.getAttribute("placeholder")).toBe(text);
     await page.keyboard.press("Tab");
-    expect(await composer.inputValue()).toBe(text);
+    await expect.poll(() => composer.inputValue()).toBe(text);
     await untilFocused(page, "composer");
-    expect(await asked(page, "send")).toHaveLength(1);
+    await expect.poll(() => asked(page, "send")).toHaveLength(1);
     await composer.fill("");
 
     await settings(page, "behaviour");
     const toggle = page.getByTestId("suggestions");
-    expect(await toggle.getAttribute("aria-checked")).toBe("true");
+    await expect.poll(() => toggle.getAttribute("aria-checked")).toBe("true");
     await toggle.click();
     await expect.poll(() => toggle.getAttribute("aria-checked")).toBe("false");
     await page.getByTestId("settings-back").click();
     await composer.waitFor();
     await settled(page);
-    expect(await composer.getAttribute("placeholder")).not.toBe(text);
-    expect(await page.getByTestId("suggestion").innerText()).toBe("");
+    await expect.poll(() => composer.getAttribute("placeholder")).not.toBe(text);
+    await expect.poll(() => page.getByTestId("suggestion").innerText()).toBe("");
     await close(page);
   });
 });

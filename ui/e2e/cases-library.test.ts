@@ -31,7 +31,7 @@ describe("what is kept", () => {
       await page.getByTestId("trash-restore").click();
       const dialog = page.locator('[data-testid="trash-dialog"][open]');
       await dialog.waitFor();
-      expect(await dialog.innerText()).toContain("retry_old.rs");
+      await expect.poll(() => dialog.innerText()).toContain("retry_old.rs");
       await dialog.getByTestId(button).click();
       await expect.poll(() => page.getByTestId("trash-row").filter({ hasText: "retry_old.rs" }).count()).toBe(0);
       const calls = (await asked(page, "restore_trash")).map(({ on_conflict }) => on_conflict);
@@ -58,16 +58,18 @@ describe("what is kept", () => {
     expect(words).toMatch(/scripts\//);
     expect(words).toContain(say("skills.tools"));
     expect(words).toContain(say("skills.commands"));
-    expect(await asked(page, "install_skills")).toEqual([]);
+    await expect.poll(() => asked(page, "install_skills")).toEqual([]);
     // The skill that already exists says so, shows the differences and is not preselected.
     const mine = page.locator('[data-testid="import-skill"]').filter({ hasText: say("skills.replaces") });
-    expect(await mine.count()).toBe(1);
+    await expect.poll(() => mine.count()).toBe(1);
     const name = await mine.getAttribute("data-skill");
-    expect(await mine.locator(".diff").isVisible()).toBe(true);
+    await expect.poll(() => mine.locator(".diff").isVisible()).toBe(true);
     const box = mine.getByRole("checkbox");
-    expect(await box.getAttribute("aria-checked")).toBe("false");
+    await expect.poll(() => box.getAttribute("aria-checked")).toBe("false");
     await box.click();
-    expect(await page.locator(".inspector-foot").innerText()).toContain(say("skills.import_replaces.one", { n: 1 }));
+    await expect
+      .poll(() => page.locator(".inspector-foot").innerText())
+      .toContain(say("skills.import_replaces.one", { n: 1 }));
     await box.click();
     await page.getByTestId("import-install").click();
     await expect.poll(() => asked(page, "install_skills")).toHaveLength(1);
@@ -101,7 +103,7 @@ describe("what is kept", () => {
       const saved = page.getByTestId("toast").filter({ hasText: say("persona.saved", { file }) });
       await saved.getByRole("button", { name: say("toast.undo") }).click();
       await expect.poll(() => shown.innerText()).toContain(before);
-      expect(await shown.innerText()).not.toContain("Dry, and short.");
+      await expect.poll(() => shown.innerText()).not.toContain("Dry, and short.");
       // The removal can be undone.
       await saved.getByRole("button", { name: say("toast.undo") }).click();
       await expect.poll(() => shown.innerText()).toContain("Dry, and short.");
@@ -118,15 +120,15 @@ describe("what is kept", () => {
     await page.getByText(say("settings.proxy_works", { host: "github.com" })).waitFor();
     await page.getByTestId("proxy-manual").click();
     // Editing the proxy discards the previous check result.
-    expect(await page.getByText(say("settings.proxy_works", { host: "github.com" })).count()).toBe(0);
-    expect(await test.isDisabled()).toBe(true);
+    await expect.poll(() => page.getByText(say("settings.proxy_works", { host: "github.com" })).count()).toBe(0);
+    await expect.poll(() => test.isDisabled()).toBe(true);
     await page.getByTestId("proxy-address").fill("http://nowhere.example:3128");
     await test.click();
     const error = page.getByRole("alert").filter({ hasText: "github.com" });
     await error.waitFor();
-    expect(await error.innerText()).toBe(say("error.settings.proxy_not_tried", { host: "github.com" }));
+    await expect.poll(() => error.innerText()).toBe(say("error.settings.proxy_not_tried", { host: "github.com" }));
     // Testing a proxy does not save it.
-    expect(await asked(page, "change_settings")).toEqual([]);
+    await expect.poll(() => asked(page, "change_settings")).toEqual([]);
     await page.keyboard.press("Tab");
     await page.getByTestId("proxy-address").press("Enter");
     await expect

@@ -19,18 +19,18 @@ describe("permission", () => {
     const question = page.getByTestId("question");
     const offers = async (): Promise<void> => {
       for (const id of ["question-once", "question-session", "question-no", "question-no-reason"]) {
-        expect(await question.getByTestId(id).isVisible(), id).toBe(true);
+        await expect.poll(() => question.getByTestId(id).isVisible(), { message: id }).toBe(true);
       }
     };
     const first = question.filter({ hasText: "config.toml" });
     const second = question.filter({ hasText: "cargo publish" });
-    expect(await first.locator(".diff").innerText()).toContain('"8 MiB"');
+    await expect.poll(() => first.locator(".diff").innerText()).toContain('"8 MiB"');
     await offers();
     await first.getByTestId("question-session").click();
     // Calls that change something ask one after the other.
     await second.waitFor();
-    expect(await question.count()).toBe(1);
-    expect(await second.locator(".cmd").innerText()).toContain("cargo publish --dry-run --allow-dirty");
+    await expect.poll(() => question.count()).toBe(1);
+    await expect.poll(() => second.locator(".cmd").innerText()).toContain("cargo publish --dry-run --allow-dirty");
     await offers();
     await core.replies({ parts: [{ call: { tool: "write", arguments: { path: "b.txt", content: "b\n" } } }] });
     await core.replies({ parts: [{ text: "Written." }] });
@@ -45,10 +45,10 @@ describe("permission", () => {
     // Allows the next call once.
     const third = question.filter({ hasText: "b.txt" });
     await third.waitFor();
-    expect(await third.locator(".diff").count()).toBe(1);
+    await expect.poll(() => third.locator(".diff").count()).toBe(1);
     await third.getByTestId("question-once").click();
     await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
-    expect(await question.count()).toBe(0);
+    await expect.poll(() => question.count()).toBe(0);
     expect((await answers()).at(-1)).toEqual({ type: "once" });
     expect(readFileSync(join(core.folder, "b.txt"), "utf8")).toBe("b\n");
     await close(page);
@@ -74,11 +74,11 @@ describe("permission", () => {
     await composer.focus();
     await page.keyboard.press("Enter");
     await expect.poll(seen).toBe(true);
-    expect(await answers()).toEqual([]);
+    await expect.poll(() => answers()).toEqual([]);
     await settle();
     await page.keyboard.type("not that one");
-    expect(await composer.inputValue()).toBe("not that one");
-    expect(await answers()).toEqual([]);
+    await expect.poll(() => composer.inputValue()).toBe("not that one");
+    await expect.poll(() => answers()).toEqual([]);
     await composer.fill("");
     await page.keyboard.press("Enter");
     await expect.poll(answers).toEqual([{ type: "once" }]);
@@ -101,18 +101,18 @@ describe("permission", () => {
     };
     const { page, core } = await stage.openReal(working);
     const mode = page.getByTestId("status-mode");
-    expect(await mode.innerText()).toContain(say("mode.ask_risky"));
+    await expect.poll(() => mode.innerText()).toContain(say("mode.ask_risky"));
     const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
     await mode.click();
     await pick(page, say("mode.ask"));
     await expect.poll(() => mode.innerText()).toBe(say("mode.ask"));
-    expect(await asked(page, "set_mode")).toMatchObject([{ session, mode: "ask" }]);
-    expect(await page.getByTestId("stop").isVisible()).toBe(true);
+    await expect.poll(() => asked(page, "set_mode")).toMatchObject([{ session, mode: "ask" }]);
+    await expect.poll(() => page.getByTestId("stop").isVisible()).toBe(true);
     // Now even a harmless command asks, and the card gives the reason.
     await core.open("asked");
     const question = page.getByTestId("question");
     await question.waitFor();
-    expect(await question.innerText()).toContain(say("ask.why.mode"));
+    await expect.poll(() => question.innerText()).toContain(say("ask.why.mode"));
     await question.getByTestId("question-once").click();
     await expect.poll(() => question.count()).toBe(0);
     await mode.click();
@@ -120,8 +120,8 @@ describe("permission", () => {
     await expect.poll(() => mode.innerText()).toBe(say("mode.autonomous"));
     await core.open("autonomous");
     await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
-    expect(await page.getByText("rm -r target").count()).toBeGreaterThan(0);
-    expect(await question.count()).toBe(0);
+    await expect.poll(() => page.getByText("rm -r target").count()).toBeGreaterThan(0);
+    await expect.poll(() => question.count()).toBe(0);
     // Another session keeps its own mode.
     await row(page, "Reply to the landlord").click();
     await expect.poll(() => mode.innerText()).toBe(say("mode.ask_risky"));

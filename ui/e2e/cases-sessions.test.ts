@@ -62,7 +62,7 @@ describe("sessions", () => {
     await page.getByTestId("new-title").fill("Bees");
     await page.getByTestId("new-folder-pick").click();
     await expect.poll(() => page.getByTestId("new-folder").inputValue()).toBe(picked);
-    expect(await asked(page, "pick_folder")).toHaveLength(1);
+    await expect.poll(() => asked(page, "pick_folder")).toHaveLength(1);
     await page.getByTestId("profile-general").click();
     await page.getByTestId("status-model").click();
     await pick(page, "qwen3-30b");
@@ -70,11 +70,11 @@ describe("sessions", () => {
     await page.getByTestId("send").click();
     await page.getByTestId("user-message").waitFor();
     const head = page.locator(".head");
-    expect(await head.getByRole("heading").innerText()).toBe("Bees");
-    expect(await head.innerText()).toContain(say("profile.general"));
-    expect(await page.getByTestId("status-model").innerText()).toContain("qwen3-30b");
-    expect(await page.getByTestId("status-folder").getAttribute("title")).toBe(picked);
-    expect(await row(page, "Bees").getAttribute("aria-current")).toBe("page");
+    await expect.poll(() => head.getByRole("heading").innerText()).toBe("Bees");
+    await expect.poll(() => head.innerText()).toContain(say("profile.general"));
+    await expect.poll(() => page.getByTestId("status-model").innerText()).toContain("qwen3-30b");
+    await expect.poll(() => page.getByTestId("status-folder").getAttribute("title")).toBe(picked);
+    await expect.poll(() => row(page, "Bees").getAttribute("aria-current")).toBe("page");
     await close(page);
   });
 
@@ -86,8 +86,8 @@ describe("sessions", () => {
     await page.keyboard.type("Count the hives");
     await page.keyboard.press("Enter");
     await page.getByTestId("user-message").waitFor();
-    expect(await page.locator(".head").getByRole("heading").innerText()).toBe("Count the hives");
-    expect(await row(page, "Count the hives").count()).toBe(1);
+    await expect.poll(() => page.locator(".head").getByRole("heading").innerText()).toBe("Count the hives");
+    await expect.poll(() => row(page, "Count the hives").count()).toBe(1);
     await expect.poll(() => page.title()).toContain("Count the hives");
     await close(page);
   });
@@ -102,11 +102,11 @@ describe("sessions", () => {
     await page.getByTestId("attachment").waitFor();
     await row(page, "Reply to the landlord").click();
     await expect.poll(() => composer.inputValue()).toBe("");
-    expect(await page.getByTestId("attachment").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("attachment").count()).toBe(0);
     await composer.fill("Another one");
     await row(page, "Resume uploads").click();
     await expect.poll(() => composer.inputValue()).toBe("Half a thought");
-    expect(await page.getByTestId("attachment").count()).toBe(1);
+    await expect.poll(() => page.getByTestId("attachment").count()).toBe(1);
     // The setting also applies to a session that has not started yet.
     await page.keyboard.press("Control+n");
     await page.getByTestId("new-folder").waitFor();
@@ -135,14 +135,14 @@ describe("sessions", () => {
     await pick(page, "qwen3-30b");
     await expect.poll(() => model.innerText()).toContain("qwen3-30b");
     const session = await current(page);
-    expect(await asked(page, "set_model")).toMatchObject([{ session }]);
+    await expect.poll(() => asked(page, "set_model")).toMatchObject([{ session }]);
     for (const other of ["Rename photos", "Resume uploads"]) {
       await row(page, other).click();
       await expect.poll(() => model.innerText()).toContain("claude-sonnet-4-5");
     }
     await page.keyboard.press("Control+n");
     await page.getByTestId("new-folder").waitFor();
-    expect(await model.innerText()).toContain("claude-sonnet-4-5");
+    await expect.poll(() => model.innerText()).toContain("claude-sonnet-4-5");
     await core.restart();
     await restart(page);
     await row(page, "Reply to the landlord").click();
@@ -198,9 +198,9 @@ describe("sessions", () => {
     await fold.waitFor();
     // The newest run, the unseen failed one, and above all the waiting one.
     await expect.poll(() => row(page, name).count()).toBe(3);
-    expect(await fold.getAttribute("aria-expanded")).toBe("false");
-    expect(await fold.innerText()).toContain(say("side.runs.other", { n: 3 }));
-    expect(await fold.textContent()).toContain(say("side.runs.unread.other", { n: 2 }));
+    await expect.poll(() => fold.getAttribute("aria-expanded")).toBe("false");
+    await expect.poll(() => fold.innerText()).toContain(say("side.runs.other", { n: 3 }));
+    await expect.poll(() => fold.textContent()).toContain(say("side.runs.unread.other", { n: 2 }));
     const tops = async (): Promise<number[]> => {
       const rows = page.locator(".side-list .row");
       return rows.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
@@ -220,7 +220,7 @@ describe("sessions", () => {
     await page.keyboard.press("ArrowRight");
     await expect.poll(() => row(page, name).count()).toBe(6);
     await untilFocused(page, "runs-row");
-    expect(await fold.getAttribute("aria-expanded")).toBe("true");
+    await expect.poll(() => fold.getAttribute("aria-expanded")).toBe("true");
     await expect.poll(places).toBe(true);
     await page.keyboard.press("ArrowDown");
     await untilFocused(page, "session-row");
@@ -236,7 +236,7 @@ describe("sessions", () => {
     await page.getByTestId("runs-read").focus();
     await page.keyboard.press("Enter");
     await untilFocused(page, "runs-row");
-    expect(await asked(page, "mark_read")).toHaveLength(2);
+    await expect.poll(() => asked(page, "mark_read")).toHaveLength(2);
 
     // Ctrl with a number counts visible rows, including the newest run and the failed one.
     const ids = await page.getByTestId("session-row").evaluateAll((all) => all.map((one) => one.dataset["session"]));
@@ -247,7 +247,7 @@ describe("sessions", () => {
     // Search results are never folded.
     await page.getByTestId("search").fill(name);
     await expect.poll(() => row(page, name).count()).toBe(6);
-    expect(await fold.count()).toBe(0);
+    await expect.poll(() => fold.count()).toBe(0);
     await close(page);
   });
 
@@ -257,7 +257,7 @@ describe("sessions", () => {
     await untilFocused(page, "search");
     await page.keyboard.type("photos");
     await expect.poll(() => page.getByTestId("session-row").allInnerTexts()).toHaveLength(1);
-    expect(await row(page, "Rename photos").count()).toBe(1);
+    await expect.poll(() => row(page, "Rename photos").count()).toBe(1);
     await page.getByTestId("search").fill("Question 8:");
     const hit = page.getByTestId("search-hit").first();
     await hit.waitFor();
@@ -265,8 +265,8 @@ describe("sessions", () => {
     await hit.click();
     const marked = page.locator(".t-row[data-marked]");
     await marked.waitFor();
-    expect(await marked.innerText()).toContain("Question 8:");
-    expect(await marked.isVisible()).toBe(true);
+    await expect.poll(() => marked.innerText()).toContain("Question 8:");
+    await expect.poll(() => marked.isVisible()).toBe(true);
 
     await page.getByTestId("search").fill("");
     const titles = async (): Promise<string[]> => {

@@ -26,8 +26,10 @@ describe("setting up", () => {
       await page.keyboard.press(key);
     }
     await settled(page);
-    expect(await page.locator(".app, dialog[open], :popover-open, [data-testid=session-list]").count()).toBe(0);
-    expect(await page.getByTestId("welcome").isVisible()).toBe(true);
+    await expect
+      .poll(() => page.locator(".app, dialog[open], :popover-open, [data-testid=session-list]").count())
+      .toBe(0);
+    await expect.poll(() => page.getByTestId("welcome").isVisible()).toBe(true);
     await page.locator(".wiz-rail-foot button").first().click();
     await pick(page, "English");
     await page.waitForSelector('html[lang="en"]');
@@ -58,7 +60,7 @@ describe("setting up", () => {
       await settled(page);
       expect(await leftInEnglish(page), name).toEqual([]);
       for (const [field, text] of Object.entries(fields)) {
-        expect(await page.getByTestId(field).inputValue(), field).toBe(text);
+        await expect.poll(() => page.getByTestId(field).inputValue(), { message: field }).toBe(text);
       }
       await page.locator(".wiz-rail-foot button").first().click();
       await pick(page, "English");
@@ -77,19 +79,19 @@ describe("setting up", () => {
     await page.getByTestId("model-test").click();
     const result = page.getByTestId("model-result");
     await page.waitForSelector('[data-testid="model-result"][data-check="fails"]');
-    expect(await result.innerText()).toContain(say("error.model.test.auth"));
-    expect(await page.getByTestId("model-key").inputValue()).toBe("wrong");
-    expect(await page.getByTestId("model-name").inputValue()).toBe("claude-sonnet-4-5");
-    expect(await page.locator("[data-step]").getAttribute("data-step")).toBe("model");
-    expect(await asked(page, "save_model")).toEqual([]);
+    await expect.poll(() => result.innerText()).toContain(say("error.model.test.auth"));
+    await expect.poll(() => page.getByTestId("model-key").inputValue()).toBe("wrong");
+    await expect.poll(() => page.getByTestId("model-name").inputValue()).toBe("claude-sonnet-4-5");
+    await expect.poll(() => page.locator("[data-step]").getAttribute("data-step")).toBe("model");
+    await expect.poll(() => asked(page, "save_model")).toEqual([]);
     // The draft stored for the next start contains no key.
     await expect.poll(async () => JSON.stringify(await asked(page, "change_settings"))).toContain("claude-sonnet-4-5");
     expect(JSON.stringify(await asked(page, "change_settings"))).not.toContain("wrong");
     await core.restart();
     await restart(page);
-    expect(await page.getByTestId("model-key").inputValue()).toBe("");
+    await expect.poll(() => page.getByTestId("model-key").inputValue()).toBe("");
     await page.getByTestId(step("first")).click();
-    expect(await page.locator(".wiz-body").innerText()).toContain(say("new.no_model"));
+    await expect.poll(() => page.locator(".wiz-body").innerText()).toContain(say("new.no_model"));
     await close(page);
   });
 
@@ -107,14 +109,14 @@ describe("setting up", () => {
     await page.getByTestId("composer").fill("How many hives are there?");
     await page.keyboard.press("Enter");
     await page.getByTestId("user-message").waitFor();
-    expect(await asked(page, "save_persona")).toEqual([]);
+    await expect.poll(() => asked(page, "save_persona")).toEqual([]);
     await page.getByTestId("open-memory").click();
     await page.locator('[data-kind="soul"]').first().click();
     const detail = page.getByTestId("persona-detail");
-    expect(await detail.innerText()).toContain("You are Octo.");
-    expect(await page.locator(".inspector-head").innerText()).toContain(say("persona.standard"));
+    await expect.poll(() => detail.innerText()).toContain("You are Octo.");
+    await expect.poll(() => page.locator(".inspector-head").innerText()).toContain(say("persona.standard"));
     await page.locator('[data-kind="user"]').first().click();
-    expect(await detail.innerText()).toContain(say("persona.user.nothing"));
+    await expect.poll(() => detail.innerText()).toContain(say("persona.user.nothing"));
     await close(page);
   });
 
@@ -123,14 +125,14 @@ describe("setting up", () => {
     await page.getByTestId(step("skills")).click();
     const source = (agent: string) => page.locator(`[data-testid="other-source"][data-agent="${agent}"]`);
     await source("claude").waitFor();
-    expect(await source("claude").innerText()).toContain("~/.claude/skills");
-    expect(await source("codex").innerText()).toContain("~/.codex/skills");
+    await expect.poll(() => source("claude").innerText()).toContain("~/.claude/skills");
+    await expect.poll(() => source("codex").innerText()).toContain("~/.codex/skills");
     const skill = (name: string) => page.locator(`[data-testid="other-skill"][data-skill="${name}"]`);
     const boxes = page.getByTestId("other-skill").getByRole("checkbox");
-    for (const box of await boxes.all()) expect(await box.getAttribute("aria-checked")).toBe("false");
-    expect(await skill("broken-one").getByRole("checkbox").isDisabled()).toBe(true);
+    for (const box of await boxes.all()) await expect.poll(() => box.getAttribute("aria-checked")).toBe("false");
+    await expect.poll(() => skill("broken-one").getByRole("checkbox").isDisabled()).toBe(true);
     // Existing skills are marked, and the person chooses how to handle each.
-    expect(await skill("release-notes").innerText()).toContain(say("onboarding.skills.taken"));
+    await expect.poll(() => skill("release-notes").innerText()).toContain(say("onboarding.skills.taken"));
     await skill("release-notes").getByRole("checkbox").click();
     const kept = await page.getByTestId("other-taken-keep").getAttribute("aria-pressed");
     const renamed = await page.getByTestId("other-taken-rename").getAttribute("aria-pressed");
@@ -140,15 +142,15 @@ describe("setting up", () => {
     await page.getByTestId("other-import").click();
     const note = page.locator(".wiz-note-line");
     await note.waitFor();
-    expect(await note.innerText()).toContain("/release-notes-2");
-    expect(await note.innerText()).toContain("/plan");
+    await expect.poll(() => note.innerText()).toContain("/release-notes-2");
+    await expect.poll(() => note.innerText()).toContain("/plan");
     const sent = await asked(page, "import_skills");
     expect(JSON.stringify(sent)).not.toMatch(/changelog|pdf-forms/);
     await page.getByTestId("onboarding-finish").click();
     await page.getByTestId("open-skills").click();
     await page.locator('[data-skill="release-notes"]').first().waitFor();
-    expect(await page.locator('[data-testid="skill-row"][data-skill="release-notes-2"]').count()).toBe(1);
-    expect(await page.locator('[data-testid="skill-row"][data-skill="changelog"]').count()).toBe(0);
+    await expect.poll(() => page.locator('[data-testid="skill-row"][data-skill="release-notes-2"]').count()).toBe(1);
+    await expect.poll(() => page.locator('[data-testid="skill-row"][data-skill="changelog"]').count()).toBe(0);
     await close(page);
   });
 
@@ -157,16 +159,16 @@ describe("setting up", () => {
     await page.getByTestId(step("browser")).click();
     const none = page.getByTestId("onboarding-no-browser");
     await none.waitFor();
-    expect(await none.innerText()).toContain(say("onboarding.browser.none"));
-    expect(await none.innerText()).toContain(say("onboarding.browser.none_sub"));
+    await expect.poll(() => none.innerText()).toContain(say("onboarding.browser.none"));
+    await expect.poll(() => none.innerText()).toContain(say("onboarding.browser.none_sub"));
     const looked = (await asked(page, "find_browsers")).length;
     await none.getByRole("button", { name: say("browser.look_again") }).click();
     await expect.poll(async () => (await asked(page, "find_browsers")).length).toBe(looked + 1);
     await none.getByRole("button", { name: say("onboarding.browser.help") }).click();
     const check = page.getByTestId("browser-check-installed");
     await check.waitFor();
-    expect(await check.getAttribute("data-result")).toBe("broken");
-    expect(await check.innerText()).toContain(say("error.browser.none_installed"));
+    await expect.poll(() => check.getAttribute("data-result")).toBe("broken");
+    await expect.poll(() => check.innerText()).toContain(say("error.browser.none_installed"));
     await page.getByTestId("onboarding-next").click();
     await page.locator('[data-step="skills"]').waitFor();
     await close(page);

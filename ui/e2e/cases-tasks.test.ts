@@ -40,14 +40,14 @@ describe("tasks", () => {
     const [words, ...times] = await lines();
     expect(words).toBe("Fridays, 17:30");
     expect(times.slice(0, 3)).toEqual(["Fri 27 Nov 17:30", "Fri 4 Dec 17:30", "Fri 11 Dec 17:30"]);
-    expect(await asked(page, "save_task")).toEqual([]);
+    await expect.poll(() => asked(page, "save_task")).toEqual([]);
     await page.getByTestId("schedule-kind").selectOption("cron");
     await page.getByTestId("schedule-cron").fill("0 9 * * 1");
     await expect.poll(async () => (await lines())[0]).toBe("Mondays, 09:00");
     await expect.poll(async () => (await lines()).slice(1, 4)).toHaveLength(3);
     await page.getByTestId("schedule-save").click();
     await page.locator('[data-testid="schedule"][data-file="weekly-report"]').waitFor();
-    expect(await asked(page, "save_task")).toHaveLength(1);
+    await expect.poll(() => asked(page, "save_task")).toHaveLength(1);
     await close(page);
   });
 
@@ -82,20 +82,20 @@ describe("tasks", () => {
 
   it("50. a time the computer slept over follows the task's policy, and the run list says so", async () => {
     const skips = await opened("cloud-bills");
-    expect(await skips.getByTestId("schedule").innerText()).toContain(say("tasks.missed.skip.sub"));
+    await expect.poll(() => skips.getByTestId("schedule").innerText()).toContain(say("tasks.missed.skip.sub"));
     const left = skips.locator('[data-testid="run"][data-status="skipped"]');
-    expect(await left.innerText()).toContain(say("tasks.skip.missed.other", { n: 2 }));
+    await expect.poll(() => left.innerText()).toContain(say("tasks.skip.missed.other", { n: 2 }));
     await close(skips);
 
     const once = await opened("morning-issue-digest");
-    expect(await once.getByTestId("schedule").innerText()).toContain(say("tasks.missed.run_once.sub"));
+    await expect.poll(() => once.getByTestId("schedule").innerText()).toContain(say("tasks.missed.run_once.sub"));
     const late = once.getByTestId("run").filter({ hasText: say("tasks.cause.missed") });
-    expect(await late.count()).toBe(1);
-    expect(await late.getAttribute("data-status")).toBe("finished");
+    await expect.poll(() => late.count()).toBe(1);
+    await expect.poll(() => late.getAttribute("data-status")).toBe("finished");
     await close(once);
 
     const asks = await opened("nightly-import");
-    expect(await asks.getByTestId("schedule").innerText()).toContain(say("tasks.missed.ask.sub"));
+    await expect.poll(() => asks.getByTestId("schedule").innerText()).toContain(say("tasks.missed.ask.sub"));
     await asks.getByTestId("run-leave").click();
     await expect.poll(() => first(asks).getAttribute("data-status")).toBe("skipped");
     await close(asks);
@@ -107,16 +107,16 @@ describe("tasks", () => {
     await page.getByTestId("schedule-run").click();
     await expect.poll(() => first(page).getAttribute("data-status")).toBe("running");
     // The task page stays open; the run does not replace it.
-    expect(await page.getByTestId("schedule").isVisible()).toBe(true);
-    expect(await page.getByTestId("schedule-run").isDisabled()).toBe(true);
+    await expect.poll(() => page.getByTestId("schedule").isVisible()).toBe(true);
+    await expect.poll(() => page.getByTestId("schedule-run").isDisabled()).toBe(true);
     await page.getByTestId("new-session").click();
     await drive(page, { finished: { task: "morning-issue-digest", run: { result: "3 issues, 1 area" } } });
     await page.getByTestId("open-tasks").click();
     await page.locator('[data-file="morning-issue-digest"] [data-row-open]').click();
     await expect.poll(() => first(page).innerText()).toContain("3 issues, 1 area");
-    expect(await first(page).getAttribute("data-status")).toBe("finished");
-    expect(await first(page).innerText()).toContain(say("tasks.cause.hand"));
-    expect(await page.getByTestId("run").count()).toBeGreaterThanOrEqual(before);
+    await expect.poll(() => first(page).getAttribute("data-status")).toBe("finished");
+    await expect.poll(() => first(page).innerText()).toContain(say("tasks.cause.hand"));
+    await expect.poll(() => page.getByTestId("run").count()).toBeGreaterThanOrEqual(before);
     await close(page);
   });
 });

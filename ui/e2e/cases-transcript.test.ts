@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readyHome } from "../core/seeds.ts";
 import { current, pick, row, say } from "./actions";
 import { perform, scenes } from "./scenes";
-import { Stage, asked, close, restart, settled } from "./stage";
+import { Stage, asked, close, resize, restart, settled } from "./stage";
 import { TurnScript } from "./turn-script";
 
 let stage: Stage;
@@ -74,7 +74,7 @@ describe("what is pressed while an answer streams", () => {
     await page.mouse.up();
     await page.getByText("The client keeps no record of finished parts.").waitFor();
     await expect.poll(place).not.toMatchObject({ y: box.y });
-    expect(await page.getByTestId("transcript").getAttribute("data-following")).toBe("true");
+    await expect.poll(() => page.getByTestId("transcript").getAttribute("data-following")).toBe("true");
     await close(page);
   });
 
@@ -91,7 +91,7 @@ describe("what is pressed while an answer streams", () => {
     await list.evaluate((element) => (element.scrollTop -= 200));
     await page.mouse.up();
     await page.waitForTimeout(500);
-    expect(await list.getAttribute("data-following")).toBe("false");
+    await expect.poll(() => list.getAttribute("data-following")).toBe("false");
     // Measuring rows above the viewport must not move the visible ones.
     const left = await list.evaluate(
       ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight,
@@ -131,12 +131,12 @@ describe("an agent's work", () => {
     await model.message();
     await model.piece("reasoning", "The client keeps no record of finished parts.");
     const blocks = page.getByTestId("reasoning");
-    expect(await blocks.last().innerText()).toBe(say("reasoning.now"));
-    expect(await blocks.last().getAttribute("aria-expanded")).toBe("false");
+    await expect.poll(() => blocks.last().innerText()).toBe(say("reasoning.now"));
+    await expect.poll(() => blocks.last().getAttribute("aria-expanded")).toBe("false");
     await blocks.last().click();
     await page.getByText("The client keeps no record of finished parts.").waitFor();
     await model.block("reasoning", "The client keeps no record of finished parts.");
-    expect(await blocks.last().innerText()).toBe(say("reasoning.done"));
+    await expect.poll(() => blocks.last().innerText()).toBe(say("reasoning.done"));
     // Later reasoning is expanded too, also after a restart.
     await model.message();
     await model.block("reasoning", "So the list of ETags is the natural token.");
@@ -144,14 +144,14 @@ describe("an agent's work", () => {
     await restart(page);
     await row(page, "Resume uploads").click();
     await blocks.first().waitFor();
-    expect(await blocks.first().getAttribute("aria-expanded")).toBe("true");
+    await expect.poll(() => blocks.first().getAttribute("aria-expanded")).toBe("true");
     await blocks.first().focus();
     await page.keyboard.press("Enter");
-    expect(await blocks.first().getAttribute("aria-expanded")).toBe("false");
+    await expect.poll(() => blocks.first().getAttribute("aria-expanded")).toBe("false");
     await restart(page);
     await row(page, "Resume uploads").click();
     await blocks.first().waitFor();
-    expect(await blocks.first().getAttribute("aria-expanded")).toBe("false");
+    await expect.poll(() => blocks.first().getAttribute("aria-expanded")).toBe("false");
     await close(page);
   });
 
@@ -173,14 +173,14 @@ describe("an agent's work", () => {
     const states = (): Promise<(string | null)[]> =>
       steps.evaluateAll((rows) => rows.map((row) => row.getAttribute("data-state")));
     await expect.poll(states).toEqual(["ended", "started", "planned"]);
-    expect(await head.innerText()).toContain(say("count.steps.other", { n: 3 }));
+    await expect.poll(() => head.innerText()).toContain(say("count.steps.other", { n: 3 }));
     const output = page.getByText("test resumes ... ok", { exact: true });
     await output.waitFor();
     await head.click();
-    expect(await head.getAttribute("aria-expanded")).toBe("false");
-    expect(await output.count()).toBe(0);
+    await expect.poll(() => head.getAttribute("aria-expanded")).toBe("false");
+    await expect.poll(() => output.count()).toBe(0);
     // Folded, the group shows the step in progress.
-    expect(await head.innerText()).toContain(say("step.ran.now"));
+    await expect.poll(() => head.innerText()).toContain(say("step.ran.now"));
     await head.click();
     core.write("go", "");
     await expect.poll(states).toEqual(["ended", "ended", "ended"]);
@@ -195,10 +195,10 @@ describe("an agent's work", () => {
     await row(page, "Make the upload tests pass").click();
     const step = page.getByTestId("step-row");
     await expect.poll(() => step.getAttribute("data-state")).toBe("failed");
-    expect(await step.innerText()).toContain(say("run.exit", { code: 101 }));
+    await expect.poll(() => step.innerText()).toContain(say("run.exit", { code: 101 }));
     const body = page.getByTestId("step-body").last();
-    expect(await body.innerText()).toContain("never_twice ... FAILED");
-    expect(await body.innerText()).not.toContain("part_0 ");
+    await expect.poll(() => body.innerText()).toContain("never_twice ... FAILED");
+    await expect.poll(() => body.innerText()).not.toContain("part_0 ");
     await body.getByRole("button", { name: say("run.show_log") }).click();
     await expect.poll(() => asked(page, "reveal")).toHaveLength(1);
     const [shown] = await asked(page, "reveal");
@@ -230,7 +230,7 @@ describe("an agent's work", () => {
     await core.restart();
     await restart(page);
     await page.getByTestId("feedback").waitFor();
-    expect(await cards()).toEqual(live);
+    await expect.poll(() => cards()).toEqual(live);
     // The question can be answered after a restart as before.
     await page.getByTestId("feedback-text").fill("The second");
     await page.keyboard.press("Enter");
@@ -239,7 +239,7 @@ describe("an agent's work", () => {
     await core.restart();
     await restart(page);
     await page.locator('[data-testid="turn-end"]').waitFor();
-    expect(await cards()).toEqual(answered);
+    await expect.poll(() => cards()).toEqual(answered);
     await close(page);
   });
 
@@ -253,9 +253,9 @@ describe("an agent's work", () => {
     await row(page, "Remove the old settings file").click();
     const card = page.getByTestId("feedback");
     await card.waitFor();
-    expect(await card.innerText()).toContain(question);
+    await expect.poll(() => card.innerText()).toContain(question);
     const option = page.getByTestId("feedback-option");
-    expect(await option.allInnerTexts()).toEqual(options);
+    await expect.poll(() => option.allInnerTexts()).toEqual(options);
     await option.nth(1).click();
     // Where a click only selects, a separate button sends the answer.
     const send = page.locator('[data-testid="feedback-send"]:enabled');
@@ -264,7 +264,7 @@ describe("an agent's work", () => {
     await expect.poll(() => card.count()).toBe(0);
     await page.locator('[data-testid="turn-end"][data-end="finished"]').waitFor();
     const answers = () => asked(page, "answer_question");
-    expect(await answers()).toMatchObject([{ answer: { type: "text", text: "No, remove it now" } }]);
+    await expect.poll(() => answers()).toMatchObject([{ answer: { type: "text", text: "No, remove it now" } }]);
 
     await core.replies(ask, { parts: [{ text: "Until March, then." }] });
     await page.getByTestId("composer").fill("And the environment variable?");
@@ -314,14 +314,13 @@ describe("what an agent made", () => {
   it("is seen where it is a picture, no wider than the text and not too high", async () => {
     const page = await files();
     const picture = page.locator(".md .shown img");
-    expect(await picture.getAttribute("alt")).toBe("The uploads of a week");
+    await expect.poll(() => picture.getAttribute("alt")).toBe("The uploads of a week");
     const [box, prose] = [await picture.boundingBox(), await page.locator(".prose:has(.shown)").boundingBox()];
     expect(box?.height).toBeCloseTo(420, 0);
     // 1200 by 900, plus its border.
     expect((box?.width ?? 0) / (box?.height ?? 1)).toBeCloseTo(1200 / 900, 1);
     expect(box?.width).toBeLessThanOrEqual(prose?.width ?? 0);
-    await page.setViewportSize({ width: 420, height: 800 });
-    await settled(page);
+    await resize(page, 420, 800);
     const narrow = await picture.evaluate((image) => {
       const { width, height } = image.getBoundingClientRect();
       return { ratio: width / height, beyond: width - (image.closest(".prose")?.clientWidth ?? 0) };
@@ -329,10 +328,9 @@ describe("what an agent made", () => {
     expect(narrow.ratio).toBeCloseTo(1200 / 900, 1);
     expect(narrow.beyond).toBeLessThanOrEqual(0);
     // A missing picture and one of an unsupported type.
-    expect(await page.locator(".md .chip").allInnerTexts()).toEqual([
-      `${say("picture.local")} An older one`,
-      `${say("picture.local")} A page`,
-    ]);
+    await expect
+      .poll(() => page.locator(".md .chip").allInnerTexts())
+      .toEqual([`${say("picture.local")} An older one`, `${say("picture.local")} A page`]);
     expect((await asked(page, "get_picture")).map(({ path }) => path)).toEqual(["out/plot.png", "out/gone.png"]);
     await close(page);
   });

@@ -6,7 +6,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Scene, perform, scenes } from "./scenes";
-import { Stage, change, close, settled } from "./stage";
+import { Stage, change, close, resize, settled } from "./stage";
 import { walk } from "./tab-walk";
 import { ZOOMED, lost } from "./zoom";
 
@@ -56,8 +56,7 @@ async function goThrough(page: Page, scene: Scene): Promise<{ missed: string[]; 
   const { missed, unseen, reached } = menu ? { missed: [], unseen: [], reached: 1 } : await walk(page);
   if (reached === 0) missed.push("nothing was there to be reached");
   const [width, height] = scene.size ?? [ZOOMED.width * 2, ZOOMED.height * 2];
-  await page.setViewportSize({ width: width / 2, height: height / 2 });
-  await settled(page);
+  await resize(page, width / 2, height / 2);
   return { missed, unseen, lost: await lost(page) };
 }
 

@@ -46,7 +46,7 @@ describe("what opens", () => {
       await untilFocused(page, id);
     }
     // The menu consumed Escape: the turn keeps running.
-    expect(await page.getByTestId("stop").isVisible()).toBe(true);
+    await expect.poll(() => page.getByTestId("stop").isVisible()).toBe(true);
     await close(page);
   });
 
@@ -140,7 +140,7 @@ describe("an answer", () => {
   it("hands the focus on: to the next question, then to the message field", async () => {
     const page = await stage.open({ scene: "permission" });
     const questions = page.getByTestId("question");
-    expect(await questions.count()).toBe(2);
+    await expect.poll(() => questions.count()).toBe(2);
     await page.getByTestId("question-no").first().focus();
     await page.keyboard.press("Enter");
     await expect.poll(() => questions.count()).toBe(1);
@@ -170,7 +170,7 @@ describe("a message that is sent", () => {
       return at === null || room === null ? Infinity : at.y + at.height - room.y - room.height;
     };
     await expect.poll(hidden).toBeLessThanOrEqual(0);
-    expect(await log.getAttribute("data-following")).toBe("true");
+    await expect.poll(() => log.getAttribute("data-following")).toBe("true");
     await close(page);
   });
 });
@@ -191,7 +191,7 @@ describe("the palette", () => {
     await page.keyboard.press("Escape");
     await untilFocused(page, "composer");
     // The dialog consumed Escape and did not stop the turn.
-    expect(await page.getByTestId("stop").isVisible()).toBe(true);
+    await expect.poll(() => page.getByTestId("stop").isVisible()).toBe(true);
     await close(page);
   });
 
@@ -255,15 +255,15 @@ describe("the palette", () => {
     expect(count).toBeGreaterThan(8);
     for (let step = 0; step < count; step += 1) {
       const id = await page.getByTestId("palette-input").getAttribute("aria-activedescendant");
-      expect(await chosen(page).getAttribute("id")).toBe(id);
-      expect(await chosen(page).count()).toBe(1);
+      await expect.poll(() => chosen(page).getAttribute("id")).toBe(id);
+      await expect.poll(() => chosen(page).count()).toBe(1);
       await page.keyboard.press("ArrowDown");
     }
     // The selection wraps to the first; Up from there selects the last.
-    expect(await choices(page).first().getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => choices(page).first().getAttribute("aria-selected")).toBe("true");
     await page.keyboard.press("ArrowUp");
-    expect(await choices(page).last().getAttribute("aria-selected")).toBe("true");
-    expect(await choices(page).last().isVisible()).toBe(true);
+    await expect.poll(() => choices(page).last().getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => choices(page).last().isVisible()).toBe(true);
     await close(page);
   });
 });
@@ -283,7 +283,7 @@ describe("the window's keys", () => {
     await expect.poll(() => page.getByTestId("search").isVisible()).toBe(true);
     await page.keyboard.press("Control+,");
     await page.waitForSelector('[data-testid="settings"]');
-    expect(await focused(page)).not.toBe("composer");
+    await expect.poll(() => focused(page)).not.toBe("composer");
     await close(page);
   });
 
@@ -320,15 +320,15 @@ describe("the window's keys", () => {
     await expect.poll(() => page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
     // There is no later page.
     await page.keyboard.press("Alt+ArrowRight");
-    expect(await page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
+    await expect.poll(() => page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
     await page.keyboard.press("Control+/");
     const sheet = page.getByTestId("shortcuts");
-    expect(await sheet.innerText()).toContain(say("keys.back"));
+    await expect.poll(() => sheet.innerText()).toContain(say("keys.back"));
     // An open overlay keeps its page.
     expect(await side(3)).toBe(true);
     await page.keyboard.press("Alt+ArrowLeft");
     await page.keyboard.press("Escape");
-    expect(await page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
+    await expect.poll(() => page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
     await close(page);
   });
 });

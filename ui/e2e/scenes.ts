@@ -1,7 +1,7 @@
 /** The scenes of the screenshots, and more that only keys open: each is a page, a dialog or a menu. */
 import type { Page } from "playwright-core";
 import { scenes as pictured } from "../scripts/pictures.mjs";
-import { current, publishRuns } from "./actions";
+import { current, publishRuns, settings } from "./actions";
 import { TurnScript, difference } from "./turn-script";
 
 /** A recorded session to open and the actions that lead to the scene. */
@@ -11,11 +11,6 @@ export interface Scene {
   /** The window's size, if the scene has only one. */
   readonly size?: readonly [width: number, height: number];
   readonly act?: (page: Page) => Promise<void>;
-}
-
-async function settings(page: Page, section: string): Promise<void> {
-  await page.getByTestId("open-settings").click();
-  await page.locator(`[data-page="${section}"]`).click();
 }
 
 /** Answer text that names files: in the folder, elsewhere, and as displayable and other pictures. */

@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { type Browser, type BrowserContext, type Page, type Route, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type Page, type Request, type Route, chromium } from "playwright-core";
 import { expect } from "vitest";
 import { PageCore, type PageLine, type Seed, connect } from "../core/bridge.ts";
 import { CoreProcess } from "../core/process.ts";
@@ -159,6 +159,7 @@ export class Stage {
       addEventListener("asked", (event) => asked.push((event as CustomEvent).detail));
     });
     page.setDefaultTimeout(45_000);
+    countRequests(page);
     const where = `${name}${opening.query ?? ""}`;
     page.on("pageerror", (error) => this.faults.push(`${where}: ${error.message}`));
     page.on("console", (message) => {
@@ -204,8 +205,50 @@ export async function close(page: Page): Promise<void> {
   await page.context().close();
 }
 
+/** Resizes a page and waits until it has been told: the browser answers before the page's `resize` event. */
+export async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.evaluate(
+    ([width, height]) =>
+      new Promise<void>((resolve) => {
+        // The event precedes the callbacks of its frame.
+        const look = (): void =>
+          void requestAnimationFrame(() => (innerWidth === width && innerHeight === height ? resolve() : look()));
+        look();
+      }),
+    [width, height] as const,
+  );
+  await settled(page);
+}
+
+/** The requests of each page without a complete answer, and how many it has made. */
+const requests = new WeakMap<Page, { readonly open: Set<Request>; made: number }>();
+
+function countRequests(page: Page): void {
+  const of = { open: new Set<Request>(), made: 0 };
+  requests.set(page, of);
+  page.on("request", (request) => {
+    of.open.add(request);
+    of.made += 1;
+  });
+  const answered = (request: Request): void => void of.open.delete(request);
+  page.on("requestfinished", answered);
+  page.on("requestfailed", answered);
+}
+
 /** Waits until late chunks have loaded and two frames have passed without a change. */
 export async function settled(page: Page): Promise<void> {
+  const counted = requests.get(page);
+  let before: number | undefined;
+  do {
+    before = counted?.made;
+    await quiet(page);
+    while (counted !== undefined && counted.open.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  } while (counted?.made !== before);
+}
+
+/** Waits until a few frames have passed without a change. */
+async function quiet(page: Page): Promise<void> {
   await page.evaluate(
     () =>
       new Promise<void>((resolve) => {
